@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""The one entry point of the course. It needs Python and nothing else.
+
+  python3 course.py lab                 open the course in JupyterLab
+  python3 course.py test [PART ...]     run everything that CI runs
+  python3 course.py run [NN ...]        execute lessons, print the seconds of each
+  python3 course.py tensorboard         look at prebuilt/ and logs/
+
+The first call makes .venv from requirements.txt, which needs the network once; every
+later call works without it.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "complete.txt"
+OLDEST, NEWEST = (3, 10), (3, 13)
+DISK_BYTES = 4 * 10**9
+
+# No pop-up and no call home: a class with no network sees no error either.
+LAB_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
+    "@jupyterlab/extensionmanager-extension:plugin": {"enabled": False},
+}
+
+
+class Problem(Exception):
+    """What stands in the way, on one line, with the mend."""
+
+
+def check_machine(version=None, system=None, machine=None):
+    """Raises `Problem` where TensorFlow 2.21 has no wheel to install."""
+    version = tuple((version or sys.version_info)[:2])
+    system, machine = system or platform.system(), machine or platform.machine()
+    if not OLDEST <= version <= NEWEST:
+        raise Problem(
+            "this is Python {}.{}; TensorFlow 2.21 needs Python {}.{} to {}.{}".format(
+                *version, *OLDEST, *NEWEST
+            )
+        )
+    wheels = {
+        "Linux": ("x86_64", "aarch64"),
+        "Darwin": ("arm64",),
+        "Windows": ("AMD64",),
+    }
+    if machine not in wheels.get(system, ()):
+        raise Problem(
+            "TensorFlow 2.21 has no wheel for {} on {}; it has wheels for Linux "
+            "(x86_64, aarch64), macOS (Apple silicon) and Windows (64 bit)".format(
+                system, machine
+            )
+        )
+
+
+def venv_python():
+    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def wanted_stamp():
+    """Returns what a finished set-up is stamped with: it changes with what it needs."""
+    digest = hashlib.sha256()
+    for name in ("requirements.txt", "pyproject.toml"):
+        digest.update((ROOT / name).read_bytes())
+    # A virtual environment holds its own path, so a moved folder is made anew.
+    digest.update(f"{sys.version_info[:2]} {ROOT}".encode())
+    return digest.hexdigest()
+
+
+def is_set_up():
+    try:
+        return STAMP.read_text() == wanted_stamp() and venv_python().exists()
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def only_one():
+    """Lets a second set-up in the same folder wait for the first."""
+    with open(ROOT / ".venv.lock", "w") as lock:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def set_up():
+    """Makes .venv where there is none that is whole; the stamp comes last."""
+    if is_set_up():
+        return
+    with only_one():
+        if is_set_up():
+            return
+        free = shutil.disk_usage(ROOT).free
+        if free < DISK_BYTES:
+            raise Problem(
+                f"the set-up needs {DISK_BYTES / 1e9:.0f} GB and this disk has "
+                f"{free / 1e9:.1f} GB free: make room, then run the same command again"
+            )
+        print("Setting up .venv: once, and it needs the network.", flush=True)
+        shutil.rmtree(VENV, ignore_errors=True)
+        step([sys.executable, "-m", "venv", VENV],
+             "could not make .venv (on Debian and Ubuntu: apt install python3-venv)")
+        pip = [venv_python(), "-m", "pip", "--disable-pip-version-check", "install"]
+        step([*pip, "--no-warn-script-location", "-r", ROOT / "requirements.txt"],
+             "could not fetch the packages: pip's own words are above; check the "
+             "network or the proxy, then run the same command again")
+        step([*pip, "--quiet", "--no-build-isolation", "--no-deps", "-e", ROOT],
+             "could not install helpers: pip's own words are above")
+        settings = VENV / "share" / "jupyter" / "lab" / "settings"
+        settings.mkdir(parents=True, exist_ok=True)
+        (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS, indent=1))
+        STAMP.write_text(wanted_stamp())
+
+
+def step(command, complaint):
+    if subprocess.call([str(part) for part in command], cwd=str(ROOT)):
+        raise Problem(complaint)
+
+
+def python(*arguments):
+    """Runs the environment's Python in the project's folder; returns its exit code."""
+    command = [str(venv_python()), *map(str, arguments)]
+    environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1")
+    process = subprocess.Popen(command, cwd=str(ROOT), env=environment)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # Ctrl-C reaches the child too; it decides how to end
+
+
+def lab(arguments):
+    """Opens JupyterLab on this machine only, with a token."""
+    options = [
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.root_dir={ROOT}",
+        "--LabApp.extension_manager=readonly",
+        "--LabApp.news_url=",
+    ]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")
+    first = [] if any(a.endswith(".ipynb") for a in arguments) else [
+        "notebooks/01_variable_scope.ipynb"
+    ]
+    return python("-m", "jupyterlab", *options, *first, *arguments)
+
+
+def run(arguments):
+    return python("-m", "tools.run_lessons", *arguments)
+
+
+def tensorboard(arguments):
+    """Serves the graphs and the logs on 127.0.0.1, on 6006 or on any free port."""
+    (ROOT / "logs").mkdir(exist_ok=True)
+    port = free_port(6006)
+    print(f"TensorBoard: http://127.0.0.1:{port}/#graphs   (Ctrl-C stops it)",
+          flush=True)
+    return python("-m", "tensorboard.main", "--host=127.0.0.1", f"--port={port}",
+                  "--logdir_spec=prebuilt:prebuilt,logs:logs", *arguments)
+
+
+def free_port(wish):
+    """Returns the wished port where it is free, else one that the system picks."""
+    for port in (wish, 0):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
+    raise Problem("no free port on 127.0.0.1")
+
+
+NBVAL = [
+    "-m", "pytest", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
+    "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg",
+    "--nbval-cell-timeout", "300", "--timeout", "600", "-q",
+]
+PARTS = {
+    "lint": [["-m", "ruff", "check", "."]],
+    "imports": [["-c", "from importlinter.cli import lint_imports_command as lint; "
+                 "lint(['--no-cache'])"]],
+    "spelling": [["-m", "codespell_lib", "."]],
+    "links": [["-m", "pytest", "-q", "--check-links", "--check-links-ignore",
+               "https?://.*", "-p", "no:playwright", "README.md", "notebooks"]],
+    "unit": [["-m", "pytest", "-q", "tests"]],
+    "notebooks": [[*NBVAL, "notebooks"]],
+}
+
+
+def test(arguments):
+    """Runs the parts one after the other, all of them, and sums up at the end."""
+    unknown = [part for part in arguments if part not in PARTS]
+    if unknown:
+        raise Problem(f"test: there is no part {unknown[0]}; there are "
+                      + " ".join(PARTS))
+    results = {}
+    for part in arguments or PARTS:
+        print(f"\n=== {part} ===", flush=True)
+        results[part] = [python(*command) for command in PARTS[part]]
+    print()
+    for part, codes in results.items():
+        print(f"{part:10s} {'FAILED' if any(codes) else 'passed'}")
+    return int(any(any(codes) for codes in results.values()))
+
+
+COMMANDS = {"lab": lab, "test": test, "run": run, "tensorboard": tensorboard}
+
+
+def main(arguments):
+    if not arguments or arguments[0] not in COMMANDS:
+        print(__doc__.strip())
+        return 0 if arguments in ([], ["-h"], ["--help"]) else 2
+    try:
+        check_machine()
+        set_up()
+        return COMMANDS[arguments[0]](arguments[1:])
+    except Problem as problem:
+        print(f"course.py: {problem}", file=sys.stderr)
+    except OSError as error:
+        print(f"course.py: {error}: mend that, then run the same command again",
+              file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\ncourse.py: stopped", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

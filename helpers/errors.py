@@ -1,0 +1,39 @@
+"""The errors of this package, and the one useful line of TensorFlow's."""
+
+import re
+
+
+class DataError(Exception):
+    """A file is damaged, short, or of the wrong kind.
+
+    The message names the file, the record where there is one, the cause and the
+    mend, on one line.
+    """
+
+
+class PipelineStalled(Exception):
+    """An input pipeline delivered nothing for longer than it was allowed to."""
+
+
+# TensorFlow wraps the cause in where the op was built, and where that was called.
+_NOISE = re.compile(
+    r"^(Graph execution error|Detected at node|Node:|Original stack trace"
+    r"|Originally defined at|\d+ root error|\(\d+\) |\t|  )"
+)
+
+
+def first_line(error: BaseException) -> str:
+    """Returns the one line of an error that says what went wrong.
+
+    Args:
+      error: any exception. A TensorFlow runtime error carries thousands of
+        characters on where each op was built; the cause stands in the middle.
+
+    Returns:
+      The cause as one line, with no file of this machine and no op markers.
+    """
+    message = getattr(error, "message", None) or str(error)
+    for line in message.splitlines():
+        if line.strip() and not _NOISE.match(line):
+            return re.sub(r"\s*(\[\[.*|\[Op:.*)$", "", line).strip()
+    return message.strip().split("\n")[0]

@@ -1,0 +1,272 @@
+"""The layer functions, built on `get_variable` so that a scope can share them."""
+
+import math
+from collections.abc import Callable
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+Activation = Callable[[tf.Tensor], tf.Tensor]
+
+
+def he_initializer():
+    """Returns He et al.'s initializer: variance 2 / fan_in, truncated normal.
+
+    fan_in is kernel height x kernel width x input channels. The initializer makes
+    up for what truncation takes from the standard deviation.
+
+    Source: He, Zhang, Ren, Sun, "Delving Deep into Rectifiers", 2015.
+    """
+    return tf1.variance_scaling_initializer(
+        scale=2.0, mode="fan_in", distribution="truncated_normal"
+    )
+
+
+def conv_layer(
+    incoming: tf.Tensor,
+    num_kernels: int,
+    kernel_size: int | tuple[int, int],
+    *,
+    strides: tuple[int, int] = (1, 1),
+    padding: str = "SAME",
+    activation_fn: Activation | None = tf.nn.relu,
+    name: str,
+) -> tf.Tensor:
+    """Convolves, adds a bias, applies an activation.
+
+    Args:
+      incoming: float32 `[batch, height, width, channels]`, channels known.
+      num_kernels: output channels.
+      kernel_size: rows and columns of the kernel, one number for both.
+      strides: rows and columns that the kernel moves.
+      padding: `"SAME"` or `"VALID"`.
+      activation_fn: applied last; `None` for a linear layer.
+      name: the variable scope; holds `kernel`
+        `[rows, columns, channels, num_kernels]` (He) and `bias` `[num_kernels]`.
+
+    Returns:
+      float32 `[batch, new_height, new_width, num_kernels]`.
+
+    Raises:
+      ValueError: `incoming` has no four axes or an unknown channel axis.
+    """
+    channels = _known_last_axis(incoming, 4, name)
+    rows, columns = _pair(kernel_size)
+    with tf1.variable_scope(name):
+        kernel = tf1.get_variable(
+            "kernel", [rows, columns, channels, num_kernels],
+            initializer=he_initializer(),
+        )
+        bias = tf1.get_variable(
+            "bias", [num_kernels], initializer=tf1.zeros_initializer()
+        )
+        outgoing = tf.nn.conv2d(incoming, kernel, list(strides), padding)
+        return _activate(tf.nn.bias_add(outgoing, bias), activation_fn)
+
+
+def pool_layer(
+    incoming: tf.Tensor,
+    ksize: int | tuple[int, int],
+    strides: int | tuple[int, int] | None = None,
+    padding: str = "VALID",
+    pool_fn: Callable = tf.nn.max_pool2d,
+    name: str | None = None,
+) -> tf.Tensor:
+    """Pools each channel over windows.
+
+    Args:
+      incoming: float32 `[batch, height, width, channels]`.
+      ksize: rows and columns of the window.
+      strides: rows and columns that the window moves; the window's size if `None`.
+      padding: `"SAME"` or `"VALID"`.
+      pool_fn: `tf.nn.max_pool2d` or `tf.nn.avg_pool2d`.
+      name: the op's name.
+
+    Returns:
+      float32 `[batch, new_height, new_width, channels]`.
+    """
+    window = _pair(ksize)
+    moves = window if strides is None else _pair(strides)
+    return pool_fn(incoming, list(window), list(moves), padding, name=name)
+
+
+def flatten(incoming: tf.Tensor, name: str | None = None) -> tf.Tensor:
+    """Joins all axes after the batch.
+
+    Args:
+      incoming: `[batch, ...]`, all later axes known.
+      name: the op's name.
+
+    Returns:
+      `[batch, values]`, of the same dtype.
+
+    Raises:
+      ValueError: an axis after the batch is unknown.
+    """
+    axes = incoming.shape[1:].as_list()
+    if None in axes:
+        raise ValueError(
+            f"flatten: {incoming.name} has an unknown axis after the batch: "
+            f"{incoming.shape}"
+        )
+    return tf.reshape(incoming, [-1, math.prod(axes)], name=name)
+
+
+def fully_connected_layer(
+    incoming: tf.Tensor,
+    num_nodes: int,
+    *,
+    activation_fn: Activation | None = None,
+    keep_prob: float | tf.Tensor | None = None,
+    name: str,
+) -> tf.Tensor:
+    """Multiplies by a matrix, adds a bias, activates, drops some outputs.
+
+    Args:
+      incoming: float32 `[batch, values]`, values known.
+      num_nodes: outputs per example.
+      activation_fn: applied before dropout; `None` for a linear layer.
+      keep_prob: share of outputs kept, a number or a float32 scalar tensor; `None`
+        for no dropout op at all.
+      name: the variable scope; holds `kernel` `[values, num_nodes]` (He) and `bias`
+        `[num_nodes]`.
+
+    Returns:
+      float32 `[batch, num_nodes]`.
+
+    Raises:
+      ValueError: `incoming` has not two axes or an unknown last axis.
+    """
+    values = _known_last_axis(incoming, 2, name)
+    with tf1.variable_scope(name):
+        kernel = tf1.get_variable(
+            "kernel", [values, num_nodes], initializer=he_initializer()
+        )
+        bias = tf1.get_variable(
+            "bias", [num_nodes], initializer=tf1.zeros_initializer()
+        )
+        outgoing = tf.nn.bias_add(tf.matmul(incoming, kernel), bias)
+        outgoing = _activate(outgoing, activation_fn)
+        if keep_prob is None:
+            return outgoing
+        return tf.nn.dropout(outgoing, rate=1.0 - keep_prob, name="dropout")
+
+
+def fully_connected_xavier_relu_layer(
+    incoming: tf.Tensor,
+    num_nodes: int,
+    *,
+    keep_prob: float | tf.Tensor | None = None,
+    name: str,
+) -> tf.Tensor:
+    """A fully connected layer with ReLU, under the name that old code knows.
+
+    The name says Xavier, but the variance was always 2 / fan_in, which is He's and
+    right for ReLU; Xavier's is 2 / (fan_in + fan_out). Not for a layer of logits:
+    ReLU cuts off the negative ones.
+
+    Args:
+      incoming: float32 `[batch, values]`, values known.
+      num_nodes: outputs per example.
+      keep_prob: as in `fully_connected_layer`.
+      name: the variable scope.
+
+    Returns:
+      float32 `[batch, num_nodes]`, never negative.
+    """
+    return fully_connected_layer(
+        incoming, num_nodes, activation_fn=tf.nn.relu, keep_prob=keep_prob, name=name
+    )
+
+
+def gru_cell(inputs: tf.Tensor, state: tf.Tensor, *, name: str) -> tf.Tensor:
+    """One step of a gated recurrent unit.
+
+    The reset gate acts on the state before the matrix product, as in the paper
+    (Keras: `reset_after=False`).
+
+    Args:
+      inputs: float32 `[batch, values]`.
+      state: float32 `[batch, units]`, units known.
+      name: the variable scope; holds `gates/kernel` `[values + units, 2 * units]`
+        (update, reset), `candidate/kernel` `[values + units, units]` and a `bias`
+        beside each. Initializers come from the scope.
+
+    Returns:
+      The new state, float32 `[batch, units]`.
+
+    Source: Cho et al., "Learning Phrase Representations using RNN
+    Encoder-Decoder", 2014.
+    """
+    units = _known_last_axis(state, 2, name)
+    with tf1.variable_scope(name):
+        gates = _affine(tf.concat([inputs, state], 1), 2 * units, "gates")
+        update, reset = tf.split(tf.sigmoid(gates), 2, axis=1)
+        candidate = tf.tanh(
+            _affine(tf.concat([inputs, reset * state], 1), units, "candidate")
+        )
+        return update * state + (1.0 - update) * candidate
+
+
+def lstm_cell(
+    inputs: tf.Tensor, state: tuple[tf.Tensor, tf.Tensor], *, name: str
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """One step of a long short-term memory.
+
+    Args:
+      inputs: float32 `[batch, values]`.
+      state: cell and output `(c, h)`, each float32 `[batch, units]`, units known.
+      name: the variable scope; holds `kernel` `[values + units, 4 * units]` (input,
+        forget, candidate, output gate) and `bias` `[4 * units]`, which begins at 1
+        for the forget gate and at 0 elsewhere.
+
+    Returns:
+      The new `(c, h)`, each float32 `[batch, units]`.
+
+    Source: Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997; forget gate
+    and its bias: Gers, Schmidhuber, Cummins, 2000.
+    """
+    cell, output = state
+    units = _known_last_axis(output, 2, name)
+
+    def forget_gate_open(shape, dtype=None, partition_info=None):
+        return tf.concat([tf.zeros([units]), tf.ones([units]), tf.zeros([2 * units])], 0)
+
+    with tf1.variable_scope(name):
+        gates = _affine(
+            tf.concat([inputs, output], 1), 4 * units, None, forget_gate_open
+        )
+        write, keep, candidate, read = tf.split(gates, 4, axis=1)
+        cell = tf.sigmoid(keep) * cell + tf.sigmoid(write) * tf.tanh(candidate)
+        return cell, tf.sigmoid(read) * tf.tanh(cell)
+
+
+def _affine(incoming, num_nodes, scope, bias_initializer=None):
+    """Matrix product plus bias, in the scope of that name or in the one we are in."""
+    values = incoming.shape[-1]
+    with tf1.variable_scope(scope or tf1.get_variable_scope()):
+        kernel = tf1.get_variable("kernel", [values, num_nodes])
+        bias = tf1.get_variable(
+            "bias", [num_nodes],
+            initializer=bias_initializer or tf1.zeros_initializer(),
+        )
+    return tf.nn.bias_add(tf.matmul(incoming, kernel), bias)
+
+
+def _activate(outgoing, activation_fn):
+    return outgoing if activation_fn is None else activation_fn(outgoing)
+
+
+def _pair(value):
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+def _known_last_axis(incoming: tf.Tensor, axes: int, name: str) -> int:
+    """Returns the length of the last axis, or says what is wrong with the tensor."""
+    shape = incoming.shape
+    if shape.rank != axes or shape[-1] is None:
+        raise ValueError(
+            f"{name}: expected {axes} axes, the last one known, got {incoming.name} "
+            f"of shape {shape}"
+        )
+    return shape[-1]

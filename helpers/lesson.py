@@ -1,0 +1,95 @@
+"""How every lesson begins: quiet TensorFlow, seeds, figure style, a log folder."""
+
+import contextlib
+import os
+import random
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from helpers.errors import first_line
+from helpers.files import ROOT
+
+
+def begin(name: str = "scratch", *, seed: int = 7) -> Path:
+    """Imports TensorFlow quietly, seeds every generator, sets the figure style.
+
+    Args:
+      name: the notebook's name without its ending, such as `01_variable_scope`.
+      seed: for Python, NumPy and TensorFlow's eager mode. A `tf.Graph` has a seed
+        of its own: call `tf1.set_random_seed` inside it.
+
+    Returns:
+      `logs/<name>`, which exists from now on and which `course.py tensorboard`
+      serves.
+    """
+    tensorflow = _quiet_tensorflow()
+    import numpy
+
+    random.seed(seed)
+    numpy.random.seed(seed)
+    tensorflow.random.set_seed(seed)
+    numpy.set_printoptions(precision=4, suppress=True)
+    _figure_style()
+    folder = ROOT / "logs" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@contextlib.contextmanager
+def expect(error_type: type[BaseException], *, width: int = 76) -> Iterator[None]:
+    """Runs a block that must fail, and prints its error in one short form.
+
+    Args:
+      error_type: the error that the block must raise.
+      width: columns before the line is wrapped.
+
+    Raises:
+      AssertionError: the block raised nothing. Another type of error passes
+        through as it is.
+    """
+    try:
+        yield
+    except error_type as error:
+        text = f"{type(error).__name__}: {first_line(error)}"
+        print(textwrap.fill(text, width, subsequent_indent="  "))
+    else:
+        raise AssertionError(f"expected {error_type.__name__}, but nothing was raised")
+
+
+def _quiet_tensorflow():
+    """Imports TensorFlow without its start-up lines, which come from C++.
+
+    `TF_CPP_MIN_LOG_LEVEL` alone does not silence them: some are written before
+    TensorFlow reads it (tensorflow issue 100442). So standard error is pointed at
+    nothing while the import runs.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    saved = os.dup(2)
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        import tensorflow
+
+        tensorflow.get_logger().setLevel("ERROR")
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nothing)
+    return tensorflow
+
+
+def _figure_style() -> None:
+    import matplotlib.pyplot
+
+    matplotlib.pyplot.rcParams.update(
+        {
+            "figure.figsize": (6.4, 3.2),
+            "figure.dpi": 90,
+            "savefig.dpi": 90,
+            "font.size": 10,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "image.cmap": "gray",
+        }
+    )

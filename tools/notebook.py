@@ -1,0 +1,120 @@
+"""One canonical form for every stored notebook, so that diffs mean something.
+
+    python -m tools.notebook NOTEBOOK.ipynb [...]    # bring files into that form
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+
+METADATA = {
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {"name": "python"},
+}
+IGNORE_TAGS = {"nbval-ignore-output", "nbval-skip"}
+
+
+def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
+    """Returns the lessons in reading order, or those with the given numbers.
+
+    Args:
+      root: the project's folder.
+      numbers: such as `["01", "5"]`; all lessons if empty or `None`.
+
+    Raises:
+      ValueError: no lesson has such a number.
+    """
+    paths = sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    if not numbers:
+        return paths
+    by_number = {int(path.name[:2]): path for path in paths}
+    unknown = [n for n in numbers if not n.isdigit() or int(n) not in by_number]
+    if unknown:
+        there = " ".join(f"{n:02d}" for n in by_number)
+        raise ValueError(f"there is no lesson {unknown[0]}; there are {there}")
+    return [by_number[int(n)] for n in numbers]
+
+
+def solution(lesson: Path) -> Path:
+    """Returns the path of the solutions that belong to a lesson."""
+    return lesson.parent / "solutions" / lesson.name
+
+
+def canonical(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
+    """Returns a notebook in canonical form: ids, metadata, outputs, no stderr.
+
+    Args:
+      notebook: any version-4 notebook.
+      name: its file name; the cell ids are made from its number and their order.
+    """
+    notebook = nbformat.from_dict(notebook)
+    notebook.metadata = nbformat.from_dict(METADATA)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.cells = [c for c in notebook.cells if c.source.strip()]
+    count = 0
+    for index, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{name[:2]}-{index:03d}"
+        cell.source = cell.source.rstrip()
+        tags = cell.metadata.get("tags", [])
+        cell.metadata = nbformat.from_dict({"tags": sorted(tags)} if tags else {})
+        cell.pop("attachments", None)
+        if cell.cell_type == "code":
+            count += 1
+            _canonical_outputs(cell, count)
+    return notebook
+
+
+def _canonical_outputs(cell, count: int) -> None:
+    """Numbers a code cell 1..n, drops stderr, joins stream chunks, cuts tracebacks."""
+    if cell.execution_count is not None:
+        cell.execution_count = count
+    outputs = []
+    for output in cell.outputs:
+        if output.output_type == "stream" and output.name == "stderr":
+            continue
+        if output.output_type == "execute_result":
+            output.execution_count = cell.execution_count
+        if output.output_type == "error":
+            output.traceback = [f"{output.ename}: {output.evalue}"]
+        same_stream = (
+            outputs
+            and output.output_type == "stream"
+            and outputs[-1].get("name") == output.name
+        )
+        if same_stream:
+            outputs[-1].text += output.text
+        else:
+            outputs.append(output)
+    for output in outputs:
+        if output.output_type == "stream":
+            # What a terminal would show of a line that was overwritten.
+            output.text = re.sub(r"[^\n]*\r(?!\n)", "", output.text)
+    cell.outputs = outputs
+
+
+def dumps(notebook: nbformat.NotebookNode) -> str:
+    """Returns the bytes that git keeps: sorted keys, indent 1, one last newline."""
+    return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
+
+
+def ignored_share(notebook: nbformat.NotebookNode) -> tuple[int, int]:
+    """Returns how many code cells go uncompared, and how many there are."""
+    code = [c for c in notebook.cells if c.cell_type == "code"]
+    ignored = [c for c in code if IGNORE_TAGS & set(c.metadata.get("tags", []))]
+    return len(ignored), len(code)
+
+
+def main(paths: list[str]) -> None:
+    for path in map(Path, paths):
+        notebook = nbformat.read(path, as_version=4)
+        path.write_text(dumps(canonical(notebook, path.name)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,121 @@
+"""Executes lessons headless: a progress bar, then a table of seconds.
+
+    python -m tools.run_lessons [NN ...] [--solutions] [--save]
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from tqdm import tqdm
+
+from tools import notebook as nb
+
+ROOT = Path(__file__).resolve().parent.parent
+CELL_SECONDS = 300
+
+
+def execute(path: Path, bar: tqdm) -> nbformat.NotebookNode:
+    """Runs one notebook top to bottom in its own folder and returns it.
+
+    Args:
+      path: the notebook.
+      bar: advanced by one per code cell.
+
+    Raises:
+      RuntimeError: a cell failed or took too long; the message is one line.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    cells = [c for c in notebook.cells if c.cell_type == "code"]
+    here = ["before the first cell"]
+
+    def started(cell, cell_index):
+        if cell in cells:
+            here[0] = f"code cell {cells.index(cell) + 1} of {len(cells)}"
+            bar.set_postfix_str(f"{path.stem}, {here[0]}")
+
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+        on_cell_start=started,
+        on_cell_executed=lambda cell, **_: bar.update(cell.cell_type == "code"),
+    )
+    try:
+        return client.execute()
+    except CellExecutionError as error:
+        raise RuntimeError(
+            f"{path.name}, {here[0]}: {error.ename}: {error.evalue.splitlines()[0]}"
+        ) from error
+    except CellTimeoutError as error:
+        raise RuntimeError(
+            f"{path.name}, {here[0]}: took over {CELL_SECONDS} s"
+        ) from error
+    except DeadKernelError as error:
+        raise RuntimeError(
+            f"{path.name}, {here[0]}: the kernel died (out of memory?)"
+        ) from error
+
+
+def run(paths: list[Path], save: bool) -> list[str]:
+    """Executes notebooks, prints a table of seconds, returns the failures.
+
+    Args:
+      paths: the notebooks, in order.
+      save: write the outputs back, in canonical form; only of a run that held.
+    """
+    # ipykernel hides C-level output from cells while this variable is set.
+    os.environ.pop("PYTEST_CURRENT_TEST", None)
+    counts = [
+        sum(c.cell_type == "code" for c in nbformat.read(p, as_version=4).cells)
+        for p in paths
+    ]
+    failures, rows = [], []
+    with tqdm(total=sum(counts), unit="cell", dynamic_ncols=True) as bar:
+        for path, count in zip(paths, counts, strict=True):
+            start, before = time.monotonic(), bar.n
+            try:
+                executed = execute(path, bar)
+            except RuntimeError as error:
+                failures.append(str(error))
+            else:
+                if save:
+                    text = nb.dumps(nb.canonical(executed, path.name))
+                    path.write_text(text, encoding="utf-8")
+            bar.update(before + count - bar.n)
+            rows.append((path, time.monotonic() - start))
+    for path, seconds in rows:
+        print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s")
+    print(f"{'sum':52s} {sum(seconds for _, seconds in rows):7.1f} s")
+    return failures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="course.py run", description=__doc__)
+    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
+    parser.add_argument("--solutions", action="store_true", help="the solutions too")
+    parser.add_argument("--save", action="store_true", help="store the outputs")
+    options = parser.parse_args()
+    try:
+        paths = nb.lessons(ROOT, options.numbers)
+    except ValueError as error:
+        parser.error(str(error))
+    if options.solutions:
+        paths = [p for lesson in paths for p in (lesson, nb.solution(lesson))]
+    failures = run([p for p in paths if p.exists()], options.save)
+    for failure in failures:
+        print("FAILED", failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("\nstopped")
