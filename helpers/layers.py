@@ -230,7 +230,7 @@ def lstm_cell(
     units = _known_last_axis(output, 2, name)
 
     def forget_gate_open(shape, dtype=None, partition_info=None):
-        return tf.concat([tf.zeros([units]), tf.ones([units]), tf.zeros([2 * units])], 0)
+        return tf.repeat([0.0, 1.0, 0.0, 0.0], units)
 
     with tf1.variable_scope(name):
         gates = _affine(

@@ -5,6 +5,7 @@
 
 import argparse
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -48,7 +49,7 @@ def execute(path: Path, bar: tqdm) -> nbformat.NotebookNode:
         on_cell_executed=lambda cell, **_: bar.update(cell.cell_type == "code"),
     )
     try:
-        return client.execute()
+        return client.execute(stderr=subprocess.DEVNULL)
     except CellExecutionError as error:
         raise RuntimeError(
             f"{path.name}, {here[0]}: {error.ename}: {error.evalue.splitlines()[0]}"
