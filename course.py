@@ -13,6 +13,7 @@ later call works without it.
 import contextlib
 import hashlib
 import json
+import locale
 import os
 import platform
 import shutil
@@ -120,12 +121,22 @@ def set_up():
         step([*pip, "--no-warn-script-location", "-r", ROOT / "requirements.txt"],
              "could not fetch the packages: pip's own words are above; check the "
              "network or the proxy, then run the same command again")
-        step([*pip, "--quiet", "--no-build-isolation", "--no-deps", "-e", ROOT],
-             "could not install helpers: pip's own words are above")
+        make_importable()
         settings = VENV / "share" / "jupyter" / "lab" / "settings"
         settings.mkdir(parents=True, exist_ok=True)
         (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS, indent=1))
         STAMP.write_text(wanted_stamp())
+
+
+def make_importable():
+    """Puts this folder on the environment's path: an editable install, unbuilt."""
+    where = subprocess.check_output(
+        [str(venv_python()), "-c", "import sysconfig as s; print(s.get_path('purelib'))"],
+        text=True, encoding="utf-8", env=dict(os.environ, PYTHONUTF8="1"),
+    )
+    # What site.py reads .pth files with; Python 3.13 tries UTF-8 first.
+    encoding = "utf-8" if sys.version_info >= (3, 13) else locale.getpreferredencoding()
+    Path(where.strip(), "course.pth").write_text(f"{ROOT}\n", encoding=encoding)
 
 
 def step(command, complaint):

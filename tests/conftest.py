@@ -1,0 +1,5 @@
+"""What every test shares: TensorFlow is imported quietly, once."""
+
+from helpers import lesson
+
+lesson.begin("tests")

@@ -1,0 +1,115 @@
+"""course.py when the set-up goes wrong: an error on one line or a whole result.
+
+A small project stands in for the course: the same course.py, with no packages to
+fetch, so that a set-up takes seconds.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import course
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = [
+    pytest.mark.timeout(180),
+    pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals"),
+]
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A small project, in a folder whose name is hard on scripts."""
+    folder = tmp_path / "für die Klasse 1"
+    (folder / "helpers").mkdir(parents=True)
+    (folder / "tools").mkdir()
+    shutil.copy(ROOT / "course.py", folder)
+    (folder / "requirements.txt").write_text("")
+    (folder / "pyproject.toml").write_text("")
+    (folder / "helpers" / "__init__.py").write_text("")
+    (folder / "tools" / "__init__.py").write_text("")
+    (folder / "tools" / "run_lessons.py").write_text(
+        "import helpers, sys; print('ran in', sys.prefix)"
+    )
+    return folder
+
+
+def start(project, *arguments, **variables):
+    environment = dict(os.environ, PIP_NO_INDEX="1", PYTHONUTF8="1", **variables)
+    environment.pop("PYTHONPATH", None)
+    return subprocess.Popen(
+        [sys.executable, project / "course.py", *arguments], env=environment,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
+        cwd=project.parent, start_new_session=True,
+    )
+
+
+def finish(process):
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def test_path_with_spaces_and_letters_then_half_made(project):
+    code, out, err = finish(start(project, "run"))
+    assert code == 0, err
+    assert str(project / ".venv") in out
+    (project / ".venv" / "complete.txt").unlink()
+    shutil.rmtree(project / ".venv" / "bin")
+    code, out, err = finish(start(project, "run"))
+    assert code == 0 and "Setting up" in out, err
+    code, out, err = finish(start(project, "run"))
+    assert code == 0 and "Setting up" not in out, err
+
+
+def test_killed_at_random_times_then_run_again(project):
+    chance = random.Random(3)
+    for _ in range(3):
+        process = start(project, "run")
+        time.sleep(chance.uniform(0.2, 5))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    code, out, err = finish(start(project, "run"))
+    assert code == 0 and "ran in" in out, err
+
+
+def test_interrupted(project):
+    process = start(project, "run")
+    time.sleep(1.5)
+    os.killpg(process.pid, signal.SIGINT)
+    code, _, err = finish(process)
+    assert code == 1
+    assert err.splitlines()[-1] in ("course.py: stopped",) or "course.py:" in err
+    assert not (project / ".venv" / "complete.txt").exists()
+
+
+def test_two_at_once_set_up_once(project):
+    both = [finish(p) for p in [start(project, "run") for _ in range(2)]]
+    assert [code for code, _, _ in both] == [0, 0], both
+    assert sum("Setting up" in out for _, out, _ in both) == 1
+
+
+def test_no_network_is_one_line(project):
+    (project / "requirements.txt").write_text("numpy==2.2.6\n")
+    code, _, err = finish(start(project, "run"))
+    last = err.splitlines()[-1]
+    assert code == 1
+    assert last.startswith("course.py: could not fetch the packages")
+    assert not (project / ".venv" / "complete.txt").exists()
+
+
+def test_no_disk_is_one_line(monkeypatch, capsys):
+    class Usage:
+        free = 10**6
+
+    monkeypatch.setattr(course, "is_set_up", lambda: False)
+    monkeypatch.setattr(course.shutil, "disk_usage", lambda path: Usage)
+    assert course.main(["run"]) == 1
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1 and "make room" in err

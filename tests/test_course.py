@@ -1,0 +1,110 @@
+"""course.py: what it says of the machine, its commands, its ports."""
+
+import ast
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import course
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize("version", [(2, 7), (3, 6), (3, 9), (3, 14), (4, 0)])
+def test_another_python_is_refused_on_one_line(version):
+    with pytest.raises(course.Problem) as caught:
+        course.check_machine(version, "Linux", "x86_64")
+    message = str(caught.value)
+    assert f"Python {version[0]}.{version[1]};" in message
+    assert "3.10 to 3.13" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("minor", [10, 11, 12, 13])
+@pytest.mark.parametrize(
+    "machine", [("Linux", "x86_64"), ("Linux", "aarch64"), ("Darwin", "arm64"),
+                ("Windows", "AMD64")],
+)
+def test_machines_with_a_wheel(minor, machine):
+    course.check_machine((3, minor), *machine)
+
+
+@pytest.mark.parametrize("machine", [("Darwin", "x86_64"), ("Windows", "ARM64"),
+                                     ("Linux", "riscv64")])
+def test_machines_without_a_wheel(machine):
+    with pytest.raises(course.Problem, match="has no wheel for " + machine[0]):
+        course.check_machine((3, 11), *machine)
+
+
+def test_an_old_python_can_read_the_file_to_refuse():
+    ast.parse((ROOT / "course.py").read_text("utf-8"), feature_version=(3, 6))
+
+
+@pytest.mark.parametrize("old", ["python3.8", "python3.9", "python3.14"])
+def test_refusal_by_a_real_other_python(old):
+    other = shutil.which(old)
+    if other is None:
+        pytest.skip(f"there is no {old} on this machine")
+    if subprocess.run([other, "-c", ""], capture_output=True).returncode:
+        pytest.skip(f"{old} is a stand-in that does not run here")
+    done = subprocess.run([other, ROOT / "course.py", "lab"], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "needs Python 3.10 to 3.13" in done.stderr
+
+
+def test_help_names_every_command(capsys):
+    assert course.main([]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"course.py {name}" in shown for name in course.COMMANDS)
+
+
+def test_unknown_words_are_refused(capsys, monkeypatch):
+    monkeypatch.setattr(course, "set_up", lambda: None)
+    assert course.main(["dance"]) == 2
+    assert course.main(["test", "dance"]) == 1
+    assert "there is no part dance" in capsys.readouterr().err
+
+
+def test_a_taken_port_is_not_used():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert course.free_port(port) not in (0, port)
+
+
+def test_the_lock_file_names_no_index_and_pins_everything():
+    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    pins = [line for line in lines if not line.lstrip().startswith("#")]
+    assert all("==" in line for line in pins)
+    assert not any("://" in line or line.startswith("-") for line in lines)
+    wanted = {"tensorflow", "numpy", "matplotlib", "jupyter", "nbval"}
+    assert wanted <= {line.split("==")[0] for line in pins}
+
+
+def test_the_lock_is_installed():
+    """What we test with is what a reader gets."""
+    from importlib.metadata import version
+
+    from packaging.requirements import Requirement
+
+    for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            pin = Requirement(line)
+            if pin.marker is None or pin.marker.evaluate():
+                assert pin.specifier.contains(version(pin.name)), line
+
+
+def test_ci_runs_the_command_of_the_readme():
+    ci = (ROOT / ".ci" / "run").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for command in ("python3 course.py test",):
+        assert command in ci and command in readme
+    assert "python3 course.py lab" in readme
+    assert sys.version_info[:2] >= course.OLDEST

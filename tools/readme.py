@@ -1,0 +1,61 @@
+"""The README's table of lessons, read from the head of each notebook.
+
+    python -m tools.readme      # write the table into README.md
+"""
+
+import re
+from pathlib import Path
+
+import nbformat
+
+from tools import notebook as nb
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGIN = "<!-- lessons: made by python -m tools.readme -->"
+END = "<!-- end of lessons -->"
+
+
+def head(path: Path) -> dict[str, str]:
+    """Returns title, minutes, needs and what is built, from a lesson's first cells.
+
+    Raises:
+      ValueError: the head does not have the form that every lesson shares.
+    """
+    cells = nbformat.read(path, as_version=4).cells
+    text = "\n\n".join(c.source for c in cells[:3] if c.cell_type == "markdown")
+    patterns = {
+        "title": r"^# (.+)$",
+        "minutes": r"under (\d+) minutes on two cores",
+        "needs": r"on two cores · needs (.+)$",
+        "builds": r"^\*\*You build\*\* (.+?)(?:\n\n|\Z)",
+    }
+    found = {}
+    for key, pattern in patterns.items():
+        match = re.search(pattern, text, re.M | re.S if key == "builds" else re.M)
+        if not match:
+            raise ValueError(f"{path.name}: no `{key}` at its head ({pattern})")
+        found[key] = " ".join(match.group(1).split())
+    return found
+
+
+def table(root: Path = ROOT) -> str:
+    """Returns the table in Markdown, between its two marker lines."""
+    rows = [BEGIN, "| lesson | you build | minutes | needs |",
+            "| --- | --- | --- | --- |"]
+    for path in nb.lessons(root):
+        h = head(path)
+        link = f"[{path.name[:2]} {h['title']}](notebooks/{path.name})"
+        builds = h["builds"].rstrip(".")
+        rows.append(f"| {link} | {builds} | {h['minutes']} | {h['needs']} |")
+    return "\n".join([*rows, END])
+
+
+def with_table(readme: str, lessons: str) -> str:
+    """Returns the README with its table replaced."""
+    before, rest = readme.split(BEGIN)
+    return before + lessons + rest.split(END)[1]
+
+
+if __name__ == "__main__":
+    path = ROOT / "README.md"
+    path.write_text(with_table(path.read_text("utf-8"), table()), encoding="utf-8")
