@@ -1,0 +1,146 @@
+"""Checkpoints: numbered, and never a silent restart."""
+
+import warnings
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.checkpoints import restore_latest, save_numbered
+from helpers.errors import DataError
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def model(rows=3, columns=5, extra=False):
+    graph = tf.Graph()
+    with graph.as_default():
+        weights = tf1.get_variable(
+            "weights", [rows, columns], initializer=tf1.zeros_initializer()
+        )
+        if extra:
+            tf1.get_variable("extra", [2])
+        return graph, weights, weights.assign_add(tf.ones([rows, columns])), (
+            tf1.train.Saver(max_to_keep=3), tf1.global_variables_initializer()
+        )
+
+
+@pytest.fixture
+def trained(tmp_path):
+    """Five saves at steps 7, 14, ..., 35, of which the Saver keeps three."""
+    graph, _, step, (saver, init) = model()
+    with tf1.Session(graph=graph) as session:
+        session.run(init)
+        for number in range(1, 6):
+            session.run(step)
+            save_numbered(saver, session, tmp_path, 7 * number)
+    return tmp_path
+
+
+def restored(folder, **options):
+    graph, weights, _, (saver, init) = model(**options)
+    with tf1.Session(graph=graph) as session:
+        session.run(init)
+        return restore_latest(saver, session, folder), session.run(weights)
+
+
+def test_the_newest_comes_back_and_the_saver_goes_on_counting(trained):
+    step, weights = restored(trained)
+    assert step == 35
+    np.testing.assert_array_equal(weights, np.full([3, 5], 5.0))
+    graph, _, _, (saver, _) = model()
+    with tf1.Session(graph=graph) as session:
+        restore_latest(saver, session, trained)
+        save_numbered(saver, session, trained, 42)
+    steps = sorted(p.name for p in trained.glob("*.index"))
+    assert steps == [f"model.ckpt-{n}.index" for n in (28, 35, 42)]
+
+
+def test_nothing_saved_is_none(tmp_path):
+    assert restored(tmp_path)[0] is None
+    assert restored(tmp_path / "absent")[0] is None
+
+
+@pytest.mark.parametrize("garbage", [None, b"", b"\x00garbage"])
+def test_the_state_file_is_not_needed(trained, garbage):
+    state = trained / "checkpoint"
+    state.unlink() if garbage is None else state.write_bytes(garbage)
+    assert restored(trained)[0] == 35
+
+
+@pytest.mark.parametrize("ending", ["index", "data-00000-of-00001"])
+@pytest.mark.parametrize("share", [0, 0.5, 0.99])
+def test_a_cut_file_is_passed_over(trained, ending, share):
+    file = trained / f"model.ckpt-35.{ending}"
+    file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
+    with pytest.warns(UserWarning, match="passed over model.ckpt-35: damaged"):
+        step, weights = restored(trained)
+    assert step == 28
+    np.testing.assert_array_equal(weights, np.full([3, 5], 4.0))
+
+
+def test_every_flipped_byte_of_the_data_is_caught(trained):
+    file = trained / "model.ckpt-35.data-00000-of-00001"
+    whole = bytearray(file.read_bytes())
+    for place in range(0, len(whole), 7):
+        flipped = whole.copy()
+        flipped[place] ^= 0x10
+        file.write_bytes(flipped)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert restored(trained)[0] == 28, place
+
+
+def test_lost_data_and_lost_index(trained):
+    (trained / "model.ckpt-35.data-00000-of-00001").unlink()
+    (trained / "model.ckpt-28.index").unlink()
+    with pytest.warns(UserWarning, match="model.ckpt-35"):
+        assert restored(trained)[0] == 21
+
+
+def test_all_damaged_is_refused(trained):
+    for file in trained.glob("*.data-*"):
+        file.write_bytes(b"")
+    with pytest.raises(DataError, match="no checkpoint can be restored") as caught:
+        restored(trained)
+    assert "\n" not in str(caught.value)
+    for file in trained.glob("*.index"):
+        file.unlink()
+    with pytest.raises(DataError, match="none with an index"):
+        restored(trained)
+
+
+def test_another_shape_is_refused_by_name(trained):
+    graph, weights, _, (saver, init) = model(columns=4)
+    with tf1.Session(graph=graph) as session:
+        session.run(init)
+        with pytest.raises(DataError, match=r"weights is \(3, 5\), the model's is"):
+            restore_latest(saver, session, trained)
+        np.testing.assert_array_equal(session.run(weights), np.zeros([3, 4]))
+
+
+def test_the_naive_restore_takes_another_shape_silently(trained):
+    """The contrast: why `restore_latest` looks before it restores."""
+    graph, weights, _, (saver, init) = model(columns=4)
+    with tf1.Session(graph=graph) as session:
+        session.run(init)
+        saver.restore(session, tf1.train.latest_checkpoint(str(trained)))
+        assert session.run(weights).shape == (3, 5)
+
+
+def test_a_missing_variable_is_refused_by_name(trained):
+    with pytest.raises(DataError, match="extra is not saved"):
+        restored(trained, extra=True)
+
+
+def test_nan_is_no_usable_state(trained):
+    graph, weights, _, (saver, _) = model()
+    with graph.as_default():
+        poison = weights.assign(tf.fill([3, 5], np.nan))
+    with tf1.Session(graph=graph) as session:
+        restore_latest(saver, session, trained)
+        session.run(poison)
+        save_numbered(saver, session, trained, 42)
+    with pytest.warns(UserWarning, match="weights holds NaN"):
+        assert restored(trained)[0] == 35
