@@ -1,5 +1,25 @@
-"""What every test shares: TensorFlow is imported quietly, once."""
+"""What tests share: TensorFlow imported quietly, and a real browser where there is one."""
+
+import shutil
+
+import pytest
 
 from helpers import lesson
 
 lesson.begin("tests")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args):
+    """Playwright drives the system's browser; without one, its tests skip."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip("no browser here (Debian: apt-get install chromium)")
+    quiet = [
+        "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update",
+        "--disable-sync",
+    ]
+    return {**browser_type_launch_args, "executable_path": found, "args": quiet}

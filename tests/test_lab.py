@@ -1,0 +1,98 @@
+"""`course.py lab` in a real browser: a lesson opens, Run All, no error output.
+
+The test takes the shortest lesson. To open every lesson and keep screenshots:
+
+    LESSONS_IN_BROWSER=all pytest tests/test_lab.py    # pictures land in logs/browser
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tools import notebook as nb
+
+ROOT = Path(__file__).resolve().parents[1]
+ALL = os.environ.get("LESSONS_IN_BROWSER") == "all"
+LESSONS = nb.lessons(ROOT) if ALL else nb.lessons(ROOT)[:1]
+SHOTS = ROOT / "logs" / "browser"
+FINISHED = r"""() => {
+  const prompts = [...document.querySelectorAll(
+      '.jp-Notebook .jp-CodeCell .jp-InputPrompt')].map(e => e.textContent.trim());
+  return prompts.length > 0 && prompts.every(p => /^\[\d+\]:$/.test(p));
+}"""
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A running `course.py lab` on a copy of the notebooks; yields address and token."""
+    home = tmp_path_factory.mktemp("home")
+    log = (home / "log.txt").open("w+")
+    environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+    process = subprocess.Popen(
+        [sys.executable, "course.py", "lab", "--no-browser",
+         "--IdentityProvider.token=t0k", f"--ServerApp.workspaces_dir={home}"],
+        cwd=ROOT, env=environment | {"JUPYTER_CONFIG_DIR": str(home)},
+        stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+    )
+    try:
+        yield _address(process, Path(log.name))
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _address(process, log):
+    for _ in range(240):
+        found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
+        if found:
+            try:
+                urllib.request.urlopen(f"{found[0]}/api/status?token=t0k", timeout=1)
+                return found[0]
+            except OSError:
+                pass
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.5)
+    raise AssertionError(log.read_text())
+
+
+def test_the_server_wants_a_token_and_listens_here_only(lab):
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(f"{lab}/api/contents", timeout=10)
+    assert lab.startswith("http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_run_all_shows_no_error(lab, page, lesson):
+    outside = []
+    page.on("request", lambda r: outside.append(r.url)
+            if not r.url.startswith((lab, "data:", "blob:", lab.replace("http", "ws")))
+            else None)
+    # Tall enough that JupyterLab renders every cell, also those far below.
+    page.set_viewport_size({"width": 1280, "height": 30000 if ALL else 12000})
+    page.goto(f"{lab}/lab/tree/notebooks/{lesson.name}?reset&token=t0k")
+    page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
+    # The notebook's own indicator says idle before the kernel is there.
+    page.locator("#jp-main-statusbar", has_text=re.compile(r"Python 3.*\| Idle")).wait_for(
+        timeout=60_000
+    )
+    page.wait_for_timeout(500)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.wait_for_function(FINISHED, timeout=600_000)
+    errors = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
+    assert page.locator(errors).count() == 0
+    assert outside == []
+    if ALL:
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SHOTS / f"{lesson.stem}.png")
