@@ -71,8 +71,7 @@ def venv_python():
 def wanted_stamp():
     """Returns what a finished set-up is stamped with: it changes with what it needs."""
     digest = hashlib.sha256()
-    for name in ("requirements.txt", "pyproject.toml"):
-        digest.update((ROOT / name).read_bytes())
+    digest.update((ROOT / "requirements.txt").read_bytes())
     # A virtual environment holds its own path, so a moved folder is made anew.
     digest.update(f"{sys.version_info[:2]} {ROOT}".encode())
     return digest.hexdigest()
@@ -113,6 +112,9 @@ def set_up():
                 f"the set-up needs {DISK_BYTES / 1e9:.0f} GB and this disk has "
                 f"{free / 1e9:.1f} GB free: make room, then run the same command again"
             )
+        if Path(sys.prefix) == VENV:
+            raise Problem("this is the Python of .venv itself, which is not whole: "
+                          "run the same command with the system's Python")
         print("Setting up .venv: once, and it needs the network.", flush=True)
         shutil.rmtree(VENV, ignore_errors=True)
         step([sys.executable, "-m", "venv", VENV],

@@ -1,4 +1,4 @@
-"""What tests share: TensorFlow imported quietly, and a real browser where there is one."""
+"""What tests share: a quiet TensorFlow, and a real browser where there is one."""
 
 import shutil
 

@@ -7,10 +7,12 @@ The test takes the shortest lesson. To open every lesson and keep screenshots:
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -32,13 +34,14 @@ pytestmark = pytest.mark.timeout(900)
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A running `course.py lab` on a copy of the notebooks; yields address and token."""
+    """A running `course.py lab`, on a copy because JupyterLab saves by itself."""
     home = tmp_path_factory.mktemp("home")
+    shutil.copytree(ROOT / "notebooks", home / "course" / "notebooks")
     log = (home / "log.txt").open("w+")
     environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
     process = subprocess.Popen(
         [sys.executable, "course.py", "lab", "--no-browser",
-         "--IdentityProvider.token=t0k", f"--ServerApp.workspaces_dir={home}"],
+         "--IdentityProvider.token=t0k", f"--ServerApp.root_dir={home / 'course'}"],
         cwd=ROOT, env=environment | {"JUPYTER_CONFIG_DIR": str(home)},
         stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
     )
@@ -83,9 +86,8 @@ def test_run_all_shows_no_error(lab, page, lesson):
     page.goto(f"{lab}/lab/tree/notebooks/{lesson.name}?reset&token=t0k")
     page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
     # The notebook's own indicator says idle before the kernel is there.
-    page.locator("#jp-main-statusbar", has_text=re.compile(r"Python 3.*\| Idle")).wait_for(
-        timeout=60_000
-    )
+    ready = re.compile(r"Python 3.*\| Idle")
+    page.locator("#jp-main-statusbar", has_text=ready).wait_for(timeout=60_000)
     page.wait_for_timeout(500)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
