@@ -1,0 +1,207 @@
+"""Drawn pictures in exactly the folders and files of Tiny ImageNet."""
+
+import contextlib
+import itertools
+import math
+import shutil
+import uuid
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from tqdm.auto import tqdm
+
+from helpers.errors import DataError
+from helpers.files import whole_folder
+from helpers.shapes import drawing, manifest
+
+FOLDER = "tiny-imagenet-200"
+MOST_CLASSES = len(drawing.COLOURS) * len(drawing.SHAPES) * len(drawing.TEXTURES)
+_MAKER = "helpers.shapes.write_tiny_shapes, version 1"
+_TRAIN, _VAL, _ORDER = range(3)  # keeps the random streams apart
+_SECOND_TONES = ((250, 248, 240), (28, 26, 34))
+
+
+def write_tiny_shapes(
+    path,
+    *,
+    num_classes: int = 20,
+    train: int = 200,
+    val: int = 25,
+    size: int = 64,
+    seed: int = 7,
+) -> Path:
+    """Draws a small picture collection in the layout of Tiny ImageNet.
+
+    A class is a colour, a texture and a shape, as in "red striped triangle". They
+    are chosen so that no cue suffices: of the 20 default classes, the best guess
+    from any two of the three gets 9 right.
+
+    Args:
+      path: gets the folder `tiny-imagenet-200/`, in one step when all is drawn. If
+        that is there with these settings, whole, nothing is done; if it is drawn
+        with others, or damaged, it is drawn anew.
+      num_classes: 1 to 216.
+      train: training pictures per class.
+      val: validation pictures per class.
+      size: height and width in pixels, at least 8.
+      seed: another seed gives other pictures of the same classes.
+
+    Returns:
+      The folder `path/tiny-imagenet-200`: `wnids.txt`, `words.txt`, `train/`, `val/`
+      and `manifest.json`. Boxes are x0, y0, x1, y1 in pixels, ends included.
+
+    Raises:
+      ValueError: an argument is out of its range.
+      DataError: the folder holds pictures that were not drawn by us.
+    """
+    settings = {
+        "num_classes": num_classes,
+        "train": train,
+        "val": val,
+        "size": size,
+        "seed": seed,
+    }
+    _check(settings)
+    folder = Path(path) / FOLDER
+    if _is_there(folder, settings):
+        return folder
+    with whole_folder(folder) as draft:
+        _write(draft, **settings)
+        manifest.write_manifest(draft, made_by=_MAKER, settings=settings)
+        _make_way(folder, settings)
+    return folder
+
+
+def class_list(num_classes: int) -> list[tuple[str, str, str]]:
+    """Returns the classes, in the order of their ids.
+
+    Returns:
+      (colour, texture, shape) per class.
+    """
+    # Fewest values per cue such that each pair of cues still leaves a choice.
+    most = min(max(2, math.isqrt(num_classes // 2)), len(drawing.COLOURS))
+    while most**3 < num_classes:
+        most += 1
+    steps = itertools.product(range(most), repeat=3)
+    # A Latin square per step: every pair of cues is used up before one repeats.
+    cells = [(a, (a + b + step) % most, b) for step, a, b in steps]
+    names = [list(part) for part in (drawing.COLOURS, drawing.TEXTURES, drawing.SHAPES)]
+    return [
+        tuple(part[i] for part, i in zip(names, cell, strict=True))
+        for cell in sorted(cells[:num_classes])
+    ]
+
+
+def _check(settings: dict) -> None:
+    lowest = {
+        "num_classes": 1,
+        "train": 1,
+        "val": 0,
+        "size": drawing.SMALLEST,
+        "seed": 0,
+    }
+    for name, least in lowest.items():
+        if settings[name] < least:
+            raise ValueError(f"{name} is {settings[name]}; it must be at least {least}")
+    if settings["num_classes"] > MOST_CLASSES:
+        raise ValueError(
+            f"num_classes is {settings['num_classes']}; {MOST_CLASSES} can be drawn"
+        )
+
+
+def _is_there(folder: Path, settings: dict) -> bool:
+    """Returns whether the folder holds these pictures, all of them."""
+    try:
+        found = manifest.check_manifest(folder, "")
+    except DataError:
+        return False
+    return found.get("made_by") == _MAKER and found.get("settings") == settings
+
+
+def _make_way(folder: Path, settings: dict) -> None:
+    """Removes older drawn pictures, and refuses to remove any other folder."""
+    if not folder.exists() or _is_there(folder, settings):
+        return
+    found = manifest.read_manifest(folder) or {}
+    if not str(found.get("made_by")).startswith("helpers.shapes"):
+        raise DataError(
+            f"{folder}: these pictures were not drawn by write_tiny_shapes: pass "
+            "another path, or delete the folder"
+        )
+    aside = folder.with_name(f"{folder.name}.incomplete-{uuid.uuid4().hex[:8]}")
+    # One rename takes it out of sight: of two processes only one succeeds.
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(aside)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _write(folder: Path, num_classes, train, val, size, seed) -> None:
+    classes = {_id(names): names for names in class_list(num_classes)}
+    _table(folder / "wnids.txt", [(wnid,) for wnid in classes])
+    _table(folder / "words.txt", [(k, " ".join(v)) for k, v in classes.items()])
+    with tqdm(total=num_classes * (train + val), desc="drawing", unit=" files") as bar:
+        for wnid, names in classes.items():
+            images = folder / "train" / wnid / "images"
+            files = [images / f"{wnid}_{n}.JPEG" for n in range(train)]
+            rows = _draw_all(files, names, size, (seed, _TRAIN), bar)
+            _table(images.parent / f"{wnid}_boxes.txt", rows)
+        # As in the original, the order of the validation files tells nothing.
+        order = np.random.default_rng([seed, _ORDER]).permutation(num_classes * val)
+        rows = {}
+        for row, (wnid, names) in zip(
+            order.reshape(-1, val), classes.items(), strict=True
+        ):
+            files = [folder / "val" / "images" / f"val_{n}.JPEG" for n in row]
+            drawn = _draw_all(files, names, size, (seed, _VAL), bar)
+            rows.update((n, (name, wnid, *box)) for n, (name, *box) in zip(row, drawn))
+        _table(folder / "val" / "val_annotations.txt", [rows[n] for n in sorted(rows)])
+
+
+def _draw_all(files: list[Path], names, size, stream, bar) -> list[tuple]:
+    """Draws one class; returns a row per picture: its name and its box."""
+    rows = []
+    for n, file in enumerate(files):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        rng = np.random.default_rng([*stream, *_code(names), n])
+        picture, box = _draw(*names, size, rng)
+        file.write_bytes(drawing.jpeg(picture))
+        rows.append((file.name, *box))
+        bar.update()
+    return rows
+
+
+def _draw(colour, texture, shape, size, rng) -> tuple[Image.Image, tuple]:
+    """Returns one picture of a class, RGB [size, size], and the object's box."""
+    picture = drawing.backdrop(size, rng)
+    radius = size * rng.uniform(0.24, 0.38)
+    margin = min(radius * drawing.reach(shape) + 1, size / 2)
+    box = drawing.paint(
+        picture,
+        shape=shape,
+        colour=colour,
+        texture=texture,
+        centre=tuple(rng.uniform(margin, size - margin, 2)),
+        radius=radius,
+        rotation=rng.uniform(0, 2 * math.pi),
+        second=_SECOND_TONES[rng.integers(2)],
+        phase=tuple(rng.uniform(0, 1, 2)),
+    )
+    return drawing.photograph(picture, rng), box
+
+
+def _code(names) -> list[int]:
+    """Returns the place of a class's colour, texture and shape in their lists."""
+    parts = (drawing.COLOURS, drawing.TEXTURES, drawing.SHAPES)
+    return [list(part).index(name) for part, name in zip(parts, names, strict=True)]
+
+
+def _id(names) -> str:
+    """Returns an id like WordNet's, from a range that WordNet does not use."""
+    return "n90{:02d}{:02d}{:02d}".format(*_code(names))
+
+
+def _table(path: Path, rows) -> None:
+    """Writes rows as lines of values with a tab between them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
