@@ -1,0 +1,222 @@
+"""VGG, configurations A to E from one table, as wide or as narrow as you ask."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from helpers.layers import conv_layer, flatten, fully_connected_layer, pool_layer
+
+# Per configuration and block, the kernel size of each convolution; a 2x2 pool ends
+# each block. Columns A to E of table 1 in the paper (A-LRN left out).
+CONFIGURATIONS = {
+    "A": ((3,), (3,), (3, 3), (3, 3), (3, 3)),
+    "B": ((3, 3), (3, 3), (3, 3), (3, 3), (3, 3)),
+    "C": ((3, 3), (3, 3), (3, 3, 1), (3, 3, 1), (3, 3, 1)),
+    "D": ((3, 3), (3, 3), (3, 3, 3), (3, 3, 3), (3, 3, 3)),
+    "E": ((3, 3), (3, 3), (3, 3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3)),
+}
+# Widths in base widths: kernels per block, and the nodes of fc6 and fc7. At the
+# paper's base width of 64 these are 64, 128, 256, 512, 512 and 4096.
+BLOCK_WIDTHS = (1, 2, 4, 8, 8)
+FC_WIDTH = 64
+SMALLEST_IMAGE = 2 ** len(BLOCK_WIDTHS)
+FLOAT_BYTES = 4
+
+
+class Layer(NamedTuple):
+    """One row of `layer_table`.
+
+    Attributes:
+      name: such as `"conv1_1"`, `"pool1"`, `"fc6"`; `"input"` for the pictures.
+      output_shape: axes after the batch: `(height, width, channels)` or `(nodes,)`.
+      parameters: kernel and bias values.
+      multiply_adds: of one picture, forward; biases, ReLU and pools not counted.
+      bytes: what the output of one picture takes as float32.
+    """
+
+    name: str
+    output_shape: tuple[int, ...]
+    parameters: int
+    multiply_adds: int
+    bytes: int
+
+
+def vgg_features(
+    incoming: tf.Tensor, *, configuration: str = "E", base_width: int = 64
+) -> tf.Tensor:
+    """Builds the five blocks of convolutions, each with its pool.
+
+    Args:
+      incoming: float32 `[batch, height, width, 3]` (or other channels, if known),
+        height and width at least 32.
+      configuration: a key of `CONFIGURATIONS`.
+      base_width: kernels in block 1; the other blocks have 2, 4, 8 and 8 times as
+        many.
+
+    Returns:
+      float32 `[batch, height // 32, width // 32, 8 * base_width]`, the output of
+      `pool5`. Variables are `conv1_1/kernel`, `conv1_1/bias`, ..., in the scope that
+      is open.
+
+    Raises:
+      ValueError: unknown configuration, a width below 1, pictures too small.
+
+    Source: Simonyan, Zisserman, "Very Deep Convolutional Networks for Large-Scale
+    Image Recognition", 2015.
+    """
+    blocks = _blocks(configuration, base_width)
+    _check_images(incoming)
+    outgoing = incoming
+    for number, (kernel_sizes, width) in enumerate(blocks, start=1):
+        for index, kernel_size in enumerate(kernel_sizes, start=1):
+            outgoing = conv_layer(
+                outgoing, width, kernel_size, name=f"conv{number}_{index}"
+            )
+        outgoing = pool_layer(outgoing, 2, name=f"pool{number}")
+    return outgoing
+
+
+def vgg_net(
+    incoming: tf.Tensor,
+    keep_prob: float | tf.Tensor = 1.0,
+    *,
+    configuration: str = "E",
+    num_classes: int = 1000,
+    base_width: int = 64,
+) -> tf.Tensor:
+    """Builds a VGG from pictures to logits.
+
+    The last layer is linear: a softmax, or a loss that contains one, comes after it.
+
+    Args:
+      incoming: float32 `[batch, height, width, 3]`, height and width known and at
+        least 32.
+      keep_prob: share of the outputs of fc6 and fc7 that dropout keeps: a number, or
+        a float32 scalar tensor such as `tf1.placeholder_with_default(1.0, [])`. The
+        number 1.0 builds no dropout ops.
+      configuration: a key of `CONFIGURATIONS`; "E" has 19 layers with weights.
+      num_classes: logits per picture.
+      base_width: kernels in block 1. fc6 and fc7 have 64 times as many nodes, so
+        that a narrow net keeps the proportions of the wide one: 4096 at 64, 512 at 8.
+
+    Returns:
+      float32 `[batch, num_classes]`. Variables, from He's initializer with zero
+      biases: those of `vgg_features`, then `fc6`, `fc7` and `fc8`, each a `kernel`
+      and a `bias`.
+
+    Raises:
+      ValueError: as in `vgg_features`; or a number of classes below 1, or a
+        `keep_prob` outside (0, 1].
+    """
+    _at_least_one(num_classes=num_classes)
+    dropout = _dropout(keep_prob)
+    features = vgg_features(
+        incoming, configuration=configuration, base_width=base_width
+    )
+    outgoing = flatten(features, name="flatten")
+    for name in ("fc6", "fc7"):
+        outgoing = fully_connected_layer(
+            outgoing, FC_WIDTH * base_width, activation_fn=tf.nn.relu,
+            keep_prob=dropout, name=name,
+        )
+    return fully_connected_layer(outgoing, num_classes, name="fc8")
+
+
+def layer_table(
+    configuration: str = "E",
+    image_size: int = 224,
+    num_classes: int = 1000,
+    *,
+    base_width: int = 64,
+) -> list[Layer]:
+    """Computes what each layer holds and costs, without building anything.
+
+    Args:
+      configuration: a key of `CONFIGURATIONS`.
+      image_size: rows and columns of the RGB pictures.
+      num_classes: logits per picture.
+      base_width: kernels in block 1.
+
+    Returns:
+      One `Layer` for the input, each convolution, each pool, each fully connected
+      layer, in order. Sums over it are those of the whole net.
+
+    Raises:
+      ValueError: as in `vgg_net`.
+    """
+    _at_least_one(num_classes=num_classes)
+    blocks = _blocks(configuration, base_width)
+    if image_size < SMALLEST_IMAGE:
+        raise ValueError(_too_small("layer_table", (image_size, image_size)))
+    size, channels = image_size, 3
+    rows = [_row("input", (size, size, channels))]
+    for number, (kernel_sizes, width) in enumerate(blocks, start=1):
+        for index, kernel_size in enumerate(kernel_sizes, start=1):
+            kernel = kernel_size**2 * channels * width
+            name, shape = f"conv{number}_{index}", (size, size, width)
+            rows.append(_row(name, shape, kernel + width, size * size * kernel))
+            channels = width
+        size //= 2
+        rows.append(_row(f"pool{number}", (size, size, channels)))
+    nodes = size * size * channels
+    wide = FC_WIDTH * base_width
+    for name, width in (("fc6", wide), ("fc7", wide), ("fc8", num_classes)):
+        rows.append(_row(name, (width,), nodes * width + width, nodes * width))
+        nodes = width
+    return rows
+
+
+def _row(name, output_shape, parameters=0, multiply_adds=0) -> Layer:
+    values = 1
+    for length in output_shape:
+        values *= length
+    return Layer(name, output_shape, parameters, multiply_adds, FLOAT_BYTES * values)
+
+
+def _blocks(configuration, base_width) -> list[tuple[tuple[int, ...], int]]:
+    """Returns kernel sizes and width of each block."""
+    if configuration not in CONFIGURATIONS:
+        raise ValueError(
+            f"vgg: there is no configuration {configuration!r}; there are "
+            + " ".join(CONFIGURATIONS)
+        )
+    _at_least_one(base_width=base_width)
+    widths = [base_width * times for times in BLOCK_WIDTHS]
+    return list(zip(CONFIGURATIONS[configuration], widths, strict=True))
+
+
+def _check_images(incoming) -> None:
+    if incoming.shape.rank != 4:
+        raise ValueError(
+            f"vgg: expected [batch, height, width, channels], got {incoming.name} of "
+            f"shape {incoming.shape}"
+        )
+    sizes = incoming.shape[1:3].as_list()
+    if any(size is not None and size < SMALLEST_IMAGE for size in sizes):
+        raise ValueError(_too_small(incoming.name, sizes))
+
+
+def _too_small(name, sizes) -> str:
+    return (
+        f"{name}: pictures of {sizes[0]} x {sizes[1]} are too small: five pools halve "
+        f"them, so they need at least {SMALLEST_IMAGE} rows and columns"
+    )
+
+
+def _at_least_one(**values) -> None:
+    for name, value in values.items():
+        if value < 1:
+            raise ValueError(f"vgg: {name} must be at least 1, got {value}")
+
+
+def _dropout(keep_prob):
+    """Returns what the layer function expects: a tensor, a share, or no dropout."""
+    if tf.is_tensor(keep_prob):
+        keep_prob.shape.assert_is_compatible_with([])
+        return keep_prob
+    if not 0.0 < keep_prob <= 1.0:
+        raise ValueError(
+            f"vgg_net: keep_prob is the share kept, above 0 and at most 1, got "
+            f"{keep_prob}"
+        )
+    return None if keep_prob == 1.0 else keep_prob
