@@ -1,0 +1,271 @@
+"""Write examples to shards that are whole or absent, and check them."""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import tensorflow as tf
+from tqdm import tqdm
+
+from helpers.errors import DataError, first_line
+from helpers.files import sha256, whole_file
+from helpers.records import wire
+
+PathPrefix = str | os.PathLike | Sequence[str | os.PathLike]
+
+
+def make_example(img: bytes, lbl: int) -> tf.train.Example:
+    """Returns one labelled picture as an `Example`.
+
+    Args:
+      img: the bytes of a JPEG file, as they are on disk.
+      lbl: its label.
+
+    Returns:
+      An `Example` with the features `image` (bytes) and `label` (int64).
+
+    Source: 004, "TFRecords".
+    """
+    feature = {
+        "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[img])),
+        "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[int(lbl)])),
+    }
+    return tf.train.Example(features=tf.train.Features(feature=feature))
+
+
+def write_shards(
+    examples: Iterable[Any],
+    path_prefix: str | os.PathLike,
+    num_shards: int,
+    *,
+    seed: int,
+    compression: str | None = None,
+) -> list[Path]:
+    """Writes examples, shuffled over all of them, to `prefix-00000-of-00004` and on.
+
+    Each shard gets its real name only when every shard is whole. The manifest
+    `prefix.manifest.json` comes last: it holds the records, bytes and sha256 of
+    each shard, and without it nothing reads them. An older set of the same prefix
+    stays until then.
+
+    The examples pass through a temporary file in the same folder, so memory holds
+    16 bytes per example and not the examples.
+
+    Args:
+      examples: `Example` or `SequenceExample` protos, or their serialised bytes; a
+        list or a generator.
+      path_prefix: folder and first part of the shards' names.
+      num_shards: how many files; at most as many as there are examples.
+      seed: of the shuffle. The same examples and seed give the same bytes.
+      compression: `None` or `"GZIP"`. Readers find out by themselves.
+
+    Returns:
+      The shards' paths, in order.
+
+    Raises:
+      ValueError: the number of shards or the compression is not possible.
+      DataError: there are no examples, or the disk is full.
+      TypeError: an example is neither a proto nor bytes.
+    """
+    if num_shards < 1 or compression not in (None, "GZIP"):
+        raise ValueError(
+            f"write_shards: num_shards={num_shards} must be at least 1, and "
+            f"compression={compression!r} must be None or 'GZIP'"
+        )
+    prefix = Path(path_prefix)
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=prefix.parent) as spool:
+        ends = _fill_spool(spool, examples, prefix)
+        if num_shards > len(ends) - 1:
+            raise ValueError(
+                f"{prefix}: {num_shards} shards for {len(ends) - 1} examples would "
+                "leave one empty; ask for fewer"
+            )
+        order = np.random.default_rng(seed).permutation(len(ends) - 1)
+        return _write_set(prefix, spool, ends, np.array_split(order, num_shards),
+                          compression)
+
+
+def check_shards(path_prefix: PathPrefix) -> int:
+    """Checks every byte of a set of shards.
+
+    Args:
+      path_prefix: as given to `write_shards`; or a list of files written elsewhere,
+        which have no manifest: their headers are walked and each checksum compared.
+
+    Returns:
+      The number of records.
+
+    Raises:
+      DataError: names the file, the record, the cause and the mend.
+    """
+    if not isinstance(path_prefix, (str, os.PathLike)):
+        return sum(_check_file(path) for path in open_shards(path_prefix))
+    manifest = read_manifest(path_prefix)
+    for path in open_shards(path_prefix):
+        written = manifest["shards"][Path(path).name]
+        if sha256(path) != written["sha256"]:
+            _check_file(path)  # names the record, where it can
+            raise DataError(
+                f"{path}: whole records, but not those that were written (sha256 "
+                f"differs from the manifest's). {wire.AGAIN}"
+            )
+    return sum(shard["records"] for shard in manifest["shards"].values())
+
+
+def open_shards(path_prefix: PathPrefix) -> list[str]:
+    """Returns the files to read, after the checks that cost next to nothing.
+
+    Shards with a manifest must be there and have the size that it says. Files
+    without one have their headers walked. Checksums are compared while reading.
+
+    Args:
+      path_prefix: as for `check_shards`.
+
+    Raises:
+      DataError: a file is missing, short, empty or not a TFRecord file.
+      ValueError: the list is empty, or mixes plain and GZIP files.
+    """
+    if isinstance(path_prefix, (str, os.PathLike)):
+        return _open_manifest(Path(path_prefix))
+    paths = [os.fspath(path) for path in path_prefix]
+    if not paths:
+        raise ValueError("there are no record files to read: the list is empty")
+    for path in paths:
+        wire.walk(path)
+    if len({wire.compression_of(path) for path in paths}) > 1:
+        raise ValueError(
+            f"plain and GZIP files cannot be read together: {', '.join(paths)}"
+        )
+    return paths
+
+
+def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
+    """Returns the manifest of a set of shards.
+
+    Args:
+      path_prefix: as given to `write_shards`.
+
+    Returns:
+      `{"records": ..., "shards": {name: {"records", "bytes", "sha256"}}}`.
+
+    Raises:
+      DataError: there is none, so the writing never finished; or it is damaged.
+    """
+    path = _manifest_path(Path(path_prefix))
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        return {"records": int(manifest["records"]), "shards": manifest["shards"]}
+    except FileNotFoundError as error:
+        raise DataError(
+            f"{path}: no such manifest, so the writing of these shards never "
+            "finished. Run it again (or pass a list of paths to read files that were "
+            "written elsewhere)."
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{path}: the manifest is damaged. Write the shards again."
+        ) from error
+
+
+def _manifest_path(prefix: Path) -> Path:
+    return prefix.with_name(f"{prefix.name}.manifest.json")
+
+
+def _open_manifest(prefix: Path) -> list[str]:
+    shards = read_manifest(prefix)["shards"]
+    for name, written in shards.items():
+        path = prefix.with_name(name)
+        size = path.stat().st_size if path.exists() else None
+        if size == written["bytes"]:
+            continue
+        if size:
+            wire.walk(path)  # names the record where it was cut
+        raise DataError(
+            f"{path}: {'is missing' if size is None else f'has {size} bytes'}, the "
+            f"manifest says {written['bytes']} bytes. Write the shards again."
+        )
+    return [os.fspath(prefix.with_name(name)) for name in shards]
+
+
+def _check_file(path: str) -> int:
+    wire.walk(path)
+    return wire.check_payloads(path)
+
+
+def _fill_spool(spool: BinaryIO, examples: Iterable[Any], prefix: Path) -> np.ndarray:
+    """Appends each example to the spool file; returns 0 and where each one ends."""
+    ends = [0]
+    for index, example in enumerate(tqdm(examples, desc=prefix.name, unit=" records")):
+        if hasattr(example, "SerializeToString"):
+            example = example.SerializeToString()
+        if not isinstance(example, bytes):
+            raise TypeError(
+                f"{prefix}: example {index} is a {type(example).__name__}; pass "
+                "Example or SequenceExample protos, or their serialised bytes"
+            )
+        with _named_disk_errors(prefix):
+            spool.write(example)
+        ends.append(ends[-1] + len(example))
+    if len(ends) == 1:
+        raise DataError(
+            f"{prefix}: there are no examples to write. Is the source folder empty?"
+        )
+    return np.array(ends)
+
+
+def _write_set(prefix, spool, ends, parts, compression) -> list[Path]:
+    """Writes all shards under temporary names, then renames all, then the manifest."""
+    manifest_path = _manifest_path(prefix)
+    shards = {}
+    with _named_disk_errors(prefix):
+        with contextlib.ExitStack() as whole:
+            for number, part in enumerate(parts):
+                path = prefix.with_name(
+                    f"{prefix.name}-{number:05d}-of-{len(parts):05d}"
+                )
+                temporary = whole.enter_context(whole_file(path))
+                with tf.io.TFRecordWriter(os.fspath(temporary), compression) as writer:
+                    for index in part:
+                        spool.seek(ends[index])
+                        writer.write(spool.read(ends[index + 1] - ends[index]))
+                shards[path.name] = {
+                    "records": len(part),
+                    "bytes": temporary.stat().st_size,
+                    "sha256": sha256(temporary),
+                }
+            _forget_old_set(prefix, manifest_path, keep=shards)
+        with whole_file(manifest_path) as temporary:
+            manifest = {"records": len(ends) - 1, "shards": shards}
+            temporary.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    return [prefix.with_name(name) for name in shards]
+
+
+def _forget_old_set(prefix: Path, manifest_path: Path, keep: Iterable[str]) -> None:
+    """Drops the old manifest, then old shards that the new set does not replace."""
+    if manifest_path.exists():
+        old = read_manifest(prefix)["shards"]
+        manifest_path.unlink()
+        for name in set(old) - set(keep):
+            prefix.with_name(name).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _named_disk_errors(prefix: Path):
+    """Turns a failed write into one line; TensorFlow calls some of them "end of data".
+
+    A file that may not grow is `OutOfRangeError` in TensorFlow, which every training
+    loop takes for the end of the data.
+    """
+    try:
+        yield
+    except (tf.errors.OpError, OSError) as error:
+        raise DataError(
+            f"{prefix}: the shards could not be written ({first_line(error)}). "
+            "Nothing was kept: make room and run it again."
+        ) from error
