@@ -162,7 +162,6 @@ def lab(arguments):
     """Opens JupyterLab on this machine only, with a token."""
     options = [
         "--ServerApp.ip=127.0.0.1",
-        f"--ServerApp.root_dir={ROOT}",
         "--LabApp.extension_manager=readonly",
         "--LabApp.news_url=",
     ]

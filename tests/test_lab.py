@@ -5,6 +5,7 @@ The test takes the shortest lesson. To open every lesson and keep screenshots:
     LESSONS_IN_BROWSER=all pytest tests/test_lab.py    # pictures land in logs/browser
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -36,22 +37,23 @@ pytestmark = pytest.mark.timeout(900)
 def lab(tmp_path_factory):
     """A running `course.py lab`, on a copy because JupyterLab saves by itself."""
     home = tmp_path_factory.mktemp("home")
-    shutil.copytree(ROOT / "notebooks", home / "course" / "notebooks")
+    copy = home / "course"
+    shutil.copytree(ROOT / "notebooks", copy / "notebooks")
     log = (home / "log.txt").open("w+")
     environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
     process = subprocess.Popen(
-        [sys.executable, "course.py", "lab", "--no-browser",
-         "--IdentityProvider.token=t0k", f"--ServerApp.root_dir={home / 'course'}"],
+        [sys.executable, "course.py", "lab", copy / LESSONS[0].relative_to(ROOT),
+         f"--ServerApp.root_dir={copy}", "--no-browser",
+         "--IdentityProvider.token=t0k"],
         cwd=ROOT, env=environment | {"JUPYTER_CONFIG_DIR": str(home)},
         stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
     )
     try:
         yield _address(process, Path(log.name))
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+            time.sleep(3)
             os.killpg(process.pid, signal.SIGKILL)
 
 
