@@ -1,7 +1,10 @@
 """The list of a finished folder: how a reader knows that nothing is missing."""
 
+import contextlib
 import hashlib
 import json
+import shutil
+import uuid
 from pathlib import Path
 
 from helpers.errors import DataError
@@ -55,6 +58,39 @@ def check_manifest(folder: Path, mend: str) -> dict:
                 + mend
             )
     return manifest
+
+
+def is_whole(folder: Path) -> bool:
+    """Returns whether the folder holds exactly what its manifest lists."""
+    try:
+        return bool(check_manifest(folder, ""))
+    except DataError:
+        return False
+
+
+def clear_way(folder: Path, made_by: str) -> None:
+    """Removes an older or damaged folder of ours, so that a new one can take its name.
+
+    Args:
+      folder: what is removed, if it is there.
+      made_by: its manifest must name the same maker, of any version.
+
+    Raises:
+      DataError: somebody else made the folder.
+    """
+    if not folder.exists():
+        return
+    found = str((read_manifest(folder) or {}).get("made_by"))
+    if found.split(",")[0] != made_by.split(",")[0]:
+        raise DataError(
+            f"{folder}: this folder was not made by {made_by.split(',')[0]}, so it is "
+            "left alone: move it away, then run this again"
+        )
+    aside = folder.with_name(f"{folder.name}.incomplete-{uuid.uuid4().hex[:8]}")
+    # One rename takes it out of sight: of two processes only one succeeds.
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(aside)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _listing(folder: Path) -> dict:

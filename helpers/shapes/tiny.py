@@ -1,23 +1,19 @@
 """Drawn pictures in exactly the folders and files of Tiny ImageNet."""
 
-import contextlib
 import itertools
 import math
-import shutil
-import uuid
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 from tqdm.auto import tqdm
 
-from helpers.errors import DataError
 from helpers.files import whole_folder
 from helpers.shapes import drawing, manifest
 
 FOLDER = "tiny-imagenet-200"
 MOST_CLASSES = len(drawing.COLOURS) * len(drawing.SHAPES) * len(drawing.TEXTURES)
-_MAKER = "helpers.shapes.write_tiny_shapes, version 1"
+_MAKER = "helpers.shapes.write_tiny_shapes, version 1"  # changes with the pictures
 _TRAIN, _VAL, _ORDER = range(3)  # keeps the random streams apart
 _SECOND_TONES = ((250, 248, 240), (28, 26, 34))
 
@@ -66,10 +62,10 @@ def write_tiny_shapes(
     folder = Path(path) / FOLDER
     if _is_there(folder, settings):
         return folder
+    manifest.clear_way(folder, _MAKER)
     with whole_folder(folder) as draft:
         _write(draft, **settings)
         manifest.write_manifest(draft, made_by=_MAKER, settings=settings)
-        _make_way(folder, settings)
     return folder
 
 
@@ -94,16 +90,12 @@ def class_list(num_classes: int) -> list[tuple[str, str, str]]:
 
 
 def _check(settings: dict) -> None:
-    lowest = {
-        "num_classes": 1,
-        "train": 1,
-        "val": 0,
-        "size": drawing.SMALLEST,
-        "seed": 0,
-    }
-    for name, least in lowest.items():
-        if settings[name] < least:
-            raise ValueError(f"{name} is {settings[name]}; it must be at least {least}")
+    least = {"size": drawing.SMALLEST, "seed": 0}
+    for name, value in settings.items():
+        if value < least.get(name, 1):
+            raise ValueError(
+                f"{name} is {value}; it must be at least {least.get(name, 1)}"
+            )
     if settings["num_classes"] > MOST_CLASSES:
         raise ValueError(
             f"num_classes is {settings['num_classes']}; {MOST_CLASSES} can be drawn"
@@ -112,28 +104,9 @@ def _check(settings: dict) -> None:
 
 def _is_there(folder: Path, settings: dict) -> bool:
     """Returns whether the folder holds these pictures, all of them."""
-    try:
-        found = manifest.check_manifest(folder, "")
-    except DataError:
-        return False
-    return found.get("made_by") == _MAKER and found.get("settings") == settings
-
-
-def _make_way(folder: Path, settings: dict) -> None:
-    """Removes older drawn pictures, and refuses to remove any other folder."""
-    if not folder.exists() or _is_there(folder, settings):
-        return
     found = manifest.read_manifest(folder) or {}
-    if not str(found.get("made_by")).startswith("helpers.shapes"):
-        raise DataError(
-            f"{folder}: these pictures were not drawn by write_tiny_shapes: pass "
-            "another path, or delete the folder"
-        )
-    aside = folder.with_name(f"{folder.name}.incomplete-{uuid.uuid4().hex[:8]}")
-    # One rename takes it out of sight: of two processes only one succeeds.
-    with contextlib.suppress(FileNotFoundError):
-        folder.rename(aside)
-    shutil.rmtree(aside, ignore_errors=True)
+    wanted = {"made_by": _MAKER, "settings": settings}
+    return wanted.items() <= found.items() and manifest.is_whole(folder)
 
 
 def _write(folder: Path, num_classes, train, val, size, seed) -> None:
@@ -146,16 +119,16 @@ def _write(folder: Path, num_classes, train, val, size, seed) -> None:
             files = [images / f"{wnid}_{n}.JPEG" for n in range(train)]
             rows = _draw_all(files, names, size, (seed, _TRAIN), bar)
             _table(images.parent / f"{wnid}_boxes.txt", rows)
-        # As in the original, the order of the validation files tells nothing.
-        order = np.random.default_rng([seed, _ORDER]).permutation(num_classes * val)
-        rows = {}
-        for row, (wnid, names) in zip(
-            order.reshape(-1, val), classes.items(), strict=True
-        ):
-            files = [folder / "val" / "images" / f"val_{n}.JPEG" for n in row]
+        # As in the original, the number of a validation file tells nothing.
+        numbers = np.random.default_rng([seed, _ORDER]).permutation(num_classes * val)
+        rows = []
+        for k, (wnid, names) in enumerate(classes.items()):
+            mine = numbers[k * val : (k + 1) * val]
+            files = [folder / "val" / "images" / f"val_{n}.JPEG" for n in mine]
             drawn = _draw_all(files, names, size, (seed, _VAL), bar)
-            rows.update((n, (name, wnid, *box)) for n, (name, *box) in zip(row, drawn))
-        _table(folder / "val" / "val_annotations.txt", [rows[n] for n in sorted(rows)])
+            rows += [(name, wnid, *box) for name, *box in drawn]
+        rows = [rows[k] for k in np.argsort(numbers)]
+        _table(folder / "val" / "val_annotations.txt", rows)
 
 
 def _draw_all(files: list[Path], names, size, stream, bar) -> list[tuple]:

@@ -1,0 +1,172 @@
+"""Unpacking a zip file: its list is checked first, and the folder is whole or absent.
+
+Only zip: its list stands in one place and states every size. A tar file shows what
+it does while it does it.
+"""
+
+import os
+import shutil
+import stat
+import unicodedata
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from tqdm.auto import tqdm
+
+from helpers.errors import DataError
+from helpers.files import whole_folder
+from helpers.shapes import manifest
+
+MAX_BYTES = 4 << 30
+MAX_RATIO = 200  # pictures and tables shrink to a tenth at best, zeros to a thousandth
+DISK_BLOCK = 4096
+_MAKER = "helpers.datasets.unpack_zip, version 1"
+
+
+def unpack_zip(
+    zip_path: str | os.PathLike,
+    folder: str | os.PathLike,
+    *,
+    files: int | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Path:
+    """Unpacks an archive into a new folder, with a `manifest.json` of what it holds.
+
+    Nothing is written unless every name in the archive's list is a plain relative
+    one, none comes twice, and the sizes are sane. Nothing is skipped or renamed.
+
+    Args:
+      zip_path: the archive.
+      folder: gets its name when all is unpacked. A damaged folder that an earlier
+        call made is replaced.
+      files: how many files it must hold; None where that is not known.
+      max_bytes: the most that it may unpack to.
+
+    Returns:
+      The folder.
+
+    Raises:
+      DataError: the archive is damaged or refused; names the member and the cause.
+    """
+    zip_path, folder = Path(zip_path), Path(folder)
+    if manifest.is_whole(folder):
+        return folder
+    try:
+        with zipfile.ZipFile(zip_path) as archive:
+            members = archive.infolist()
+            _check_names(zip_path, members)
+            _check_sizes(zip_path, members, files, max_bytes, folder)
+            manifest.clear_way(folder, _MAKER)
+            with whole_folder(folder) as draft:
+                _write(zip_path, archive, members, draft)
+                manifest.write_manifest(draft, made_by=_MAKER)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise DataError(f"{zip_path}: damaged archive ({error}): delete it") from error
+    except OSError as error:
+        raise DataError(
+            f"{zip_path}: cannot be unpacked to {folder} ({error.strerror or error})"
+        ) from error
+    return folder
+
+
+def _check_names(zip_path: Path, members: list[zipfile.ZipInfo]) -> None:
+    """Refuses every name that another system or another folder could understand."""
+    files, folders = set(), set()
+    for member in members:
+        # `filename` is already mended by zipfile; we want what stands in the file.
+        name = member.orig_filename
+        problem = _name_problem(name) or _kind_problem(member)
+        key = _key(name)
+        parents = {_key(str(parent)) for parent in PurePosixPath(name).parents}
+        if not problem and not name.endswith("/"):
+            if key in files:
+                problem = "comes twice"
+            files.add(key)
+        elif not problem:
+            folders.add(key)
+        if problem:
+            raise DataError(f"{zip_path}: refused, member {name!r} {problem}")
+        folders |= parents
+    if files & folders:
+        name = min(files & folders)
+        raise DataError(f"{zip_path}: refused, {name!r} is a file and a folder")
+
+
+def _name_problem(name: str) -> str | None:
+    """Returns what is wrong with a name, None where it is plain and relative."""
+    parts = name.removesuffix("/").split("/")
+    if name.startswith("/"):
+        return "has an absolute name"
+    if "\\" in name:
+        return "has a backslash in its name"
+    if ":" in name:
+        return "names a drive"
+    if ".." in parts:
+        return "leaves the folder"
+    if any(part in ("", ".") for part in parts) or not name.isprintable():
+        return "has a name that is not plain"
+    return None
+
+
+def _kind_problem(member: zipfile.ZipInfo) -> str | None:
+    """Returns what is wrong with a member's kind; None for files and folders."""
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        return "is a link"
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "is not a regular file"
+    if member.flag_bits & 1:
+        return "is encrypted"
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return "is compressed in an unusual way"
+    return None
+
+
+def _key(name: str) -> str:
+    """Returns what a file system that ignores case and accents' forms would see."""
+    return unicodedata.normalize("NFC", name.rstrip("/")).casefold()
+
+
+def _check_sizes(zip_path, members, files, max_bytes, folder: Path) -> None:
+    """Refuses what would fill the disk, before a byte is written."""
+    plain = [member for member in members if not member.is_dir()]
+    if not plain:
+        raise DataError(f"{zip_path}: refused, it holds no files")
+    if files is not None and len(plain) != files:
+        raise DataError(f"{zip_path}: refused, {len(plain)} files, expected {files}")
+    total = sum(member.file_size for member in plain)
+    if total > max_bytes:
+        raise DataError(
+            f"{zip_path}: refused, it unpacks to {total:,} bytes, limit {max_bytes:,}"
+        )
+    if total > MAX_RATIO * zip_path.stat().st_size:
+        raise DataError(
+            f"{zip_path}: refused, it unpacks to {total:,} bytes, more than "
+            f"{MAX_RATIO} times its size: a bomb"
+        )
+    needed = sum(-(-member.file_size // DISK_BLOCK) * DISK_BLOCK for member in plain)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(folder.parent).free
+    if needed > free:
+        raise DataError(
+            f"{zip_path}: it needs {needed:,} bytes of disk and {free:,} are free: "
+            "make room, then run this again"
+        )
+
+
+def _write(zip_path, archive: zipfile.ZipFile, members, draft: Path) -> None:
+    for member in tqdm(members, desc=zip_path.name, unit=" files"):
+        target = draft / member.orig_filename
+        if member.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # zipfile reads no more than the stated size, and compares the CRC-32.
+        with archive.open(member) as source, open(target, "xb") as file:
+            shutil.copyfileobj(source, file)
+        if target.stat().st_size != member.file_size:
+            raise DataError(
+                f"{zip_path}: refused, member {member.orig_filename!r} states "
+                f"{member.file_size:,} bytes and holds {target.stat().st_size:,}"
+            )

@@ -1,0 +1,80 @@
+"""Handwritten digits: the small ones that scikit-learn carries, or full MNIST."""
+
+from pathlib import Path
+
+import numpy as np
+
+from helpers.datasets.downloads import Download
+from helpers.errors import DataError
+from helpers.files import data_folder, whole_folder
+from helpers.shapes import manifest
+
+ARRAYS = ("x_train", "y_train", "x_test", "y_test")
+NUM_TRAIN = 1500  # of the 1,797 small digits; the rest are by other writers
+ARCHIVE = Download(
+    name="mnist.npz",
+    urls=("https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",),
+    size=11_490_434,
+    digest="sha256:731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1",
+    offline='grab_mnist(source="bundled")',
+)
+_MAKER = "helpers.datasets.grab_mnist, version 1"
+
+
+def grab_mnist(source: str = "bundled") -> Path:
+    """Returns a folder of handwritten digits as four `*.npy` files.
+
+    Args:
+      source: `"bundled"` takes the real 8x8 digits that come with scikit-learn: 1500
+        for training, 297 for testing, with no network. `"download"` fetches MNIST:
+        28x28, 60,000 and 10,000, 11 MB. A `mnist.npz` that you put into
+        `data/downloads/` is used as well.
+
+    Returns:
+      `data/mnist-bundled` or `data/mnist-download`, which holds `x_train.npy` and
+      `x_test.npy`, uint8 [digit, height, width] from 0 (paper) to 255 (ink), and
+      `y_train.npy` and `y_test.npy`, uint8 [digit]. Load them with `numpy.load`.
+
+    Raises:
+      ValueError: there is no such source.
+      DataError: it could not be fetched; the message says why.
+    """
+    makers = {"bundled": _bundled, "download": _downloaded}
+    if source not in makers:
+        raise ValueError(
+            f'grab_mnist: source is {source!r}; it is "bundled" or "download"'
+        )
+    folder = data_folder() / f"mnist-{source}"
+    if manifest.is_whole(folder):
+        return folder
+    arrays = makers[source]()
+    manifest.clear_way(folder, _MAKER)
+    with whole_folder(folder) as draft:
+        for name in ARRAYS:
+            np.save(draft / f"{name}.npy", arrays[name], allow_pickle=False)
+        manifest.write_manifest(draft, made_by=_MAKER)
+    return folder
+
+
+def _bundled() -> dict[str, np.ndarray]:
+    from sklearn.datasets import load_digits  # slow to import, needed once
+
+    digits = load_digits()
+    images = np.round(digits.images * 255 / 16).astype(np.uint8)
+    labels = digits.target.astype(np.uint8)
+    parts = (
+        images[:NUM_TRAIN],
+        labels[:NUM_TRAIN],
+        images[NUM_TRAIN:],
+        labels[NUM_TRAIN:],
+    )
+    return dict(zip(ARRAYS, parts, strict=True))
+
+
+def _downloaded() -> dict[str, np.ndarray]:
+    file = ARCHIVE.fetch()  # its hash is right, or we do not come here
+    with np.load(file, allow_pickle=False) as arrays:
+        missing = sorted(set(ARRAYS) - set(arrays))
+        if missing:
+            raise DataError(f"{file}: it holds no {missing[0]}: delete it")
+        return {name: arrays[name] for name in ARRAYS}

@@ -1,0 +1,81 @@
+"""Tiny ImageNet: pictures drawn in its layout, or the real ones."""
+
+from pathlib import Path
+
+from helpers.datasets.archives import unpack_zip
+from helpers.datasets.downloads import Download
+from helpers.errors import DataError
+from helpers.files import data_folder
+from helpers.shapes import manifest, write_tiny_shapes
+
+FOLDER = "tiny-imagenet-200"
+ARCHIVE = Download(
+    name="tiny-imagenet-200.zip",
+    urls=(
+        "https://cs231n.stanford.edu/tiny-imagenet-200.zip",
+        "http://cs231n.stanford.edu/tiny-imagenet-200.zip",
+    ),
+    size=248_100_043,
+    digest="md5:90528d7ca1a48142e341f4ef8d21d0de",
+    offline='grab_tin(source="drawn")',
+)
+
+
+def grab_tin(source: str = "drawn") -> Path:
+    """Returns a folder that holds `tiny-imagenet-200/`, after making it if need be.
+
+    Args:
+      source: `"drawn"` draws 20 classes with 200 training and 25 validation pictures
+        each, with no network; it takes seconds, once. `"download"` fetches the real
+        200 classes with 500 and 50 pictures each: 248 MB, about 500 MB unpacked. A
+        `tiny-imagenet-200.zip` that you put into `data/downloads/` is used as well.
+
+    Returns:
+      `data/tin-drawn` or `data/tin-download`.
+
+    Raises:
+      ValueError: there is no such source.
+      DataError: it could not be fetched or unpacked; the message says why.
+
+    Source: 004, "TFRecords".
+    """
+    if source == "drawn":
+        return write_tiny_shapes(data_folder() / "tin-drawn").parent
+    if source == "download":
+        folder = data_folder() / "tin-download"
+        return (
+            folder if manifest.is_whole(folder) else unpack_zip(ARCHIVE.fetch(), folder)
+        )
+    raise ValueError(f'grab_tin: source is {source!r}; it is "drawn" or "download"')
+
+
+def get_tin_id_maps(path) -> tuple[dict[int, str], dict[str, int]]:
+    """Numbers the classes in the order of `wnids.txt`.
+
+    Args:
+      path: the folder that holds `tiny-imagenet-200/`, as `grab_tin` returns it.
+
+    Returns:
+      `id_to_synset` from 0..n-1 to names such as "n01443537", and `synset_to_id`,
+      its inverse.
+
+    Raises:
+      DataError: the list is missing, empty, or names a class twice.
+
+    Source: 004, "TFRecords".
+    """
+    file = Path(path) / FOLDER / "wnids.txt"
+    try:
+        synsets = file.read_text(encoding="utf-8").split()
+    except OSError as error:
+        raise DataError(
+            f"{file}: cannot be read ({error.strerror}): pass the folder that "
+            "grab_tin() returns"
+        ) from error
+    if not synsets or len(set(synsets)) != len(synsets):
+        raise DataError(
+            f"{file}: {len(synsets)} names, {len(set(synsets))} different ones: "
+            "delete the folder and run grab_tin() again"
+        )
+    id_to_synset = dict(enumerate(synsets))
+    return id_to_synset, {synset: id_ for id_, synset in id_to_synset.items()}
