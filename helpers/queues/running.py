@@ -1,0 +1,441 @@
+"""Driving the queue runners of a session: started, watched, stopped, joined."""
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.errors import DataError, PipelineStalled, first_line
+from helpers.queues.doctor import (
+    ancestors,
+    building,
+    diagnose,
+    filled_by,
+    living_threads,
+    probe_queue,
+    queue_ops,
+    raw_session,
+    runners_of,
+)
+
+_POLL = 0.2  # seconds: how late Windows notices Ctrl-C; elsewhere it is at once
+_FREE = 0.5  # seconds that threads get before every queue is closed under them
+_END_OF_DATA = ("is closed and has insufficient elements", "End of sequence")
+
+
+@contextlib.contextmanager
+def running_queues(
+    session: tf1.Session, *, stall: float = 60, grace: float = 10
+) -> Iterator["Runner"]:
+    """Starts the queue runners of a session's graph, and always stops them again.
+
+    Initialise the variables first, then step inside the block, through the runner
+    that it yields. Leave the block before you close the session. However the block
+    ends, all threads are stopped and joined, and the first real error comes out: the
+    block's own; else that of the first thread that failed; an end of the data is no
+    error.
+
+    Args:
+      session: an open session whose variables are initialised.
+      stall: seconds that one step may take before it counts as stalled.
+      grace: seconds that threads get to stop.
+
+    Yields:
+      A `Runner`: `runner.run(fetches)` in place of `session.run(fetches)`, or
+      `for values in runner.steps(fetches)`.
+
+    Raises:
+      RuntimeError: the session is closed, its runners run already, a variable that
+        they need is not initialised, or the pipeline was stopped once before; at
+        the end: a thread did not stop, or the session was closed too early.
+      PipelineStalled: a step took longer than `stall`; names the queue that starves.
+      DataError: the data ended before the first step.
+      tf.errors.OpError: what a thread or a step failed with, in one line, with
+        TensorFlow's own error as its cause.
+    """
+    runner = Runner(session, stall, grace)
+    runner._start()
+    own = None
+    try:
+        yield runner
+    except BaseException as error:  # Ctrl-C too: the threads have to stop first
+        own = error
+    first = _first_real(own, runner._stop())
+    if first is not None:
+        raise first
+
+
+class Runner:
+    """Runs steps on a session whose queues are running; `running_queues` makes it.
+
+    Each step runs in a thread of its own, because TensorFlow does not let Ctrl-C or
+    the notebook's stop button into a blocked `session.run`. The caller waits in
+    Python, where they arrive at once.
+
+    Attributes:
+      coord: the coordinator. Give it to Python threads of your own, and register
+        them with it, to have them stopped and joined too.
+      steps_done: how many steps have finished.
+    """
+
+    def __init__(self, session: tf1.Session, stall: float, grace: float):
+        self.coord = _NamingCoordinator()
+        self.steps_done = 0
+        self._session = raw_session(session)
+        self._stall = stall
+        self._grace = grace
+        self._ended = False
+
+    def run(self, fetches, feed_dict: dict | None = None):
+        """Runs one step: `session.run`, but it can be interrupted and always ends.
+
+        Args:
+          fetches: as for `session.run`.
+          feed_dict: as for `session.run`.
+
+        Returns:
+          The values of `fetches`.
+
+        Raises:
+          tf.errors.OutOfRangeError: the data has come to its end. Let it pass:
+            the block takes it for its normal end.
+          RuntimeError: a step was asked for after that, or after an interrupt.
+        """
+        if self._ended:
+            raise RuntimeError(
+                f"the data has ended after {self.steps_done} steps, and queues cannot "
+                "be reopened: for another fit build a new graph and session, or ask "
+                "for more epochs"
+            )
+        if self.coord.should_stop():
+            self._raise_failure()
+            raise RuntimeError("the coordinator was asked to stop: no step runs now")
+        try:
+            values = self._steps.call(
+                self._stall, self._session.run, fetches, feed_dict
+            )
+        except TimeoutError:
+            raise PipelineStalled(self._stalled(fetches)) from None
+        except (tf.errors.OpError, RuntimeError) as error:
+            raise self._explained(error) from error
+        self.steps_done += 1
+        return values
+
+    def steps(self, fetches, n: int | None = None, feed_dict: dict | None = None):
+        """Runs step after step until the data ends.
+
+        Args:
+          fetches: as for `session.run`.
+          n: at most so many steps; None for as many as there is data.
+          feed_dict: as for `session.run`, the same for every step.
+
+        Yields:
+          The values of `fetches` of each step.
+        """
+        done = 0
+        while n is None or done < n:
+            try:
+                values = self.run(fetches, feed_dict)
+            except tf.errors.OutOfRangeError as error:
+                if not _is_end(error):
+                    raise
+                return
+            yield values
+            done += 1
+
+    def _start(self) -> None:
+        """Checks that the runners can run, then starts them."""
+        if self._session._closed:
+            raise RuntimeError("the session is closed: open a new one")
+        graph = self._session.graph
+        runners = runners_of(graph)
+        for runner in runners:
+            if living_threads(runner, self._session):
+                raise RuntimeError(
+                    f"the threads of queue '{filled_by(runner).name}' run already: "
+                    "a cell run twice, start_queue_runners, or a MonitoredSession; "
+                    "leave them to one"
+                )
+        self._probes = {op.name: probe_queue(op) for op in queue_ops(graph)}
+        _check_open(self._session, runners, self._probes)
+        _check_initialised(self._session, runners)
+        self._threads: list[threading.Thread] = []
+        self._steps = _StepThread()
+        with graph.as_default():  # threads are named after queues, in full only here
+            for runner in runners:
+                self._threads += runner.create_threads(
+                    self._session, coord=self.coord, daemon=True, start=True
+                )
+
+    def _stop(self) -> BaseException | None:
+        """Stops and joins everything; returns what a thread failed with."""
+        closed_early = self._session._closed
+        self.coord.request_stop()
+        if not self._all_ended(_FREE):
+            self._close_queues()
+        failed = None
+        self._all_ended(self._grace)
+        try:
+            self.coord.join(self._threads, stop_grace_period_secs=0)
+        except Exception as error:
+            failed = error
+        if not self._steps.end(0):
+            self._session.close()  # the last resort: variables are lost with it
+            self._steps.end(1)
+        if closed_early:
+            return _closed_early(failed)
+        return failed and self._readable(failed)
+
+    def _all_ended(self, seconds: float) -> bool:
+        """Waits for the threads and the step under way; says whether all ended."""
+        deadline = time.monotonic() + seconds
+        ended = self._steps.end(seconds)
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return ended and not any(thread.is_alive() for thread in self._threads)
+
+    def _close_queues(self) -> None:
+        """Closes every queue, to free what waits for one that no runner closes."""
+
+        def close():
+            with contextlib.suppress(Exception):
+                self._session.run([cancel for *_, cancel in self._probes.values()])
+
+        thread = threading.Thread(target=close, name="close-queues", daemon=True)
+        thread.start()
+        thread.join(_FREE)
+
+    def _explained(self, error: Exception) -> Exception:
+        """Returns what a step's error means, in one line."""
+        if self._session._closed:
+            return _closed_early(error)
+        if not isinstance(error, tf.errors.OpError):
+            return error
+        if _is_end(error) or isinstance(error, tf.errors.CancelledError):
+            # A queue closed: at its end, or because a thread failed just before.
+            self._raise_failure()
+            if _is_end(error):
+                self._ended = True
+                if not self.steps_done:
+                    return DataError(self._nothing_came())
+        return _short(error)
+
+    def _raise_failure(self) -> None:
+        """Raises what a thread has failed with, if one has."""
+        try:
+            self.coord.raise_requested_exception()
+        except Exception as error:
+            failed = self._readable(error)
+        else:
+            return
+        raise failed
+
+    def _readable(self, error: BaseException) -> BaseException:
+        """Returns a thread's error in one line that names its queue."""
+        if isinstance(error, UnicodeDecodeError):
+            new = DataError(
+                f"{self.coord.culprit}: TensorFlow failed on a record, and failed "
+                "again in writing its message, which is not text: is every record a "
+                "serialized tf.train.Example?"
+            )
+        elif isinstance(error, tf.errors.OpError):
+            new = _short(error, f"{self.coord.culprit}: ")
+        else:
+            return error
+        new.__cause__ = error
+        return new
+
+    def _stalled(self, fetches) -> str:
+        limit = f"no step finished for {self._stall:g} s"
+        if not self._probes:
+            return f"{limit}; the graph of this session has no queue: built in another?"
+        root = _limited(2.0, lambda: diagnose(self._session, fetches).starving)
+        if root is None:
+            return f"{limit}, yet no queue starves: the step is slow; raise `stall`"
+        return f"{limit}: queue '{root.name}' starves: {root.why}"
+
+    def _nothing_came(self) -> str:
+        """Returns why the data ended before the first step."""
+        states = diagnose(self._session).queues
+        left = [s for s in states if s.closed and 0 < s.size < s.wanted]
+        if not left:
+            return "the data ended before the first step: the source holds nothing"
+        return (
+            f"the data ended before the first step: queue '{left[0].name}' holds "
+            f"{left[0].size} items and a step wants {left[0].wanted}: use a smaller "
+            "batch, or allow_smaller_final_batch=True"
+        )
+
+
+class _NamingCoordinator(tf1.train.Coordinator):
+    """A coordinator that remembers which thread failed first.
+
+    Attributes:
+      culprit: what that thread was, for a message.
+    """
+
+    culprit = "a thread"
+
+    def request_stop(self, ex=None):
+        """Asks all threads to stop; see `tf1.train.Coordinator`."""
+        if ex is not None and not self.should_stop():
+            name = threading.current_thread().name
+            if name.startswith("QueueRunnerThread-"):
+                queue_name = name.split("-", 1)[1].rsplit("-", 1)[0]
+                name = f"a thread that fills queue '{queue_name}' failed"
+            self.culprit = name
+        super().request_stop(ex)
+
+
+class _StepThread:
+    """Makes calls in a thread, one at a time, so that the caller can be interrupted."""
+
+    def __init__(self):
+        self._calls: queue.SimpleQueue = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue = queue.SimpleQueue()
+        self._waiting = False
+        self._thread = threading.Thread(
+            target=self._serve, name="guarded-step", daemon=True
+        )
+        self._thread.start()
+
+    def call(self, seconds: float, function: Callable, *arguments):
+        """Returns `function(*arguments)`; TimeoutError after so many seconds."""
+        if self._waiting:
+            raise RuntimeError(
+                "the step before this one was interrupted: leave the running_queues "
+                "block"
+            )
+        self._waiting = True
+        self._calls.put((function, arguments))
+        value, error = self._answer(time.monotonic() + seconds)
+        self._waiting = False
+        if error is not None:
+            raise error
+        return value
+
+    def end(self, seconds: float) -> bool:
+        """Ends the thread after the call it is in; says whether it has ended."""
+        self._calls.put(None)
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _answer(self, deadline: float):
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            with contextlib.suppress(queue.Empty):
+                return self._answers.get(timeout=min(left, _POLL))
+
+    def _serve(self) -> None:
+        while (call := self._calls.get()) is not None:
+            function, arguments = call
+            try:
+                self._answers.put((function(*arguments), None))
+            except BaseException as error:
+                self._answers.put((None, error))
+            del call, function, arguments  # or a graph lives until the next step
+
+
+def _check_open(session, runners, probes) -> None:
+    """Refuses a pipeline whose queues are closed: it would end without a step."""
+    names = [filled_by(runner).name for runner in runners]
+    closed = session.run([probes[name][1] for name in names])
+    for name, is_closed in zip(names, closed, strict=True):
+        if is_closed:
+            raise RuntimeError(
+                f"queue '{name}' is closed: this pipeline has run to its end or was "
+                "stopped once, and queues cannot be reopened: build a new graph and "
+                "session"
+            )
+
+
+def _check_initialised(session, runners) -> None:
+    """Refuses to start threads that would die on a variable without a value."""
+    graph = session.graph
+    needed = ancestors([op for runner in runners for op in runner.enqueue_ops])
+    checks = {op.name: _initialised(op) for op in needed if _is_variable(op)}
+    missing = [name for name, is_set in session.run(checks).items() if not is_set]
+    if not missing:
+        return
+    local = graph.get_collection(tf1.GraphKeys.LOCAL_VARIABLES)
+    everywhere = graph.get_collection(tf1.GraphKeys.GLOBAL_VARIABLES)
+    mend = "its own .initializer"
+    if missing[0] in {variable.op.name for variable in local}:
+        mend = "tf1.local_variables_initializer()"
+    elif missing[0] in {variable.op.name for variable in everywhere}:
+        mend = "tf1.global_variables_initializer()"
+    raise RuntimeError(
+        f"the pipeline needs variable '{missing[0]}', which is not initialised: run "
+        f"{mend} before running_queues"
+    )
+
+
+def _is_variable(op: tf.Operation) -> bool:
+    return op.type in ("VarHandleOp", "VariableV2")
+
+
+def _initialised(variable: tf.Operation) -> tf.Tensor:
+    """Returns bool `[]`: whether a variable has a value; built once per variable."""
+    graph, scope = variable.graph, f"queue_doctor/{variable.name}"
+    with contextlib.suppress(KeyError):
+        return graph.get_tensor_by_name(f"{scope}/initialised:0")
+    with building(graph, scope), graph.colocate_with(variable, ignore_existing=True):
+        if variable.type == "VarHandleOp":
+            return tf.raw_ops.VarIsInitializedOp(
+                resource=variable.outputs[0], name="initialised"
+            )
+        ref = variable.outputs[0]
+        return tf.raw_ops.IsVariableInitialized(ref=ref, name="initialised")
+
+
+def _is_end(error: BaseException) -> bool:
+    """Whether an error means that the data has ended, and nothing worse."""
+    return isinstance(error, tf.errors.OutOfRangeError) and any(
+        text in str(error) for text in _END_OF_DATA
+    )
+
+
+def _first_real(
+    own: BaseException | None, failed: BaseException | None
+) -> BaseException | None:
+    """Returns the error to raise: the block's own, else a thread's, else none.
+
+    A queue that closes under a step is no error of its own: it is the end of the
+    data, or the echo of a thread that failed.
+    """
+    if own is None or _is_end(own):
+        return failed
+    if isinstance(own, tf.errors.CancelledError) and failed is not None:
+        return failed
+    return own
+
+
+def _short(error: tf.errors.OpError, before: str = "") -> tf.errors.OpError:
+    """Returns an error of the same type that says one line."""
+    return type(error)(None, None, f"{before}{first_line(error)}")
+
+
+def _closed_early(cause: BaseException | None) -> RuntimeError:
+    error = RuntimeError(
+        "the session was closed while its queues were running: leave the "
+        "running_queues block first, then close the session"
+    )
+    error.__cause__ = cause
+    return error
+
+
+def _limited(seconds: float, function: Callable):
+    """Returns `function()`, or None when it fails or takes longer."""
+    thread = _StepThread()
+    try:
+        return thread.call(seconds, function)
+    except Exception:
+        return None
+    finally:
+        thread.end(0)
