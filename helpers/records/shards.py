@@ -209,13 +209,15 @@ def _fill_spool(spool: BinaryIO, examples: Iterable[Any], prefix: Path) -> np.nd
                 f"{prefix}: example {index} is a {type(example).__name__}; pass "
                 "Example or SequenceExample protos, or their serialised bytes"
             )
-        with _named_disk_errors(prefix):
+        with _named_disk_errors(prefix, spool):
             spool.write(example)
         ends.append(ends[-1] + len(example))
     if len(ends) == 1:
         raise DataError(
             f"{prefix}: there are no examples to write. Is the source folder empty?"
         )
+    with _named_disk_errors(prefix, spool):
+        spool.flush()
     return np.array(ends)
 
 
@@ -223,7 +225,7 @@ def _write_set(prefix, spool, ends, parts, compression) -> list[Path]:
     """Writes all shards under temporary names, then renames all, then the manifest."""
     manifest_path = _manifest_path(prefix)
     shards = {}
-    with _named_disk_errors(prefix):
+    with _named_disk_errors(prefix, spool):
         with contextlib.ExitStack() as whole:
             for number, part in enumerate(parts):
                 path = prefix.with_name(
@@ -248,15 +250,16 @@ def _write_set(prefix, spool, ends, parts, compression) -> list[Path]:
 
 def _forget_old_set(prefix: Path, manifest_path: Path, keep: Iterable[str]) -> None:
     """Drops the old manifest, then old shards that the new set does not replace."""
-    if manifest_path.exists():
+    old = {}
+    with contextlib.suppress(DataError):  # there is none, or it is damaged
         old = read_manifest(prefix)["shards"]
-        manifest_path.unlink()
-        for name in set(old) - set(keep):
-            prefix.with_name(name).unlink(missing_ok=True)
+    manifest_path.unlink(missing_ok=True)
+    for name in set(old) - set(keep):
+        prefix.with_name(name).unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def _named_disk_errors(prefix: Path):
+def _named_disk_errors(prefix: Path, spool: BinaryIO):
     """Turns a failed write into one line; TensorFlow calls some of them "end of data".
 
     A file that may not grow is `OutOfRangeError` in TensorFlow, which every training
@@ -265,6 +268,8 @@ def _named_disk_errors(prefix: Path):
     try:
         yield
     except (tf.errors.OpError, OSError) as error:
+        with contextlib.suppress(OSError):
+            spool.close()  # which tries to write once more, and fails once more
         raise DataError(
             f"{prefix}: the shards could not be written ({first_line(error)}). "
             "Nothing was kept: make room and run it again."

@@ -77,12 +77,14 @@ def check_jpeg(contents: bytes, name: str | os.PathLike) -> None:
             image = Image.open(io.BytesIO(contents), formats=["JPEG"])
         width, height = image.size
         if width * height > MAX_PIXELS:
-            raise DataError(
-                f"{name}: its header asks for {width} x {height} pixels, the limit "
-                f"is {MAX_PIXELS} in all. Remove it: this may be a picture bomb."
-            )
+            raise Image.DecompressionBombError(f"{width} x {height} pixels")
         image.load()
-    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:
+        raise DataError(
+            f"{name}: its header asks for more than {MAX_PIXELS} pixels "
+            f"({first_line(error)}). Remove it: this may be a picture bomb."
+        ) from error
+    except (OSError, SyntaxError) as error:
         raise DataError(
             f"{name}: not a whole JPEG picture ({first_line(error)}). Replace or "
             "remove it."

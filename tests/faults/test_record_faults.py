@@ -1,0 +1,469 @@
+"""Records under faults: an error that names file and record, or every record.
+
+Each fault is also given to TensorFlow's own reader where that stays silent.
+"""
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+from PIL import Image
+
+from helpers import records
+from helpers.errors import DataError
+from helpers.files import ROOT
+
+SIZE = 8
+FIELDS = {"length": 0, "length checksum": 8, "payload": 12, "payload checksum": -4}
+
+
+def jpeg(height: int = SIZE, width: int = SIZE, kind: str = "JPEG") -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", (width, height), (9, 99, 199)).save(stream, kind)
+    return stream.getvalue()
+
+
+def bomb() -> bytes:
+    """A JPEG of under a kilobyte whose header asks for 65,500 x 65,500 pixels."""
+    data = bytearray(jpeg())
+    frame = data.index(b"\xff\xc0")  # the header with the size: marker, length, depth
+    data[frame + 5 : frame + 9] = (65500).to_bytes(2, "big") * 2
+    return bytes(data)
+
+
+def three_records(folder, compression=None):
+    """Three records of different sizes, and where each begins in the plain bytes."""
+    payloads = [b"a" * 5, b"b" * 24, b"c" * 61]
+    path = folder / "three"
+    with tf.io.TFRecordWriter(str(path), compression) as writer:
+        for payload in payloads:
+            writer.write(payload)
+    return path, payloads, [0, 21, 61, 138]
+
+
+def naive_count(path, compression=None) -> int:
+    """How many records TensorFlow's own reader finds, when it does not complain."""
+    return sum(1 for _ in tf.data.TFRecordDataset(str(path), compression))
+
+
+def through_queue(source, num_epochs=1):
+    """Reads with the queue pipeline and TensorFlow's own coordinator."""
+    with tf.Graph().as_default() as graph:
+        batch = records.image_label_queue(
+            source, 4, image_size=SIZE, num_epochs=num_epochs, shuffle_buffer=8
+        )
+        with tf1.Session(graph=graph) as session:
+            session.run(tf1.local_variables_initializer())
+            coordinator = tf1.train.Coordinator()
+            threads = tf1.train.start_queue_runners(session, coordinator)
+            with coordinator.stop_on_exception():
+                while True:
+                    session.run(batch)
+            coordinator.join(threads, stop_grace_period_secs=10)
+
+
+def through_dataset(source, num_epochs=1):
+    with records.naming_bad_records(source, records.image_label_parser(SIZE)):
+        for _ in records.image_label_dataset(
+            source, 4, image_size=SIZE, num_epochs=num_epochs, shuffle_buffer=8
+        ):
+            pass
+
+
+BOTH = pytest.mark.parametrize("read", [through_queue, through_dataset])
+
+
+# Cuts and flips -------------------------------------------------------------------
+
+
+def test_every_cut_of_a_plain_file(tmp_path):
+    path, _, starts = three_records(tmp_path)
+    data, silent = path.read_bytes(), 0
+    assert len(data) == starts[-1]
+    for cut in range(len(data)):
+        path.write_bytes(data[:cut])
+        record = sum(start <= cut for start in starts) - 1
+        with contextlib.suppress(tf.errors.DataLossError):
+            silent += naive_count(path) < 3
+        if cut == 0:
+            expected = "three: the file is empty"
+        elif cut in starts:
+            # A whole file of fewer records: only the manifest knows better.
+            assert records.check_shards([path]) == record
+            continue
+        else:
+            expected = f"three: record {record} at byte {starts[record]}: the file was"
+        for check in (records.check_shards, records.open_shards):
+            with pytest.raises(DataError, match=re.escape(expected)):
+                check([path])
+    assert silent == 3 * 12  # anywhere in a header TensorFlow ends without a word
+
+
+def test_every_cut_of_a_gzip_file(tmp_path):
+    path, *_ = three_records(tmp_path, "GZIP")
+    data = path.read_bytes()
+    for cut in range(len(data)):
+        path.write_bytes(data[:cut])
+        with pytest.raises(DataError, match="three: .*(cut short|empty)"):
+            records.check_shards([path])
+    path.write_bytes(b"")  # what a killed GZIP writer leaves, 40 times out of 40
+    assert naive_count(path, "GZIP") == 0
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+def test_every_cut_of_a_shard_with_a_manifest(tmp_path, compression):
+    payloads = [b"a" * 5, b"b" * 24, b"c" * 61]
+    [path] = records.write_shards(
+        payloads, tmp_path / "x", 1, seed=1, compression=compression
+    )
+    data = path.read_bytes()
+    for cut in range(len(data)):
+        path.write_bytes(data[:cut])
+        with pytest.raises(DataError, match="x-00000-of-00001"):
+            records.open_shards(tmp_path / "x")  # at every opening, not only on demand
+    path.write_bytes(data)
+    assert records.check_shards(tmp_path / "x") == 3
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("record", [0, 1, 2])
+def test_one_flip_per_field_names_the_record(tmp_path, field, record):
+    path, _, starts = three_records(tmp_path)
+    data = bytearray(path.read_bytes())
+    base = starts[record] if FIELDS[field] >= 0 else starts[record + 1]
+    data[base + FIELDS[field]] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=rf"three: record {record}\b"):
+        records.check_shards([path])
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+def test_no_flipped_byte_changes_a_record(tmp_path, compression):
+    path, payloads, _ = three_records(tmp_path, compression)
+    data = path.read_bytes()
+    for position in range(len(data)):
+        path.write_bytes(
+            data[:position] + bytes([data[position] ^ 0x10]) + data[position + 1 :]
+        )
+        try:
+            assert records.check_shards([path]) == 3
+        except DataError:
+            continue
+        # Some bits of GZIP (time, system, padding) say nothing about the content.
+        assert compression
+        read = tf.data.TFRecordDataset(str(path), compression)
+        assert [record.numpy() for record in read] == payloads
+
+
+def test_a_flip_in_a_shard_is_found_on_demand_and_while_reading(tmp_path):
+    examples = [records.make_example(jpeg(), n) for n in range(7)]
+    [path] = records.write_shards(examples, tmp_path / "x", 1, seed=1)
+    data = bytearray(path.read_bytes())
+    data[-100] ^= 1  # in the payload of the last of seven records
+    path.write_bytes(data)
+    expected = "x-00000-of-00001: record 6: its checksum does not match"
+    for check in (records.check_shards, through_queue, through_dataset):
+        with pytest.raises(DataError, match=expected) as caught:
+            check(tmp_path / "x")
+        assert isinstance(caught.value.__cause__, tf.errors.DataLossError)
+        assert "\n" not in str(caught.value)
+
+
+# Files that are no TFRecords ------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "contents, cause",
+    [
+        (b"", "the file is empty"),
+        (b"<!DOCTYPE html><title>404</title>", "not a TFRecord file"),
+        (b"<a>", "only 3 of 12 header bytes"),
+        (b"\x1f\x8b\x08\x00" + b"not really gzip", "GZIP stream is damaged"),
+    ],
+)
+@pytest.mark.timeout(30)  # an empty file without limit of epochs spins for ever
+def test_file_of_another_kind(tmp_path, read, contents, cause):
+    path = tmp_path / "other"
+    path.write_bytes(contents)
+    with pytest.raises(DataError, match=f"other: .*{cause}"):
+        read([path], num_epochs=None)
+
+
+@BOTH
+def test_missing_file_and_folder(tmp_path, read):
+    for path in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(DataError, match=f"{path.name}: cannot be read"):
+            read([path])
+
+
+def test_wrong_compression_cannot_be_asked_for(tmp_path):
+    zipped, *_ = three_records(tmp_path, "GZIP")
+    with pytest.raises(tf.errors.DataLossError):
+        naive_count(zipped)
+    assert records.check_shards([zipped]) == 3  # the file says what it is
+
+
+# Sets of shards -------------------------------------------------------------------
+
+
+@BOTH
+def test_sets_that_are_not_what_was_written(tmp_path, read):
+    def fresh():
+        examples = [records.make_example(jpeg(), n) for n in range(9)]
+        return records.write_shards(examples, tmp_path / "x", 3, seed=1)
+
+    manifest = tmp_path / "x.manifest.json"
+    first, second, _ = fresh()
+    second.unlink()
+    with pytest.raises(DataError, match="x-00001-of-00003: is missing"):
+        read(tmp_path / "x")
+    fresh()
+    manifest.unlink()
+    with pytest.raises(DataError, match="never finished"):
+        read(tmp_path / "x")
+    fresh()
+    for garbage in ("", "{}", "[1, 2]", manifest.read_text()[:-9]):
+        manifest.write_text(garbage)
+        with pytest.raises(DataError, match="manifest is damaged"):
+            read(tmp_path / "x")
+    fresh()
+    shutil.copy(first, second)  # whole records, but the wrong ones
+    with pytest.raises(DataError, match="x-00001-of-00003: "):
+        records.check_shards(tmp_path / "x")
+
+
+def test_a_damaged_manifest_does_not_stop_a_new_set(tmp_path):
+    records.write_shards([b"1"], tmp_path / "x", 1, seed=1)
+    (tmp_path / "x.manifest.json").write_text("{")
+    records.write_shards([b"1", b"2"], tmp_path / "x", 1, seed=1)
+    assert records.check_shards(tmp_path / "x") == 2
+
+
+# Records that are no pictures -----------------------------------------------------
+
+
+def without(feature: str) -> tf.train.Example:
+    example = records.make_example(jpeg(), 1)
+    del example.features.feature[feature]
+    return example
+
+
+def float_label() -> tf.train.Example:
+    example = without("label")
+    example.features.feature["label"].float_list.value.append(1.0)
+    return example
+
+
+BAD = {
+    "not an example": (b"\x93NUMPY", "not a tf.train.Example"),
+    "no label": (without("label"), "label .*could not be found"),
+    "no image": (without("image"), "image .*could not be found"),
+    "float label": (float_label(), "label.*Data type: float"),
+    "two labels": (
+        tf.train.Example.FromString(
+            records.make_example(jpeg(), 1).SerializeToString()
+            + records.make_example(b"", 2).SerializeToString()[:0]
+        ),
+        "label",
+    ),
+    "garbage": (records.make_example(b"garbage", 1), "Invalid JPEG data"),
+    "no bytes": (records.make_example(b"", 1), "Invalid JPEG data"),
+    "cut JPEG": (records.make_example(jpeg()[:-40], 1), "Invalid JPEG data"),
+    "PNG": (records.make_example(jpeg(kind="PNG"), 1), "Invalid JPEG data"),
+    "other size": (records.make_example(jpeg(8, 12), 1), r"\[8 12 3\].*8 x 8"),
+    "bomb": (records.make_example(bomb(), 1), r"\[65500 65500 3\].*8 x 8"),
+}
+BAD["two labels"][0].features.feature["label"].int64_list.value.append(2)
+
+
+@BOTH
+@pytest.mark.parametrize("position", [0, 211])
+@pytest.mark.parametrize("fault", BAD)
+@pytest.mark.timeout(60)
+def test_bad_record_is_named(tmp_path, read, fault, position):
+    bad, cause = BAD[fault]
+    examples = [records.make_example(jpeg(), n).SerializeToString() for n in range(211)]
+    examples.insert(
+        position, bad if isinstance(bad, bytes) else bad.SerializeToString()
+    )
+    good, path = tmp_path / "good.tfr", tmp_path / "bad.tfr"
+    for name, contents in ((good, examples[1:50]), (path, examples)):
+        with tf.io.TFRecordWriter(str(name)) as writer:
+            for record in contents:
+                writer.write(record)
+    before = threading.active_count()
+    with pytest.raises(DataError, match=f"bad.tfr: record {position}: .*{cause}") as e:
+        read([good, path], num_epochs=None)  # the naive pipeline hangs here
+    assert isinstance(e.value.__cause__, (tf.errors.OpError, UnicodeDecodeError))
+    assert "\n" not in str(e.value)
+    assert threading.active_count() == before
+
+
+def test_errors_that_blame_no_record_stay_as_they_are(tmp_path):
+    records.write_shards([records.make_example(jpeg(), 1)], tmp_path / "x", 1, seed=1)
+    parse = records.image_label_parser(SIZE)
+    for error in (ValueError("mine"), tf.errors.OutOfRangeError(None, None, "end"),
+                  tf.errors.InternalError(None, None, "another op")):
+        naming = records.naming_bad_records(tmp_path / "x", parse)
+        with pytest.raises(type(error)) as caught, naming:
+            raise error
+        assert caught.value is error
+
+
+# Conversion -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "contents, cause",
+    [
+        (b"", "not a whole JPEG"),
+        (b"<html>", "not a whole JPEG"),
+        (jpeg(kind="PNG"), "not a whole JPEG"),
+        (jpeg()[:-40], "not a whole JPEG"),
+        (bomb(), "asks for more than 16777216 pixels"),
+    ],
+    ids=["empty", "html", "png", "cut", "bomb"],
+)
+def test_conversion_refuses_and_names_a_bad_picture(tmp_path, contents, cause):
+    folder = tmp_path / "tiny-imagenet-200/train/n01/images"
+    folder.mkdir(parents=True)
+    for number in range(5):
+        (folder / f"n01_{number}.JPEG").write_bytes(jpeg())
+    (folder / "n01_3.JPEG").write_bytes(contents)
+    with pytest.raises(DataError, match=f"n01_3.JPEG: .*{cause}"):
+        records.write_tiny_imagenet_shards(
+            tmp_path, "train", tmp_path / "x", 1, synset_to_id={"n01": 0}, seed=1
+        )
+    assert not list(tmp_path.glob("x-*"))
+
+
+# Writers that are stopped ---------------------------------------------------------
+
+KILLED_WRITERS = """
+    import json, os, random, signal, sys, time
+    from pathlib import Path
+    from helpers import lesson; lesson.begin("tests")
+    import tensorflow as tf
+    from helpers import records
+    from helpers.errors import DataError
+
+    folder = Path(sys.argv[1])
+
+    def ours(path):
+        records.write_shards([b"%06d" % n for n in range(20_000)], path, 3, seed=1)
+
+    def naive(path):
+        with tf.io.TFRecordWriter(str(path), "GZIP") as writer:
+            for n in range(20_000):
+                writer.write(b"%06d" % n)
+
+    def state(path):
+        try:
+            return records.check_shards(path)
+        except DataError as error:
+            assert "never finished" in str(error), error
+            return "absent"
+
+    def killed(write, path, seconds):
+        child = os.fork()
+        if not child:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            write(path)
+            os._exit(0)
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+    start = time.monotonic()
+    ours(folder / "first")
+    seconds = time.monotonic() - start
+    random.seed(1)
+    found = {"ours": [], "again": [], "naive": []}
+    for n in range(20):
+        # From before the first byte to well after the last.
+        killed(ours, folder / f"{n}", seconds * (n + random.random()) / 14)
+        found["ours"].append(state(folder / f"{n}"))
+        ours(folder / f"{n}")
+        found["again"].append(state(folder / f"{n}"))
+        path = folder / f"naive{n}"
+        killed(naive, path, 0.02 * random.random())
+        if path.exists():
+            size = path.stat().st_size
+            found["naive"].append("silently empty" if not size else "some")
+    print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, to kill often")
+@pytest.mark.timeout(90)
+def test_killed_writer_leaves_all_or_nothing(tmp_path):
+    answer = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(KILLED_WRITERS), str(tmp_path)],
+        cwd=ROOT, capture_output=True, text=True, timeout=80,
+    )
+    assert answer.returncode == 0, answer.stderr[-2000:]
+    found = json.loads(answer.stdout)
+    assert set(found["ours"]) <= {20_000, "absent"} and len(found["ours"]) == 20
+    assert "absent" in found["ours"]
+    assert found["again"] == [20_000] * 20
+    assert "silently empty" in found["naive"]
+
+
+@contextlib.contextmanager
+def files_at_most(size: int):
+    resource = pytest.importorskip("resource", reason="file limits are Unix only")
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+def test_file_that_may_not_grow(tmp_path, compression):
+    payloads = [np.random.default_rng(n).bytes(1000) for n in range(300)]
+    with files_at_most(100_000):
+        naive = tf.io.TFRecordWriter(str(tmp_path / "naive"))
+        with pytest.raises(tf.errors.OutOfRangeError):  # "the end of the data"
+            for payload in payloads:
+                naive.write(payload)
+            naive.close()
+        for count in (300, 95):  # too much for the spool; only for the shard
+            with pytest.raises(DataError, match="x: the shards could not be written"):
+                records.write_shards(payloads[:count] + [b"z" * 6_000], tmp_path / "x",
+                                     1, seed=1, compression=compression)
+            assert [p.name for p in tmp_path.iterdir()] == ["naive"]
+        records.write_shards(payloads[:95], tmp_path / "x", 2, seed=1)
+    assert records.check_shards(tmp_path / "x") == 95
+
+
+def test_full_disk(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True
+                                                       ).returncode:
+        pytest.skip("mounting a small disk needs root")
+    try:
+        payloads = [np.random.default_rng(n).bytes(1000) for n in range(300)]
+        for count in (300, 150):  # too much for the spool; only for the shards
+            with pytest.raises(DataError, match="No space left on device"):
+                records.write_shards(payloads[:count], disk / "x", 2, seed=1)
+            assert not list(disk.iterdir())
+        records.write_shards(payloads[:100], disk / "x", 2, seed=1)
+        assert records.check_shards(disk / "x") == 100
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

@@ -1,0 +1,424 @@
+"""Records against other readers, the wire format by hand, and a bitwise checksum."""
+
+import gzip
+import io
+import json
+import struct
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+from PIL import Image
+
+from helpers import records
+from helpers.errors import DataError
+from helpers.records import wire
+
+SIZE = 16
+CLASSES = 40
+
+
+def crc32c(data: bytes) -> int:
+    """CRC-32C one bit at a time, from its polynomial: no table, no library."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(data: bytes) -> int:
+    crc = crc32c(data)
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) % 2**32
+
+
+def records_by_hand(data: bytes) -> list[bytes]:
+    """A second reader: takes the bytes apart and compares both checksums."""
+    payloads, position = [], 0
+    while position < len(data):
+        length_bytes = data[position : position + 8]
+        length = struct.unpack("<Q", length_bytes)[0]
+        stored = struct.unpack_from("<I", data, position + 8)[0]
+        assert stored == masked(length_bytes)
+        payload = data[position + 12 : position + 12 + length]
+        stored = struct.unpack_from("<I", data, position + 12 + length)[0]
+        assert stored == masked(payload)
+        payloads.append(payload)
+        position += 16 + length
+    return payloads
+
+
+def jpeg(shade: int, height: int = SIZE, width: int = SIZE, kind: str = "JPEG"):
+    stream = io.BytesIO()
+    pixels = np.full((height, width, 3), shade % 256, np.uint8)
+    Image.fromarray(pixels).save(stream, kind)
+    return stream.getvalue()
+
+
+def pictures(count: int) -> list[tf.train.Example]:
+    """Examples whose label is their number, so that each can be counted."""
+    return [records.make_example(jpeg(number), number) for number in range(count)]
+
+
+def through_queue(source, batch_size=7, **options):
+    """Every batch of the queue pipeline, driven with TensorFlow's own tools."""
+    options = {"image_size": SIZE, "num_epochs": 1, "shuffle_buffer": 50, **options}
+    batches = []
+    with tf.Graph().as_default() as graph:
+        batch = records.image_label_queue(source, batch_size, **options)
+        with tf1.Session(graph=graph) as session:
+            session.run(tf1.local_variables_initializer())
+            coordinator = tf1.train.Coordinator()
+            threads = tf1.train.start_queue_runners(session, coordinator)
+            with coordinator.stop_on_exception():
+                while True:
+                    batches.append(session.run(batch))
+            coordinator.join(threads, stop_grace_period_secs=10)
+    return batches
+
+
+def through_dataset(source, batch_size=7, **options):
+    options = {"image_size": SIZE, "num_epochs": 1, "shuffle_buffer": 50, **options}
+    dataset = records.image_label_dataset(source, batch_size, **options)
+    return [(images.numpy(), labels.numpy()) for images, labels in dataset]
+
+
+def labels_of(batches) -> list[int]:
+    return np.concatenate([labels for _, labels in batches]).tolist()
+
+
+BOTH = pytest.mark.parametrize("read", [through_queue, through_dataset])
+
+
+# Wire format ----------------------------------------------------------------------
+
+
+def test_known_checksum():
+    # The check value of CRC-32C in every catalogue.
+    assert crc32c(b"123456789") == 0xE3069283
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 8, b"123456789", bytes(range(256))])
+def test_masked_crc_equals_the_bitwise_one(data):
+    assert wire.masked_crc(data) == masked(data)
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+def test_bytes_on_disk_by_hand(tmp_path, compression):
+    payloads = [b"", b"a", b"bc" * 500, bytes(range(256))]
+    [path] = records.write_shards(
+        payloads, tmp_path / "x", 1, seed=3, compression=compression
+    )
+    data = path.read_bytes()
+    if compression:
+        data = gzip.decompress(data)
+    assert sorted(records_by_hand(data)) == sorted(payloads)
+    assert wire.walk(path) == wire.check_payloads(path) == 4
+    assert wire.compression_of(path) == (compression or "")
+
+
+def test_plain_file_that_begins_like_gzip_is_plain(tmp_path):
+    # A first record of 0x8b1f bytes: its length begins with GZIP's magic bytes.
+    path = tmp_path / "x"
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        writer.write(b"z" * 0x8B1F)
+    assert path.read_bytes()[:2] == b"\x1f\x8b"
+    assert wire.compression_of(path) == ""
+    assert records.check_shards([path]) == 1
+
+
+# Examples -------------------------------------------------------------------------
+
+
+def test_make_example_parses_back():
+    example = records.make_example(b"\xff\xd8 bytes", np.int32(11))
+    fields = tf.io.parse_single_example(
+        example.SerializeToString(),
+        {"image": tf.io.FixedLenFeature([], tf.string),
+         "label": tf.io.FixedLenFeature([], tf.int64)},
+    )
+    assert fields["image"].numpy() == b"\xff\xd8 bytes"
+    assert fields["label"].numpy() == 11
+
+
+def test_sequence_examples_go_through_the_same_shards(tmp_path):
+    captions = {5: [1, 2, 3], 7: [4], 11: [5, 6, 7, 8, 9]}
+    sequences = []
+    for number, words in captions.items():
+        sequence = tf.train.SequenceExample()
+        sequence.context.feature["id"].int64_list.value.append(number)
+        for word in words:
+            feature = sequence.feature_lists.feature_list["words"].feature.add()
+            feature.int64_list.value.append(word)
+        sequences.append(sequence)
+    paths = records.write_shards(sequences, tmp_path / "captions", 2, seed=1)
+    assert records.check_shards(tmp_path / "captions") == 3
+    found = {}
+    for record in tf.data.TFRecordDataset([str(path) for path in paths]):
+        context, lists = tf.io.parse_single_sequence_example(
+            record,
+            {"id": tf.io.FixedLenFeature([], tf.int64)},
+            {"words": tf.io.FixedLenSequenceFeature([], tf.int64)},
+        )
+        found[int(context["id"])] = lists["words"].numpy().tolist()
+    assert found == captions
+
+
+# Writing --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("num_shards", [1, 3, 8])
+def test_every_record_is_in_one_shard(tmp_path, num_shards):
+    payloads = [b"%d" % number for number in range(103)]
+    paths = records.write_shards(iter(payloads), tmp_path / "x", num_shards, seed=1)
+    names = [f"x-{n:05d}-of-{num_shards:05d}" for n in range(num_shards)]
+    assert [path.name for path in paths] == names
+    read = [r.numpy() for r in tf.data.TFRecordDataset([str(p) for p in paths])]
+    assert read != payloads and sorted(read) == sorted(payloads)
+    counts = [len(records_by_hand(path.read_bytes())) for path in paths]
+    assert max(counts) - min(counts) <= 1
+
+
+def test_manifest_says_what_is_there(tmp_path):
+    paths = records.write_shards([b"1", b"2", b"3"], tmp_path / "x", 2, seed=1)
+    manifest = json.loads((tmp_path / "x.manifest.json").read_text())
+    assert manifest["records"] == 3 == records.check_shards(tmp_path / "x")
+    assert [s["records"] for s in manifest["shards"].values()] == [2, 1]
+    assert [s["bytes"] for s in manifest["shards"].values()] == [
+        path.stat().st_size for path in paths
+    ]
+    assert records.read_manifest(str(tmp_path / "x")) == manifest
+    assert len(list(tmp_path.iterdir())) == 3  # and nothing else is left
+
+
+def test_same_seed_same_bytes_other_seed_other_order(tmp_path):
+    payloads = [b"%d" % number for number in range(53)]
+    contents = [
+        records.write_shards(payloads, tmp_path / name, 1, seed=seed)[0].read_bytes()
+        for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    ]
+    assert contents[0] == contents[1] != contents[2]
+
+
+def test_second_set_replaces_the_first(tmp_path):
+    old = records.write_shards([b"1"] * 5, tmp_path / "x", 5, seed=1)
+    new = records.write_shards([b"2"] * 3, tmp_path / "x", 2, seed=1)
+    assert records.check_shards(tmp_path / "x") == 3
+    assert not any(path.exists() for path in old)
+    assert all(path.exists() for path in new)
+
+
+def test_failing_examples_leave_the_old_set(tmp_path):
+    def failing():
+        yield b"3"
+        raise RuntimeError("no more")
+
+    records.write_shards([b"1", b"2"], tmp_path / "x", 2, seed=1)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(RuntimeError, match="no more"):
+        records.write_shards(failing(), tmp_path / "x", 1, seed=1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert records.check_shards(tmp_path / "x") == 2
+
+
+def test_writing_nothing_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="no examples to write"):
+        records.write_shards([], tmp_path / "x", 1, seed=1)
+    assert not list(tmp_path.iterdir())
+
+
+def test_impossible_arguments(tmp_path):
+    with pytest.raises(ValueError, match="num_shards=0"):
+        records.write_shards([b"1"], tmp_path / "x", 0, seed=1)
+    with pytest.raises(ValueError, match="4 shards for 3 examples"):
+        records.write_shards([b"1"] * 3, tmp_path / "x", 4, seed=1)
+    with pytest.raises(ValueError, match="'ZLIB'"):
+        records.write_shards([b"1"], tmp_path / "x", 1, seed=1, compression="ZLIB")
+    with pytest.raises(TypeError, match="example 1 is a str"):
+        records.write_shards([b"1", "2"], tmp_path / "x", 1, seed=1)
+
+
+# Reading --------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+@pytest.mark.parametrize(
+    "shards, buffer, threads, epochs", [(1, 0, 1, 1), (3, 13, 4, 1), (5, 200, 2, 2)]
+)
+def test_each_record_once_per_epoch(
+    tmp_path, read, compression, shards, buffer, threads, epochs
+):
+    prefix = tmp_path / "x"
+    records.write_shards(pictures(103), prefix, shards, seed=1, compression=compression)
+    options = {"shuffle_buffer": buffer, "num_threads": threads, "num_epochs": epochs}
+    assert sorted(labels_of(read(prefix, **options))) == sorted([*range(103)] * epochs)
+
+
+def test_queue_and_dataset_give_the_same_batches(tmp_path):
+    records.write_shards(pictures(53), tmp_path / "x", 3, seed=1)
+    queue = through_queue(tmp_path / "x", shuffle_buffer=0)
+    dataset = through_dataset(tmp_path / "x", shuffle_buffer=0)
+    assert [len(labels) for _, labels in queue] == [7] * 7 + [4]
+    assert labels_of(queue) == labels_of(dataset)
+    for (a, _), (b, _) in zip(queue, dataset, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+@BOTH
+def test_batches_are_what_pillow_decodes(tmp_path, read):
+    rng = np.random.default_rng(1)
+    stream = io.BytesIO()
+    small = rng.integers(0, 256, (3, 5, 3), np.uint8)
+    Image.fromarray(small).resize((13, 11)).save(stream, "JPEG")
+    records.write_shards([records.make_example(stream.getvalue(), 3)], tmp_path / "x",
+                         1, seed=1)
+    [(images, labels)] = read(tmp_path / "x", image_size=(11, 13))
+    assert images.dtype == np.float32 and images.shape == (1, 11, 13, 3)
+    assert labels.dtype == np.int32 and labels.tolist() == [3]
+    pixels = np.asarray(Image.open(stream), np.float32)
+    # Two JPEG decoders may round a channel apart.
+    assert np.abs(images[0] - (pixels / 127.5 - 1)).mean() < 2 / 127.5
+
+
+@BOTH
+def test_black_and_white_are_the_ends_of_the_range(tmp_path, read):
+    examples = [records.make_example(jpeg(shade), 0) for shade in (0, 255)]
+    records.write_shards(examples, tmp_path / "x", 1, seed=1)
+    [(images, _)] = read(tmp_path / "x")
+    assert images.min() == -1.0 and images.max() == 1.0
+
+
+def test_endless_batches_have_a_static_size(tmp_path):
+    records.write_shards(pictures(5), tmp_path / "x", 1, seed=1)
+    with tf.Graph().as_default():
+        images, labels = records.image_label_queue(tmp_path / "x", 3, image_size=SIZE)
+        finite, _ = records.image_label_queue(tmp_path / "x", 3, image_size=SIZE,
+                                              num_epochs=1)
+    dataset = records.image_label_dataset(tmp_path / "x", 3, image_size=SIZE)
+    assert images.shape.as_list() == [3, SIZE, SIZE, 3] and labels.shape == [3]
+    assert dataset.element_spec[0].shape.as_list() == [3, SIZE, SIZE, 3]
+    assert finite.shape.as_list() == [None, SIZE, SIZE, 3]
+
+
+@BOTH
+def test_files_written_elsewhere_need_no_manifest(tmp_path, read):
+    paths = [tmp_path / "one.tfr", tmp_path / "two.tfr"]
+    for path, half in zip(paths, (pictures(53)[:20], pictures(53)[20:]), strict=True):
+        with tf.io.TFRecordWriter(str(path)) as writer:
+            for example in half:
+                writer.write(example.SerializeToString())
+    assert records.check_shards(paths) == 53
+    assert sorted(labels_of(read(paths))) == list(range(53))
+
+
+@BOTH
+def test_augmentation_moves_and_mirrors(tmp_path, read):
+    stream = io.BytesIO()
+    ramp = np.linspace(0, 255, SIZE).astype(np.uint8)
+    Image.fromarray(np.repeat(np.tile(ramp, (SIZE, 1))[..., None], 3, 2)).save(
+        stream, "JPEG", quality=95
+    )
+    records.write_shards([records.make_example(stream.getvalue(), 0)] * 40,
+                         tmp_path / "x", 1, seed=1)
+    pixels = np.concatenate([i for i, _ in read(tmp_path / "x", augment=True)])
+    assert pixels.shape == (40, SIZE, SIZE, 3)
+    rising = (pixels[:, 0, -1, 0] > pixels[:, 0, 0, 0]).sum()
+    assert 5 < rising < 35  # mirrored about half of the time
+    assert len(np.unique(pixels, axis=0)) > 5
+
+
+@BOTH
+def test_labels_are_mixed_in_each_batch(tmp_path, read):
+    examples = [records.make_example(jpeg(n), n // 20) for n in range(20 * CLASSES)]
+    records.write_shards(examples, tmp_path / "x", 2, seed=1)  # came sorted by class
+    batches = read(tmp_path / "x", batch_size=5, shuffle_buffer=15)
+    distinct = np.mean([len(set(labels.tolist())) for _, labels in batches])
+    assert distinct > 4.5  # drawn fairly it is 40 * (1 - 0.975 ** 5) = 4.76
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "option", ["batch_size", "num_epochs", "num_threads", "image_size"]
+)
+def test_impossible_reading_arguments(tmp_path, read, option):
+    records.write_shards(pictures(2), tmp_path / "x", 1, seed=1)
+    with pytest.raises(ValueError, match=f"{option}=0"):
+        read(tmp_path / "x", **{option: 0})
+
+
+def test_empty_and_mixed_lists(tmp_path):
+    with pytest.raises(ValueError, match="list is empty"):
+        records.check_shards([])
+    [plain] = records.write_shards([b"1"], tmp_path / "a", 1, seed=1)
+    [zipped] = records.write_shards([b"1"], tmp_path / "b", 1, seed=1,
+                                    compression="GZIP")
+    with pytest.raises(ValueError, match="cannot be read together"):
+        records.open_shards([plain, zipped])
+
+
+def test_checking_inside_a_graph_block_adds_nothing_to_it(tmp_path):
+    records.write_shards(pictures(3), tmp_path / "x", 1, seed=1)
+    with tf.Graph().as_default() as graph:
+        assert records.check_shards(tmp_path / "x") == 3
+        parse = records.image_label_parser(SIZE)
+        assert records.find_bad_record(tmp_path / "x", parse) is None
+    assert not graph.get_operations()
+
+
+# Tiny ImageNet --------------------------------------------------------------------
+
+
+@pytest.fixture
+def tin(tmp_path):
+    """Two synsets, three pictures each for training and one each for validation."""
+    root = tmp_path / "tiny-imagenet-200"
+    (root / "val/images").mkdir(parents=True)
+    for synset, shade in (("n01", 40), ("n02", 200)):
+        folder = root / "train" / synset / "images"
+        folder.mkdir(parents=True)
+        for number in range(3):
+            (folder / f"{synset}_{number}.JPEG").write_bytes(jpeg(shade + number))
+        (root / f"val/images/val_{synset}.JPEG").write_bytes(jpeg(shade))
+    (root / "val/val_annotations.txt").write_text(
+        "val_n01.JPEG\tn01\t0\t0\t9\t9\nval_n02.JPEG\tn02\t0\t0\t9\t9\n"
+    )
+    (root / "words.txt").write_text("n01\tgoldfish, Carassius auratus\nn02\tbell\n")
+    return tmp_path
+
+
+IDS = {"n02": 0, "n01": 1}
+
+
+@pytest.mark.parametrize("split, per_class", [("train", 3), ("val", 1)])
+def test_tiny_imagenet_to_shards(tin, split, per_class):
+    prefix = tin / "records" / split
+    records.write_tiny_imagenet_shards(tin, split, prefix, 2, synset_to_id=IDS, seed=1)
+    assert records.check_shards(prefix) == 2 * per_class
+    for images, labels in through_dataset(prefix):
+        for image, label in zip(images, labels, strict=True):
+            assert (image.mean() < 0) == (label == IDS["n01"])
+    lines = (tin / f"records/{split}.labels.txt").read_text().splitlines()
+    assert lines == ["n02\tbell", "n01\tgoldfish, Carassius auratus"]
+
+
+def test_tiny_imagenet_refuses_what_it_does_not_know(tin):
+    with pytest.raises(ValueError, match="'test'"):
+        records.write_tiny_imagenet_shards(tin, "test", tin / "x", 1,
+                                           synset_to_id=IDS, seed=1)
+    with pytest.raises(DataError, match="synset n01"):
+        records.write_tiny_imagenet_shards(tin, "train", tin / "x", 1,
+                                           synset_to_id={"n02": 0}, seed=1)
+    with pytest.raises(ValueError, match="0 to n-1"):
+        records.write_tiny_imagenet_shards(tin, "train", tin / "x", 1,
+                                           synset_to_id={"n01": 1, "n02": 2}, seed=1)
+    with pytest.raises(DataError, match="no examples"):
+        records.write_tiny_imagenet_shards(tin / "nowhere", "train", tin / "x", 1,
+                                           synset_to_id=IDS, seed=1)
+    (tin / "tiny-imagenet-200/val/images/val_n02.JPEG").unlink()
+    with pytest.raises(DataError, match="line 2 names no picture"):
+        records.write_tiny_imagenet_shards(tin, "val", tin / "x", 1,
+                                           synset_to_id=IDS, seed=1)
+    assert not list(tin.glob("x-*")) and not (tin / "x.manifest.json").exists()
