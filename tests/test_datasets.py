@@ -1,0 +1,171 @@
+"""Data sets: found offline, taken from an archive, and never half."""
+
+import dataclasses
+import functools
+import hashlib
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+import helpers
+from helpers.datasets import (
+    archives,
+    digits,
+    get_tin_id_maps,
+    grab_mnist,
+    grab_tin,
+    tiny_imagenet,
+)
+from helpers.errors import DataError
+from helpers.shapes import write_tiny_shapes
+
+SMALL = {"num_classes": 3, "train": 2, "val": 1, "size": 16}
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch) -> Path:
+    """Lets the data folder be one of the test's own."""
+    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def put_archive(module, path: Path, monkeypatch) -> None:
+    """Lets an archive in `data/downloads/` be the one that the module knows."""
+    contents = path.read_bytes()
+    known = dataclasses.replace(
+        module.ARCHIVE,
+        urls=("http://127.0.0.1:9/never-asked",),
+        size=len(contents),
+        digest="sha256:" + hashlib.sha256(contents).hexdigest(),
+    )
+    assert path.name == known.name
+    monkeypatch.setattr(module, "ARCHIVE", known)
+
+
+def test_grab_tin_draws(data, monkeypatch):
+    small = functools.partial(write_tiny_shapes, **SMALL)
+    monkeypatch.setattr(tiny_imagenet, "write_tiny_shapes", small)
+    path = grab_tin()
+    assert path == data / "tin-drawn"
+    assert len((path / "tiny-imagenet-200" / "wnids.txt").read_text().split()) == 3
+    assert grab_tin("drawn") == path
+
+
+def test_grab_tin_unpacks_an_archive_that_is_there(data, monkeypatch, tmp_path):
+    folder = write_tiny_shapes(tmp_path / "made", **SMALL)
+    archive = data / "downloads" / "tiny-imagenet-200.zip"
+    archive.parent.mkdir(parents=True)
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in sorted(folder.rglob("*")):
+            file.write(path, path.relative_to(tmp_path / "made"))
+    put_archive(tiny_imagenet, archive, monkeypatch)
+
+    path = grab_tin(source="download")
+    assert path == data / "tin-download"
+    for original in folder.rglob("*.JPEG"):
+        copy = path / original.relative_to(tmp_path / "made")
+        assert copy.read_bytes() == original.read_bytes()
+    archive.unlink()  # once unpacked it needs neither archive nor network
+    assert grab_tin(source="download") == path
+
+
+def test_a_file_cut_later_is_noticed(data, monkeypatch):
+    test_grab_tin_unpacks_an_archive_that_is_there(data, monkeypatch, data / "tmp")
+    path = data / "tin-download"
+    next(path.rglob("*.JPEG")).write_bytes(b"")
+    with pytest.raises(DataError, match="no connection"):
+        grab_tin(source="download")
+
+
+@pytest.mark.parametrize("grab", [grab_tin, grab_mnist])
+def test_an_unknown_source_is_an_error(grab):
+    with pytest.raises(ValueError, match='"download"'):
+        grab(source="downlaod")
+
+
+def test_the_real_archive_is_the_published_one():
+    known = tiny_imagenet.ARCHIVE
+    assert known.size == 248_100_043
+    assert known.digest == "md5:90528d7ca1a48142e341f4ef8d21d0de"
+    assert [url.split(":")[0] for url in known.urls] == ["https", "http"]
+
+
+def test_ids_follow_the_order_of_the_list(tmp_path):
+    file = tmp_path / "tiny-imagenet-200" / "wnids.txt"
+    file.parent.mkdir()
+    file.write_bytes(b"n02124075\r\nn04067472\r\nn01443537\r\n")
+    id_to_synset, synset_to_id = get_tin_id_maps(tmp_path)
+    assert id_to_synset == {0: "n02124075", 1: "n04067472", 2: "n01443537"}
+    assert synset_to_id == {"n02124075": 0, "n04067472": 1, "n01443537": 2}
+    assert get_tin_id_maps(str(tmp_path)) == (id_to_synset, synset_to_id)
+
+
+@pytest.mark.parametrize("text", [None, "", "n01443537\nn01443537\n"])
+def test_a_list_that_cannot_be_right_is_an_error(text, tmp_path):
+    file = tmp_path / "tiny-imagenet-200" / "wnids.txt"
+    file.parent.mkdir()
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(DataError, match=r"wnids\.txt.*grab_tin") as caught:
+        get_tin_id_maps(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_bundled_digits_are_scikit_learns(data):
+    path = grab_mnist()
+    assert path == data / "mnist-bundled"
+    arrays = {name: np.load(path / f"{name}.npy") for name in digits.ARRAYS}
+    assert {a.dtype for a in arrays.values()} == {np.dtype(np.uint8)}
+    assert arrays["x_train"].shape == (1500, 8, 8)
+    assert arrays["x_test"].shape == (297, 8, 8)
+    images = np.concatenate([arrays["x_train"], arrays["x_test"]])
+    labels = np.concatenate([arrays["y_train"], arrays["y_test"]])
+    np.testing.assert_array_equal(np.round(images * (16 / 255)), load_digits().images)
+    np.testing.assert_array_equal(labels, load_digits().target)
+    assert np.bincount(arrays["y_test"]).min() > 20
+
+
+def test_digits_are_mended(data):
+    path = grab_mnist()
+    original = (path / "y_test.npy").read_bytes()
+    (path / "y_test.npy").write_bytes(original[:-1])
+    assert (grab_mnist() / "y_test.npy").read_bytes() == original
+
+
+def test_grab_mnist_takes_an_archive_that_is_there(data, monkeypatch):
+    archive = data / "downloads" / "mnist.npz"
+    archive.parent.mkdir(parents=True)
+    made = {name: np.arange(5, dtype=np.uint8) + k
+            for k, name in enumerate(digits.ARRAYS)}  # fmt: skip
+    np.savez(archive, **made)
+    put_archive(digits, archive, monkeypatch)
+    path = grab_mnist(source="download")
+    for name, array in made.items():
+        np.testing.assert_array_equal(np.load(path / f"{name}.npy"), array)
+
+
+def test_no_pickle_is_loaded(data, monkeypatch):
+    archive = data / "downloads" / "mnist.npz"
+    archive.parent.mkdir(parents=True)
+    np.savez(archive, **{name: np.array([{}], object) for name in digits.ARRAYS})
+    put_archive(digits, archive, monkeypatch)
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        grab_mnist(source="download")
+    assert not (data / "mnist-download").exists()
+    for path in Path(helpers.__file__).parent.rglob("*.py"):
+        assert not re.search(r"import pickle|allow_pickle=True", path.read_text())
+
+
+def test_unpacking_makes_a_whole_folder(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.mkdir("one")
+        file.writestr("one/two/three.txt", "drei")
+        file.writestr("vier", "vier")
+    folder = archives.unpack_zip(tmp_path / "a.zip", tmp_path / "out", files=2)
+    assert (folder / "one" / "two" / "three.txt").read_text() == "drei"
+    found = {p.name for p in folder.rglob("*") if p.is_file()}
+    assert found == {"three.txt", "vier", "manifest.json"}

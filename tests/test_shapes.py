@@ -1,0 +1,276 @@
+"""Drawn pictures: the layout, the boxes, the bytes, and what a class needs."""
+
+import hashlib
+import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from PIL import Image
+from sklearn.linear_model import RidgeClassifier
+
+from helpers.errors import DataError
+from helpers.shapes import drawing, manifest, tiny, write_tiny_shapes
+
+SMALL = {"num_classes": 3, "train": 5, "val": 2, "size": 17}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    return write_tiny_shapes(tmp_path_factory.mktemp("small"), **SMALL)
+
+
+@pytest.fixture(scope="module")
+def default(tmp_path_factory) -> Path:
+    return write_tiny_shapes(tmp_path_factory.mktemp("default"))
+
+
+def lines(path: Path) -> list[list[str]]:
+    return [line.split("\t") for line in path.read_text().splitlines()]
+
+
+def digest(folder: Path) -> str:
+    """Returns one hash over the names and the bytes of all files."""
+    total = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        total.update(path.relative_to(folder).as_posix().encode())
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def test_the_files_are_those_of_tiny_imagenet(small):
+    wnids = (small / "wnids.txt").read_text().split()
+    expected = {"wnids.txt", "words.txt", "val/val_annotations.txt", manifest.NAME}
+    expected |= {f"val/images/val_{n}.JPEG" for n in range(3 * 2)}
+    for wnid in wnids:
+        expected |= {f"train/{wnid}/images/{wnid}_{n}.JPEG" for n in range(5)}
+        expected.add(f"train/{wnid}/{wnid}_boxes.txt")
+    found = {p.relative_to(small).as_posix() for p in small.rglob("*") if p.is_file()}
+    assert found == expected
+    assert len(set(wnids)) == 3
+    assert all(wnid[0] == "n" and len(wnid) == 9 for wnid in wnids)
+
+
+def test_the_tables_name_every_picture(small):
+    wnids = (small / "wnids.txt").read_text().split()
+    assert [row[0] for row in lines(small / "words.txt")] == wnids
+    assert lines(small / "words.txt")[0][1] == "red plain circle"
+    annotations = lines(small / "val" / "val_annotations.txt")
+    assert [row[0] for row in annotations] == [f"val_{n}.JPEG" for n in range(6)]
+    assert sorted(row[1] for row in annotations) == sorted(wnids * 2)
+    for wnid in wnids:
+        rows = lines(small / "train" / wnid / f"{wnid}_boxes.txt")
+        assert [row[0] for row in rows] == [f"{wnid}_{n}.JPEG" for n in range(5)]
+
+
+def test_boxes_lie_in_the_picture(default):
+    rows = [row[2:] for row in lines(default / "val" / "val_annotations.txt")]
+    for table in default.glob("train/*/*_boxes.txt"):
+        rows += [row[1:] for row in lines(table)]
+    boxes = np.array(rows, int)
+    assert boxes.shape == (20 * 225, 4)
+    assert boxes.min() >= 0 and boxes.max() <= 63
+    assert (boxes[:, 2:] - boxes[:, :2] >= 16).all()
+
+
+def test_a_box_holds_the_object(default):
+    """The red of a plain circle is in the box, and next to none is outside it."""
+    wnid = (default / "wnids.txt").read_text().split()[0]
+    inside, outside = [], []
+    for name, *box in lines(default / "train" / wnid / f"{wnid}_boxes.txt"):
+        picture = Image.open(default / "train" / wnid / "images" / name)
+        red, green, blue = np.moveaxis(np.asarray(picture, int), 2, 0)
+        reddish = red - np.maximum(green, blue) > 75
+        x0, y0, x1, y1 = map(int, box)
+        inside.append(reddish[y0 : y1 + 1, x0 : x1 + 1].mean())
+        reddish[y0 : y1 + 1, x0 : x1 + 1] = False
+        outside.append(reddish.mean())
+    assert np.mean(inside) > 0.7  # a circle fills 0.785 of its square
+    assert np.mean(outside) < 0.01
+
+
+@pytest.mark.parametrize("shape", drawing.SHAPES)
+@pytest.mark.parametrize("rotation", [0.0, 0.7, 2.9])
+def test_paint_returns_the_box_of_what_it_changed(shape, rotation):
+    picture = Image.new("RGB", (67, 59), (120, 120, 120))
+    box = drawing.paint(picture, shape=shape, colour="red", centre=(31, 29),
+                        radius=19, rotation=rotation)  # fmt: skip
+    red, green, _ = np.moveaxis(np.asarray(picture, int), 2, 0)
+    rows, columns = np.nonzero(red - green > 5)  # the shadow is grey
+    found = (columns.min(), rows.min(), columns.max(), rows.max())
+    assert np.abs(np.subtract(box, found)).max() <= 1
+    assert box[0] <= found[0] and box[1] <= found[1]
+    assert box[2] >= found[2] and box[3] >= found[3]
+
+
+def test_a_circle_has_the_area_of_a_circle():
+    picture = Image.new("RGB", (101, 101))
+    drawing.paint(picture, shape="circle", colour="red", centre=(50, 50), radius=40)
+    area = np.asarray(picture, float)[..., 0].sum() / drawing.COLOURS["red"][0]
+    assert area == pytest.approx(np.pi * (40 * 0.86) ** 2, rel=0.02)
+
+
+def test_paint_refuses_an_object_outside():
+    with pytest.raises(ValueError, match="outside the picture"):
+        drawing.paint(Image.new("RGB", (9, 9)), shape="star", colour="red",
+                      centre=(50, 50), radius=3)  # fmt: skip
+
+
+def test_keras_reads_the_training_folder(small):
+    found = tf.keras.utils.image_dataset_from_directory(
+        small / "train",
+        image_size=(17, 17),
+        batch_size=15,
+        shuffle=False,
+        verbose=False,
+    )
+    wnids = (small / "wnids.txt").read_text().split()
+    assert found.class_names == sorted(wnids)
+    images, labels = next(iter(found))
+    assert labels.numpy().tolist() == [0] * 5 + [1] * 5 + [2] * 5
+    first = Image.open(small / "train" / wnids[0] / "images" / f"{wnids[0]}_0.JPEG")
+    difference = images[0].numpy() - np.asarray(first, float)
+    assert np.abs(difference).max() <= 3  # two JPEG decoders
+
+
+def test_keras_reads_the_validation_folder(small):
+    wnids = (small / "wnids.txt").read_text().split()
+    rows = sorted(lines(small / "val" / "val_annotations.txt"))
+    labels = [wnids.index(row[1]) for row in rows]
+    found = tf.keras.utils.image_dataset_from_directory(
+        small / "val" / "images", labels=labels, image_size=(17, 17),
+        batch_size=7, shuffle=False, verbose=False,
+    )  # fmt: skip
+    images, read = next(iter(found))
+    assert images.shape == (6, 17, 17, 3)
+    assert read.numpy().tolist() == labels
+
+
+def test_two_runs_and_two_processes_give_the_same_bytes(small, tmp_path):
+    again = write_tiny_shapes(tmp_path / "again", **SMALL)
+    assert digest(again) == digest(small)
+    code = (
+        "from helpers.shapes import write_tiny_shapes\n"
+        f"write_tiny_shapes({str(tmp_path / 'other')!r}, **{SMALL})"
+    )
+    environment = dict(os.environ, PYTHONHASHSEED="12345")
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment,
+                   timeout=60)  # fmt: skip
+    assert digest(tmp_path / "other" / tiny.FOLDER) == digest(small)
+
+
+def test_another_seed_gives_other_pictures(small, tmp_path):
+    other = write_tiny_shapes(tmp_path, **SMALL, seed=8)
+    assert (other / "words.txt").read_text() == (small / "words.txt").read_text()
+    names = [p.relative_to(small) for p in small.rglob("*.JPEG")]
+    assert all((other / n).read_bytes() != (small / n).read_bytes() for n in names)
+
+
+def test_more_pictures_begin_with_the_same(small, tmp_path):
+    more = write_tiny_shapes(tmp_path, **{**SMALL, "train": 7})
+    for path in small.glob("train/*/images/*"):
+        assert (more / path.relative_to(small)).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("size", [8, 31, 224])
+def test_any_size(size, tmp_path):
+    folder = write_tiny_shapes(tmp_path, num_classes=2, train=3, val=1, size=size)
+    sizes = {Image.open(path).size for path in folder.rglob("*.JPEG")}
+    assert sizes == {(size, size)}
+
+
+@pytest.mark.parametrize("num_classes", [1, 2, 5, 20, 100, 200, 216])
+def test_classes_are_all_different(num_classes):
+    assert len(set(tiny.class_list(num_classes))) == num_classes
+
+
+def test_no_two_cues_tell_the_classes_apart():
+    """The best guess from two cues is right once for each pair that occurs."""
+    classes = tiny.class_list(20)
+    for cues in itertools.combinations(range(3), 2):
+        assert len({tuple(c[i] for i in cues) for c in classes}) <= 9
+    for cue in range(3):
+        assert len({c[cue] for c in classes}) == 3
+
+
+def test_a_linear_classifier_does_not_suffice(default):
+    """A narrow VGG passes 0.9 on these; chance is 0.05."""
+    wnids = (default / "wnids.txt").read_text().split()
+    train = [(default / "train" / w / "images" / f"{w}_{n}.JPEG", k)
+             for k, w in enumerate(wnids) for n in range(0, 200, 2)]  # fmt: skip
+    val = [(default / "val" / "images" / row[0], wnids.index(row[1]))
+           for row in lines(default / "val" / "val_annotations.txt")]  # fmt: skip
+
+    def pixels(rows):
+        images = [np.asarray(Image.open(path).reduce(2)).ravel() for path, _ in rows]
+        return np.stack(images) / 127.5 - 1, [label for _, label in rows]
+
+    score = RidgeClassifier(1e3).fit(*pixels(train)).score(*pixels(val))
+    assert 0.05 < score < 0.45
+
+
+def test_the_manifest_counts_what_is_there(small):
+    listed = manifest.check_manifest(small, "")
+    others = [p for p in small.rglob("*") if p.is_file() and p.name != manifest.NAME]
+    assert listed["files"] == len(others)
+    assert listed["bytes"] == sum(p.stat().st_size for p in others)
+    assert listed["settings"] == {**SMALL, "seed": 7}
+
+
+@pytest.mark.parametrize("damage", ["cut", "lost", "added", "no manifest"])
+def test_a_damaged_folder_is_found_out(damage, tmp_path):
+    folder = write_tiny_shapes(tmp_path, **SMALL)
+    before = digest(folder)
+    victim = next(folder.glob("train/*/images/*_3.JPEG"))
+    if damage == "cut":
+        victim.write_bytes(victim.read_bytes()[:100])
+    elif damage == "lost":
+        victim.unlink()
+    elif damage == "added":
+        victim.with_name("stray.JPEG").write_bytes(b"")
+    else:
+        (folder / manifest.NAME).unlink()
+    with pytest.raises(DataError, match="draw it again"):
+        manifest.check_manifest(folder, "draw it again")
+    if damage == "no manifest":  # it could be somebody's own folder
+        with pytest.raises(DataError, match="not made by"):
+            write_tiny_shapes(tmp_path, **SMALL)
+    else:
+        assert digest(write_tiny_shapes(tmp_path, **SMALL)) == before
+
+
+def test_a_whole_folder_is_left_alone(tmp_path):
+    folder = write_tiny_shapes(tmp_path, **SMALL)
+    before = {p: p.stat().st_mtime_ns for p in folder.rglob("*")}
+    write_tiny_shapes(tmp_path, **SMALL)
+    assert {p: p.stat().st_mtime_ns for p in folder.rglob("*")} == before
+
+
+def test_other_settings_replace_the_pictures(tmp_path):
+    write_tiny_shapes(tmp_path, **SMALL)
+    folder = write_tiny_shapes(tmp_path, **{**SMALL, "train": 2})
+    assert len(list(folder.glob("train/*/images/*"))) == 3 * 2
+    assert [p.name for p in tmp_path.iterdir()] == [tiny.FOLDER]
+
+
+def test_somebody_elses_pictures_are_left_alone(tmp_path):
+    real = tmp_path / tiny.FOLDER / "wnids.txt"
+    real.parent.mkdir()
+    real.write_text("n01443537\n")
+    with pytest.raises(DataError, match="left alone"):
+        write_tiny_shapes(tmp_path, **SMALL)
+    assert real.read_text() == "n01443537\n"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"num_classes": 0}, {"num_classes": 217}, {"train": 0}, {"val": 0},
+              {"size": 7}, {"seed": -1}]
+)  # fmt: skip
+def test_arguments_are_checked_first(wrong, tmp_path):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        write_tiny_shapes(tmp_path / "new", **wrong)
+    assert not (tmp_path / "new").exists()
