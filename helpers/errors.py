@@ -18,8 +18,10 @@ class PipelineStalled(Exception):
 # TensorFlow wraps the cause in where the op was built, and where that was called.
 _NOISE = re.compile(
     r"^(Graph execution error|Detected at node|Node:|Original stack trace"
-    r"|Originally defined at|\d+ root error|\(\d+\) |\t|  )"
+    r"|Originally defined at|\d+ root error|\t|  )"
 )
+# Of several errors at once, TensorFlow lists the first as "(0) CODE: cause".
+_FIRST_OF_MANY = re.compile(r"^\s*\(0\) [A-Z_]+: (.*)$", re.M)
 
 
 def first_line(error: BaseException) -> str:
@@ -33,6 +35,9 @@ def first_line(error: BaseException) -> str:
       The cause as one line, with no file of this machine and no op markers.
     """
     message = getattr(error, "message", None) or str(error)
+    first = _FIRST_OF_MANY.search(message)
+    if first:
+        message = first.group(1)
     for line in message.splitlines():
         if line.strip() and not _NOISE.match(line):
             return re.sub(r"\s*(\[\[.*|\[Op:.*)$", "", line).strip()

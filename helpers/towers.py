@@ -187,15 +187,16 @@ def process_gradient_list(
     _check_missing(towers)
     shares = _shares(weights, len(towers))
     with tf1.name_scope("average"):
-        checks = _checked_losses(losses, len(towers))
         averages = []
         for pairs in zip(*towers, strict=True):
             variable = pairs[0][1]
             gradients = [_checked(g, variable, k) for k, (g, _) in enumerate(pairs)]
             with tf.device(variable.device):
                 averages.append(_average(gradients, shares))
-        checks += [_values(average).op for average in averages if average is not None]
-        with tf.control_dependencies(checks):
+        checked = [_values(average).op for average in averages if average is not None]
+        with tf.control_dependencies(checked):  # so that a bad gradient is named first
+            checked += _checked_losses(losses, len(towers))
+        with tf.control_dependencies(checked):
             return [
                 (_identity(average, variable), variable)
                 for average, (_, variable) in zip(averages, towers[0], strict=True)
@@ -209,7 +210,7 @@ def _name(variable: tf.Variable) -> str:
 def _check_variables(towers: list[GradientsAndVariables]) -> None:
     """Raises ValueError unless all towers list the same variables, in one order."""
     if not towers:
-        raise ValueError("process_gradient_list: the list is empty, there are no towers")
+        raise ValueError("process_gradient_list: an empty list, there are no towers")
     known = {id(v): (v, k) for k, tower in enumerate(towers) for _, v in tower}
     if not known:
         raise ValueError("process_gradient_list: no tower lists a variable")
