@@ -117,6 +117,8 @@ def diagnose(session: tf1.Session, fetches=None) -> Diagnosis:
         for op in ops
         if op.type in _KINDS and (queues is None or op in queues)
     }
+    if not probes:
+        return Diagnosis(())
     found = raw.run({op.name: probe[:2] for op, probe in probes.items()})
     states = [_state(op, *found[op.name], raw) for op in probes]
     hungry = {state.name for state in states if state.starves}

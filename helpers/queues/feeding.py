@@ -49,7 +49,7 @@ def feed_queue(
     """
     name = queue.queue_ref.op.name
     graph = queue.queue_ref.graph
-    if not queue.shapes:
+    if any(shape.rank is None for shape in queue.shapes):
         raise ValueError(f"{name}: give the queue its `shapes`, so that rows can enter")
     if any(filled_by(r) is queue.queue_ref.op for r in runners_of(graph)):
         raise ValueError(f"{name}: the queue has a runner already; feed another queue")

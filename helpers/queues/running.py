@@ -282,6 +282,8 @@ class _NamingCoordinator(tf1.train.Coordinator):
 
     def request_stop(self, ex=None):
         """Asks all threads to stop; see `tf1.train.Coordinator`."""
+        if self.joined:
+            return  # a straggler, named already: nobody is left to hear of its error
         if ex is not None and not self.should_stop():
             name = threading.current_thread().name
             if name.startswith("QueueRunnerThread-"):
@@ -344,6 +346,8 @@ class _StepThread:
 
 def _check_open(session, runners, probes) -> None:
     """Refuses a pipeline whose queues are closed: it would end without a step."""
+    if not runners:
+        return
     names = [filled_by(runner).name for runner in runners]
     closed = session.run([probes[name][1] for name in names])
     for name, is_closed in zip(names, closed, strict=True):
@@ -360,7 +364,8 @@ def _check_initialised(session, runners) -> None:
     graph = session.graph
     needed = ancestors([op for runner in runners for op in runner.enqueue_ops])
     checks = {op.name: _initialised(op) for op in needed if _is_variable(op)}
-    missing = [name for name, is_set in session.run(checks).items() if not is_set]
+    found = session.run(checks) if checks else {}
+    missing = [name for name, is_set in found.items() if not is_set]
     if not missing:
         return
     local = graph.get_collection(tf1.GraphKeys.LOCAL_VARIABLES)
