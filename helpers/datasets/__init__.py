@@ -1,6 +1,10 @@
 """Data sets, each drawn or found offline or downloaded: checked and whole."""
 
 from helpers.datasets.digits import grab_mnist
-from helpers.datasets.tiny_imagenet import get_tin_id_maps, grab_tin
+from helpers.datasets.tiny_imagenet import (
+    get_tin_id_maps,
+    grab_tin,
+    grab_tin_records,
+)
 
-__all__ = ["get_tin_id_maps", "grab_mnist", "grab_tin"]
+__all__ = ["get_tin_id_maps", "grab_mnist", "grab_tin", "grab_tin_records"]

@@ -5,7 +5,8 @@ from pathlib import Path
 from helpers.datasets.archives import unpack_zip
 from helpers.datasets.downloads import Download
 from helpers.errors import DataError
-from helpers.files import data_folder
+from helpers.files import data_folder, whole_folder
+from helpers.records import write_tiny_imagenet_shards
 from helpers.shapes import manifest, write_tiny_shapes
 
 FOLDER = "tiny-imagenet-200"
@@ -47,6 +48,33 @@ def grab_tin(source: str = "drawn") -> Path:
             folder if manifest.is_whole(folder) else unpack_zip(ARCHIVE.fetch(), folder)
         )
     raise ValueError(f'grab_tin: source is {source!r}; it is "drawn" or "download"')
+
+
+def grab_tin_records(source: str = "drawn") -> Path:
+    """Returns a folder with Tiny ImageNet as shards, after making it if need be.
+
+    Args:
+      source: as for `grab_tin`.
+
+    Returns:
+      `data/records/tin-<source>`: the shards `train` (4) and `val` (1), each with its
+      manifest and its file of labels; the prefix of a split is `folder / "train"`.
+
+    Raises:
+      ValueError, DataError: as for `grab_tin`.
+    """
+    folder = data_folder() / "records" / f"tin-{source}"
+    if folder.is_dir():
+        return folder
+    tin = grab_tin(source)
+    _, synset_to_id = get_tin_id_maps(tin)
+    with whole_folder(folder) as temporary:
+        for split, shards in (("train", 4), ("val", 1)):
+            write_tiny_imagenet_shards(
+                tin, split, temporary / split, shards,
+                synset_to_id=synset_to_id, seed=7,
+            )
+    return folder
 
 
 def get_tin_id_maps(path) -> tuple[dict[int, str], dict[str, int]]:
