@@ -52,7 +52,7 @@ def execute(path: Path, bar: tqdm) -> nbformat.NotebookNode:
         return client.execute(stderr=subprocess.DEVNULL)
     except CellExecutionError as error:
         raise RuntimeError(
-            f"{path.name}, {here[0]}: {error.ename}: {error.evalue.splitlines()[0]}"
+            f"{path.name}, {here[0]}: {error.ename}: " + error.evalue.split("\n")[0]
         ) from error
     except CellTimeoutError as error:
         raise RuntimeError(
