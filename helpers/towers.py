@@ -303,7 +303,12 @@ def _checked(gradient: Gradient, variable: tf.Variable, tower: int) -> Gradient:
     values = _values(gradient)
     message = f"gradient of variable '{_name(variable)}' in tower {tower}"
     with tf.device(values.device):
-        return _with_values(gradient, tf.debugging.check_numerics(values, message))
+        checked = tf.debugging.check_numerics(values, message)
+        if isinstance(gradient, tf.IndexedSlices):
+            # Grappler merges checks that meet in one concat, and blames tower 0.
+            with tf.control_dependencies([checked]):
+                checked = tf.identity(values)
+        return _with_values(gradient, checked)
 
 
 def _average(gradients: list[Gradient], shares: list | None) -> Gradient:
