@@ -13,7 +13,7 @@ from helpers.shapes import drawing, manifest
 
 FOLDER = "tiny-imagenet-200"
 MOST_CLASSES = len(drawing.COLOURS) * len(drawing.SHAPES) * len(drawing.TEXTURES)
-_MAKER = "helpers.shapes.write_tiny_shapes, version 1"  # changes with the pictures
+_MAKER = "helpers.shapes.write_tiny_shapes, version 2"  # changes with the pictures
 _TRAIN, _VAL, _ORDER = range(3)  # keeps the random streams apart
 _SECOND_TONES = ((250, 248, 240), (28, 26, 34))
 
@@ -158,7 +158,7 @@ def _draw(colour, texture, shape, size, rng) -> tuple[Image.Image, tuple]:
         radius=radius,
         rotation=rng.uniform(0, 2 * math.pi),
         second=_SECOND_TONES[rng.integers(2)],
-        phase=tuple(rng.uniform(0, 1, 2)),
+        phase=tuple(rng.uniform(-0.3, 0.3, 2)),
     )
     return drawing.photograph(picture, rng), box
 

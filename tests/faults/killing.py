@@ -1,0 +1,121 @@
+"""Kills a piece of work at 20 moments and runs it again: what is left each time?
+
+Run as a process of its own, with the job as JSON: it forks, so it must have no
+threads and no TensorFlow. Each round starts clean, kills a child, looks at the
+real name, runs the work to its end, looks again. Prints a list of [killed, run
+again] as JSON, each "absent", "whole" or "partial".
+"""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+import zipfile
+from pathlib import Path
+
+from helpers.datasets.archives import unpack_zip
+from helpers.datasets.downloads import Download
+from helpers.shapes import write_tiny_shapes
+
+KILLS = 20
+
+
+def job(work: str, target, **arguments) -> list[tuple[str, str]]:
+    """Runs this file as a process and returns what it found."""
+    arguments = {"work": work, "target": str(target), **arguments}
+    found = subprocess.run(
+        [sys.executable, __file__, json.dumps(arguments, default=str)],
+        capture_output=True, text=True, timeout=100, check=True,
+    )  # fmt: skip
+    return [tuple(pair) for pair in json.loads(found.stdout)]
+
+
+def digest(path: Path) -> str:
+    """Returns one hash over a file, or over the names and bytes of a folder."""
+    total = hashlib.sha256()
+    files = sorted(p for p in path.rglob("*") if p.is_file()) or [path]
+    for file in files:
+        total.update(file.relative_to(path.parent).as_posix().encode())
+        total.update(file.read_bytes())
+    return total.hexdigest()
+
+
+def download(target, url, size, sha256):
+    Download(Path(target).name, (url,), size, f"sha256:{sha256}", "-").fetch()
+
+
+def naive_download(target, url, **_):
+    if not os.path.exists(target):
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        urllib.request.urlretrieve(url, target)
+
+
+def unpack(target, archive):
+    unpack_zip(archive, target)
+
+
+def naive_unpack(target, archive):
+    if not os.path.isdir(target):
+        zipfile.ZipFile(archive).extractall(target)
+
+
+def draw(target, **settings):
+    write_tiny_shapes(Path(target).parent, **settings)
+
+
+def child(function, arguments) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        function(**arguments)
+        os._exit(0)
+    except BaseException:
+        os._exit(1)
+
+
+def timed(function, arguments) -> float:
+    start = time.monotonic()
+    os.waitpid(child(function, arguments), 0)
+    return time.monotonic() - start
+
+
+def remove(target: Path) -> None:
+    shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
+
+
+def main(work, target, **arguments):
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # no progress bars
+    function, target = globals()[work], Path(target)
+    arguments["target"] = str(target)
+    random.seed(7)
+    pairs = []
+    for k in range(KILLS):
+        remove(target)
+        # Measured each time: what else runs on this machine changes.
+        duration, whole = timed(function, arguments), digest(target)
+        remove(target)
+        pid = child(function, arguments)
+        time.sleep(duration * (k + random.random()) / KILLS)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        killed = state(target, whole)
+        os.waitpid(child(function, arguments), 0)
+        pairs.append((killed, state(target, whole)))
+    print(json.dumps(pairs))
+
+
+def state(target: Path, whole: str) -> str:
+    if not target.exists():
+        return "absent"
+    return "whole" if digest(target) == whole else "partial"
+
+
+if __name__ == "__main__":
+    main(**json.loads(sys.argv[1]))

@@ -1,0 +1,371 @@
+"""A download ends with the right file, or with one line: never half, never endless.
+
+A server on 127.0.0.1 misbehaves in every way of FAULTS B6. `naive` is the source's
+way, kept as the contrast.
+"""
+
+import contextlib
+import hashlib
+import http.server
+import os
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+import types
+import urllib.request
+from pathlib import Path
+
+import killing
+import pytest
+
+from helpers.datasets import downloads
+from helpers.datasets.downloads import Download
+from helpers.errors import DataError
+
+pytestmark = [
+    pytest.mark.timeout(90),
+    pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals"),
+]
+CONTENTS = random.Random(7).randbytes(300_007)
+SHA256 = hashlib.sha256(CONTENTS).hexdigest()
+SIZE = len(CONTENTS)
+HALF = SIZE // 2
+OFFLINE = 'grab_tin(source="drawn")'
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Serves `CONTENTS`, badly: the path says how."""
+
+    def do_GET(self):
+        path = self.path.strip("/")
+        with self.server.lock:
+            self.server.requests.append((path, self.headers.get("Range")))
+            nth = sum(request[0] == path for request in self.server.requests)
+        with contextlib.suppress(ConnectionError):
+            getattr(self, path.replace("-", "_"))(nth)
+        self.close_connection = True
+
+    def log_message(self, *_):
+        pass
+
+    def start(self, length=SIZE, status=200, kind="application/zip", **more):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        for name, value in more.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+
+    def whole(self, nth):
+        self.start()
+        self.wfile.write(CONTENTS)
+
+    def drop(self, nth):
+        self.start()
+        self.wfile.write(CONTENTS[:HALF])
+
+    def drop_unannounced(self, nth):
+        self.start(length=None)
+        self.wfile.write(CONTENTS[:HALF])
+
+    def reset(self, nth):
+        self.start()
+        self.wfile.write(CONTENTS[:HALF])
+        self.wfile.flush()
+        linger = struct.pack("ii", 1, 0)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.connection.close()
+
+    def missing(self, nth):
+        self.send_error(404)
+
+    def broken(self, nth):
+        self.send_error(500)
+
+    def html(self, nth):
+        page = b"<html>Please log in to the guest network</html>"
+        self.start(len(page), kind="text/html; charset=utf-8")
+        self.wfile.write(page)
+
+    def html_as_zip(self, nth):
+        page = b"<html>Please log in to the guest network</html>"
+        self.start(len(page))
+        self.wfile.write(page)
+
+    def empty(self, nth):
+        self.start(0)
+
+    def stall(self, nth):
+        self.start()
+        self.wfile.write(CONTENTS[:HALF])
+        self.server.over.wait(30)
+
+    def silent(self, nth):
+        self.server.over.wait(30)
+
+    def trickle(self, nth):
+        self.start()
+        for byte in CONTENTS:
+            self.wfile.write(bytes([byte]))
+            if self.server.over.wait(0.02):
+                return
+
+    def wrong(self, nth):
+        self.start()
+        self.wfile.write(bytes(len(CONTENTS)))
+
+    def endless(self, nth):
+        self.start(length=None)
+        while True:
+            self.wfile.write(CONTENTS)
+
+    def resumes(self, nth):
+        if nth == 1:
+            return self.drop(nth)
+        first = int(self.headers["Range"].removeprefix("bytes=").removesuffix("-"))
+        span = f"bytes {first}-{len(CONTENTS) - 1}/{len(CONTENTS)}"
+        self.start(len(CONTENTS) - first, 206, Content_Range=span)
+        self.wfile.write(CONTENTS[first:])
+
+    def knows_no_range(self, nth):
+        return self.drop(nth) if nth == 1 else self.whole(nth)
+
+    def broken_once(self, nth):
+        return self.broken(nth) if nth == 1 else self.whole(nth)
+
+    def slow(self, nth):
+        self.start()
+        for k in range(0, len(CONTENTS), 10_000):
+            self.wfile.write(CONTENTS[k : k + 10_000])
+            time.sleep(0.005)
+
+
+@pytest.fixture
+def server():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    server.lock, server.over, server.requests = threading.Lock(), threading.Event(), []
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield server
+    server.over.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(downloads, "PAUSE_SECONDS", 0.01)
+    return tmp_path / "data"
+
+
+def known(*urls, **changes) -> Download:
+    settings = {"deadline": 20.0, "timeout": (2.0, 0.5), **changes}
+    return Download(
+        "file.zip", urls, len(CONTENTS), f"sha256:{SHA256}", OFFLINE, **settings
+    )
+
+
+def naive(url: str, path: Path) -> Path:
+    """Returns the file the way the source does: what exists counts as whole."""
+    if not path.exists():
+        urllib.request.urlretrieve(url, path)
+    return path
+
+
+def refused(download: Download, data: Path) -> str:
+    """Returns the error of a download that left nothing behind."""
+    with pytest.raises(DataError) as caught:
+        download.fetch()
+    message = str(caught.value)
+    assert message.startswith("file.zip: ") and "\n" not in message
+    assert message.endswith(f"{OFFLINE} needs no network")
+    assert caught.value.__cause__ is not None
+    assert list((data / "downloads").iterdir()) == []
+    return message
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause", "tries"),
+    [
+        ("drop", "the connection was dropped", 3),
+        ("drop_unannounced", "the connection was dropped", 3),
+        ("reset", "the connection was dropped", 3),
+        ("missing", "HTTP 404 Not Found", 1),
+        ("broken", "HTTP 500 Internal Server Error", 3),
+        ("html", "a web page came in its place", 1),
+        ("html_as_zip", "47 bytes are announced", 1),
+        ("empty", "0 bytes are announced", 1),
+        ("stall", "nothing came for 0.5 s", 3),
+        ("silent", "nothing came for 0.5 s", 3),
+        ("wrong", "its hash is not the one we know", 1),
+        ("endless", "it is longer than", 1),
+    ],
+)
+def test_a_fault_is_one_line_and_leaves_nothing(fault, cause, tries, server, data):
+    message = refused(known(f"{server.url}/{fault}"), data)
+    assert cause in message and fault in message
+    assert len(server.requests) == tries
+
+
+def test_a_trickle_ends_at_the_total_deadline(server, data):
+    """Each read gets its byte in time: no timeout of the socket ever ends this."""
+    message = refused(known(f"{server.url}/trickle", deadline=1.0), data)
+    assert "not finished after 1 s" in message
+    assert len(server.requests) == 1
+
+
+def test_retries_end_at_the_total_deadline_too(server, data):
+    message = refused(known(f"{server.url}/stall", deadline=0.7), data)
+    assert "not finished after 0.7 s" in message or "nothing came" in message
+    assert len(server.requests) <= 2
+
+
+@pytest.mark.parametrize("way", ["whole", "broken_once", "knows_no_range", "resumes"])
+def test_what_can_be_mended_is(way, server, data):
+    path = known(f"{server.url}/{way}").fetch()
+    assert path == data / "downloads" / "file.zip"
+    assert path.read_bytes() == CONTENTS
+    assert [p.name for p in path.parent.iterdir()] == ["file.zip"]
+
+
+def test_a_dropped_download_goes_on_where_it_broke(server):
+    known(f"{server.url}/resumes").fetch()
+    assert server.requests == [("resumes", None), ("resumes", f"bytes={HALF}-")]
+
+
+def test_the_second_address_is_tried(server):
+    known(f"{server.url}/missing", f"{server.url}/whole").fetch()
+
+
+def test_all_addresses_are_in_the_message(server, data):
+    message = refused(known(f"{server.url}/missing", f"{server.url}/broken"), data)
+    assert "HTTP 404" in message and "HTTP 500" in message
+
+
+def test_a_file_that_is_there_needs_no_network(server, data):
+    path = known(f"{server.url}/whole").fetch()
+    assert known("http://127.0.0.1:9/closed").fetch() == path
+    path.write_bytes(CONTENTS[:-1])  # damaged later: fetched again
+    assert known(f"{server.url}/whole").fetch().read_bytes() == CONTENTS
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9/x", "http://no-such-host.invalid/x"]
+)
+def test_no_network_is_said_at_once(url, data):
+    start = time.monotonic()
+    assert "is there a network?" in refused(known(url, timeout=(10, 30)), data)
+    assert time.monotonic() - start < 8
+
+
+def test_too_little_disk_is_said_before(server, data, monkeypatch):
+    usage = types.SimpleNamespace(free=1000)
+    monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(DataError, match="1,000 are free"):
+        known(f"{server.url}/whole").fetch()
+    assert server.requests == []
+
+
+def test_a_disk_that_fills_up_is_one_line(server, data):
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (99_999, 99_999))\n"
+        "from helpers.datasets.downloads import *\n"
+        f"d = Download('file.zip', ('{server.url}/whole',), {len(CONTENTS)}, "
+        f"'sha256:{SHA256}', 'x')\n"
+        "try: d.fetch()\n"
+        "except DataError as error: print(error)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True,
+                           text=True, timeout=60, check=True)  # fmt: skip
+    assert "File too large" in found.stdout
+    assert list((data / "downloads").iterdir()) == []
+
+
+def test_no_thread_and_no_socket_is_left(server, data):
+    before = threading.active_count()
+    opened = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc/self/fd") else 0
+    for fault in ("drop", "stall", "missing"):
+        refused(known(f"{server.url}/{fault}"), data)
+    server.over.set()
+    end = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < end:
+        time.sleep(0.05)  # the server's own threads
+    assert threading.active_count() <= before
+    if opened:
+        assert len(os.listdir("/proc/self/fd")) <= opened + 2
+
+
+def test_ctrl_c_stops_a_stalled_download(server, data):
+    code = (
+        "from helpers.datasets.downloads import *\n"
+        f"Download('file.zip', ('{server.url}/stall',), {len(CONTENTS)}, "
+        f"'sha256:{SHA256}', 'x').fetch()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
+    while not server.requests and process.poll() is None:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=5)
+    assert b"KeyboardInterrupt" in errors
+    assert list((data / "downloads").iterdir()) == []
+
+
+def test_killed_and_run_again_20_times(server, data):
+    facts = {"url": f"{server.url}/slow", "size": len(CONTENTS), "sha256": SHA256}
+    pairs = killing.job("download", data / "downloads" / "file.zip", **facts)
+    assert len(pairs) == 20
+    assert {again for _, again in pairs} == {"whole"}
+    assert {killed for killed, _ in pairs} <= {"absent", "whole"}
+    assert ("absent", "whole") in pairs
+
+
+def test_the_naive_download_keeps_a_half_file_for_ever(server, data):
+    facts = {"url": f"{server.url}/slow", "size": len(CONTENTS), "sha256": SHA256}
+    pairs = killing.job("naive_download", data / "downloads" / "file.zip", **facts)
+    assert ("partial", "partial") in pairs
+
+
+def test_the_naive_download_accepts_what_is_not_the_file(server, tmp_path):
+    half = naive(f"{server.url}/drop_unannounced", tmp_path / "half")
+    assert half.stat().st_size == HALF
+    assert b"log in" in naive(f"{server.url}/html", tmp_path / "page").read_bytes()
+    with contextlib.suppress(urllib.error.ContentTooShortError):
+        naive(f"{server.url}/drop", tmp_path / "again")
+    assert naive(f"{server.url}/drop", tmp_path / "again").stat().st_size == HALF
+
+
+def test_two_processes_at_once(server, data):
+    code = (
+        "import sys; from helpers.datasets.downloads import *\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
+        f"d = Download('file.zip', ('{server.url}/slow',), {len(CONTENTS)}, "
+        f"'sha256:{SHA256}', 'x')\n"
+        "for _ in range(5):\n"
+        "    print(len(d.fetch().read_bytes()), flush=True); sys.stdin.readline()"
+    )
+    pair = [
+        subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]  # fmt: skip
+    assert [p.stdout.readline() for p in pair] == ["ready\n"] * 2
+    for _ in range(5):
+        (data / "downloads" / "file.zip").unlink(missing_ok=True)
+        for process in pair:
+            print(file=process.stdin, flush=True)
+        assert [p.stdout.readline() for p in pair] == [f"{len(CONTENTS)}\n"] * 2
+    for process in pair:
+        process.communicate("\n", timeout=10)
+    assert [p.name for p in (data / "downloads").iterdir()] == ["file.zip"]
