@@ -40,5 +40,7 @@ def first_line(error: BaseException) -> str:
         message = first.group(1)
     for line in message.splitlines():
         if line.strip() and not _NOISE.match(line):
+            # Eager ops put a machine name before the cause, and markers behind it.
+            line = re.sub(r"^\{\{function_node .*?\}\}\s*", "", line)
             return re.sub(r"\s*(\[\[.*|\[Op:.*)$", "", line).strip()
     return message.strip().split("\n")[0]
