@@ -76,9 +76,15 @@ class Diagnosis:
     @property
     def starving(self) -> QueueState | None:
         """The queue where the trouble begins: it starves, and waits for no other."""
-        hungry = [queue for queue in self.queues if queue.starves]
-        first = [queue for queue in hungry if not queue.waits_for]
-        return next(iter(first or hungry), None)
+        hungry = {queue.name: queue for queue in self.queues if queue.starves}
+        if not hungry:
+            return None
+        root = list(hungry.values())[-1]  # built last, so nearest to the consumer
+        seen = set()
+        while ahead := [name for name in root.waits_for if name not in seen]:
+            seen.add(root.name)
+            root = hungry[ahead[0]]
+        return root
 
     def __str__(self) -> str:
         if not self.queues:
@@ -122,7 +128,7 @@ def diagnose(session: tf1.Session, fetches=None) -> Diagnosis:
     found = raw.run({op.name: probe[:2] for op, probe in probes.items()})
     states = [_state(op, *found[op.name], raw) for op in probes]
     hungry = {state.name for state in states if state.starves}
-    return Diagnosis(tuple(_explained(state, graph, hungry) for state in states))
+    return Diagnosis(tuple(_explained(state, raw, hungry) for state in states))
 
 
 def raw_session(session) -> tf1.Session:
@@ -272,17 +278,29 @@ def _wanted(dequeue: tf.Operation) -> int:
     return 1 if count is None else int(count)
 
 
-def _explained(state: QueueState, graph: tf.Graph, hungry: set[str]) -> QueueState:
+def _explained(
+    state: QueueState, session: tf1.Session, hungry: set[str]
+) -> QueueState:
     """Returns the state with the cause of its hunger filled in."""
     if not state.starves:
         return state
-    enqueues = _enqueues(graph.get_operation_by_name(state.name))
+    enqueues = _enqueues(session.graph.get_operation_by_name(state.name))
     behind = ancestors(enqueues)
+    reads = [op for op in behind if op.type in _READERS]
+    # A reader empties a healthy queue of file names as fast as it is filled, so
+    # there being empty at this moment means nothing as long as its threads live.
     sources = {_queue_of(op).name for op in behind if _takes(op)} - {state.name}
-    waits_for = tuple(sorted(sources & hungry)) if state.alive else ()
-    reads = any(op.type in _READERS for op in behind)
-    why = _cause(state, bool(enqueues), waits_for, reads)
+    lively = {_queue_of(op).name for op in reads if _is_fed(op, session)}
+    waits_for = tuple(sorted(sources & hungry - lively)) if state.alive else ()
+    why = _cause(state, bool(enqueues), waits_for, bool(reads))
     return QueueState(**{**vars(state), "waits_for": waits_for, "why": why})
+
+
+def _is_fed(reader: tf.Operation, session: tf1.Session) -> bool:
+    """Whether threads that live fill the queue of file names that an op reads."""
+    queue = _queue_of(reader)
+    runners = [r for r in runners_of(queue.graph) if filled_by(r) is queue]
+    return any(living_threads(runner, session) for runner in runners)
 
 
 def _cause(
@@ -301,15 +319,19 @@ def _cause(
     if state.alive is None:
         return "its runner was never started: step inside running_queues(session)"
     if not state.alive:
-        return f"its {state.threads} threads have ended and nobody closed it"
+        return f"{_threads(state.threads)} no longer alive, and nobody closed it"
     if waits_for:
-        return f"its threads wait for '{waits_for[0]}'"
+        return f"{_threads(state.alive)} waiting for '{waits_for[0]}'"
     if reads:
         return (
-            f"its {state.alive} threads read and find nothing: empty files with "
+            f"{_threads(state.alive)} reading and finding nothing: empty files with "
             "num_epochs=None, or a slow disk?"
         )
     return (
-        f"its {state.alive} threads live, yet it holds {state.size} where "
+        f"{_threads(state.alive)} alive, yet it holds {state.size} where "
         f"{state.kept + state.wanted} are needed: the source is slow, blocked or dry"
     )
+
+
+def _threads(count: int) -> str:
+    return "its thread is" if count == 1 else f"its {count} threads are"
