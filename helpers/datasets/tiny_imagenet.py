@@ -6,7 +6,6 @@ from helpers.datasets.archives import unpack_zip
 from helpers.datasets.downloads import Download
 from helpers.errors import DataError
 from helpers.files import data_folder, whole_folder
-from helpers.records import write_tiny_imagenet_shards
 from helpers.shapes import manifest, write_tiny_shapes
 
 FOLDER = "tiny-imagenet-200"
@@ -63,6 +62,9 @@ def grab_tin_records(source: str = "drawn") -> Path:
     Raises:
       ValueError, DataError: as for `grab_tin`.
     """
+    # Drawing and fetching need no TensorFlow, which is slow to import.
+    from helpers.records import write_tiny_imagenet_shards
+
     folder = data_folder() / "records" / f"tin-{source}"
     if folder.is_dir():
         return folder
