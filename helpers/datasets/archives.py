@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from helpers.errors import DataError
 from helpers.files import whole_folder

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import requests
 import urllib3
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from helpers.errors import DataError
 from helpers.files import data_folder, whole_file

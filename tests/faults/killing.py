@@ -31,7 +31,7 @@ def job(work: str, target, **arguments) -> list[tuple[str, str]]:
     arguments = {"work": work, "target": str(target), **arguments}
     found = subprocess.run(
         [sys.executable, __file__, json.dumps(arguments, default=str)],
-        capture_output=True, text=True, timeout=100, check=True,
+        capture_output=True, text=True, timeout=170, check=True,
     )  # fmt: skip
     return [tuple(pair) for pair in json.loads(found.stdout)]
 
@@ -95,18 +95,21 @@ def main(work, target, **arguments):
     function, target = globals()[work], Path(target)
     arguments["target"] = str(target)
     random.seed(7)
-    pairs = []
-    for k in range(KILLS):
+    durations = []
+    for _ in range(3):
         remove(target)
-        # Measured each time: what else runs on this machine changes.
-        duration, whole = timed(function, arguments), digest(target)
+        durations.append(timed(function, arguments))
+    duration, whole, pairs = min(durations), digest(target), []
+    for k in range(KILLS):
         remove(target)
         pid = child(function, arguments)
         time.sleep(duration * (k + random.random()) / KILLS)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         killed = state(target, whole)
-        os.waitpid(child(function, arguments), 0)
+        again = timed(function, arguments)
+        if killed == "absent":
+            duration = again  # what else runs on this machine changes
         pairs.append((killed, state(target, whole)))
     print(json.dumps(pairs))
 
