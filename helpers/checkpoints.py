@@ -35,9 +35,10 @@ def save_numbered(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    path = saver.save(
-        session, str(folder / STEM), global_step=int(step), write_meta_graph=False
-    )
+    with session.graph.as_default():  # outside of a graph a Saver thinks it is eager
+        path = saver.save(
+            session, str(folder / STEM), global_step=int(step), write_meta_graph=False
+        )
     return Path(path)
 
 
@@ -79,7 +80,8 @@ def restore_latest(
             damage.append(str(error))
             continue
         _check_fit(path, saved, variables)
-        saver.restore(session, str(path))
+        with session.graph.as_default():
+            saver.restore(session, str(path))
         older = [str(p) for s, p in reversed(checkpoints) if s <= step]
         saver.recover_last_checkpoints(older)
         for line in damage:

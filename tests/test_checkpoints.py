@@ -57,6 +57,18 @@ def test_the_newest_comes_back_and_the_saver_goes_on_counting(trained):
     assert steps == [f"model.ckpt-{n}.index" for n in (28, 35, 42)]
 
 
+def test_no_graph_need_be_the_default_one(tmp_path):
+    graph, weights, step, (saver, init) = model()
+    session = tf1.Session(graph=graph)
+    session.run([init])
+    session.run(step)
+    save_numbered(saver, session, tmp_path, 1)
+    session.run(step)
+    assert restore_latest(saver, session, tmp_path) == 1
+    np.testing.assert_array_equal(session.run(weights), np.ones([3, 5]))
+    session.close()
+
+
 def test_nothing_saved_is_none(tmp_path):
     assert restored(tmp_path)[0] is None
     assert restored(tmp_path / "absent")[0] is None
