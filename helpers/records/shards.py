@@ -203,7 +203,8 @@ def _fill_spool(spool: BinaryIO, examples: Iterable[Any], prefix: Path) -> np.nd
     ends = [0]
     for index, example in enumerate(tqdm(examples, desc=prefix.name, unit=" records")):
         if hasattr(example, "SerializeToString"):
-            example = example.SerializeToString()
+            # Maps have no order of their own: without this, each run writes another.
+            example = example.SerializeToString(deterministic=True)
         if not isinstance(example, bytes):
             raise TypeError(
                 f"{prefix}: example {index} is a {type(example).__name__}; pass "
