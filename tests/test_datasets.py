@@ -18,6 +18,7 @@ from helpers.datasets import (
     get_tin_id_maps,
     grab_mnist,
     grab_tin,
+    grab_tin_records,
     tiny_imagenet,
 )
 from helpers.errors import DataError
@@ -81,7 +82,25 @@ def test_a_file_cut_later_is_noticed(data, monkeypatch):
         grab_tin(source="download")
 
 
-@pytest.mark.parametrize("grab", [grab_tin, grab_mnist])
+def test_records_follow_the_pictures(data, monkeypatch):
+    def draw(**changes):
+        small = functools.partial(write_tiny_shapes, **{**SMALL, **changes})
+        monkeypatch.setattr(tiny_imagenet, "write_tiny_shapes", small)
+        return grab_tin_records()
+
+    folder = draw()
+    assert folder == data / "records" / "tin-drawn"
+    assert len(list(folder.glob("train-*-of-00004"))) == 4
+    first = {p.name: p.stat().st_mtime_ns for p in folder.iterdir()}
+    assert {p.name: p.stat().st_mtime_ns for p in draw().iterdir()} == first
+    shard = folder / "val-00000-of-00001"
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[:-1])
+    assert (draw() / shard.name).read_bytes() == whole
+    assert (draw(seed=8) / shard.name).read_bytes() != whole
+
+
+@pytest.mark.parametrize("grab", [grab_tin, grab_tin_records, grab_mnist])
 def test_an_unknown_source_is_an_error(grab):
     with pytest.raises(ValueError, match='"download"'):
         grab(source="downlaod")

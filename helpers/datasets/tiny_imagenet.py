@@ -19,6 +19,7 @@ ARCHIVE = Download(
     digest="md5:90528d7ca1a48142e341f4ef8d21d0de",
     offline='grab_tin(source="drawn")',
 )
+_MAKER = "helpers.datasets.grab_tin_records, version 1"
 
 
 def grab_tin(source: str = "drawn") -> Path:
@@ -52,6 +53,8 @@ def grab_tin(source: str = "drawn") -> Path:
 def grab_tin_records(source: str = "drawn") -> Path:
     """Returns a folder with Tiny ImageNet as shards, after making it if need be.
 
+    Shards that are damaged, or were made from other pictures, are made anew.
+
     Args:
       source: as for `grab_tin`.
 
@@ -65,17 +68,22 @@ def grab_tin_records(source: str = "drawn") -> Path:
     # Drawing and fetching need no TensorFlow, which is slow to import.
     from helpers.records import write_tiny_imagenet_shards
 
-    folder = data_folder() / "records" / f"tin-{source}"
-    if folder.is_dir():
-        return folder
     tin = grab_tin(source)
+    pictures = manifest.read_manifest(tin / FOLDER) or manifest.read_manifest(tin)
+    wanted = {"made_by": _MAKER, "made_from": pictures["sha256"]}
+    folder = data_folder() / "records" / f"tin-{source}"
+    found = manifest.read_manifest(folder) or {}
+    if wanted.items() <= found.items() and manifest.is_whole(folder):
+        return folder
+    manifest.clear_way(folder, _MAKER)
     _, synset_to_id = get_tin_id_maps(tin)
     with whole_folder(folder) as temporary:
         for split, shards in (("train", 4), ("val", 1)):
             write_tiny_imagenet_shards(
                 tin, split, temporary / split, shards,
                 synset_to_id=synset_to_id, seed=7,
-            )
+            )  # fmt: skip
+        manifest.write_manifest(temporary, **wanted)
     return folder
 
 
