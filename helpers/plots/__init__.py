@@ -4,6 +4,10 @@ import matplotlib.pyplot as plt
 from IPython.display import display
 from matplotlib.figure import Figure
 
+from helpers.plots.graphs import draw_graph
+
+__all__ = ["draw_graph", "show"]
+
 
 def show(fig: Figure, alt: str) -> None:
     """Shows a figure and, under it, the one sentence that says what it shows.
