@@ -38,8 +38,8 @@ class Download:
       size: bytes.
       digest: algorithm and hexadecimal digits, as in "sha256:731c5a...".
       offline: the call that needs no network, for the error message.
-      deadline: seconds for everything together: a server that sends a little now and
-        then never runs into a timeout.
+      deadline: seconds for all tries together, looked at whenever something comes: a
+        server that sends a little now and then never runs into a timeout.
       timeout: seconds to connect, and seconds to hear anything.
     """
 
