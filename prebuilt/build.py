@@ -1,0 +1,198 @@
+"""Makes the TensorBoard graphs of this folder.
+
+    .venv/bin/python -m prebuilt.build [NAME ...]    # default: all of them
+
+A graph here is an event file that holds nothing but the graph: no weights, no times,
+no name of a machine. `tests/test_prebuilt.py` builds each again and compares.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.errors import DataError
+from helpers.files import whole_file
+from helpers.queues import feed_queue
+from helpers.towers import build_towers, cpu_devices, process_gradient_list, split_batch
+from helpers.vgg import vgg_net
+
+FOLDER = Path(__file__).resolve().parent
+# TensorBoard looks for "tfevents" in the name; tf.summary would add host and time.
+EVENT_FILE = "events.out.tfevents.graph"
+NUM_TOWERS, BATCH = 4, 20
+
+
+def vgg19() -> None:
+    """VGG-19 from pictures to the probabilities of 1000 classes."""
+    images = tf1.placeholder(tf.float32, [None, 224, 224, 3], "images")
+    keep_prob = tf1.placeholder_with_default(1.0, [], "keep_prob")
+    tf.nn.softmax(vgg_net(images, keep_prob), name="softmax")
+
+
+def multi_tower_vgg() -> None:
+    """One queue, four towers of VGG-19 with a slice of the batch each, one update."""
+    global_step = tf1.train.get_or_create_global_step()
+    with tf1.name_scope("input_queue"):
+        batch = _queue({"image": [224, 224, 3], "label": []}).dequeue_many(BATCH)
+        slices = split_batch(
+            [tf.cast(batch[0], tf.float32) / 127.5 - 1.0, batch[1]], NUM_TOWERS
+        )
+    optimizer = tf1.train.MomentumOptimizer(0.01, 0.9)
+
+    def tower(images, labels):
+        logits = vgg_net(images, 0.5, num_classes=200)
+        with tf1.name_scope("loss"):
+            loss = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(
+                    labels=labels, logits=logits
+                )
+            )
+        return loss, optimizer.compute_gradients(loss)
+
+    towers = build_towers(tower, cpu_devices(NUM_TOWERS), slices)
+    losses, gradients = zip(*towers, strict=True)
+    averages = process_gradient_list(gradients, losses=losses)
+    with tf1.name_scope("update"):
+        optimizer.apply_gradients(averages, global_step)
+
+
+def queue_regression() -> None:
+    """Linear regression that takes its batches from a queue."""
+    queue = tf.queue.RandomShuffleQueue(
+        100, 15, [tf.float32] * 2, [[2], [1]], name="examples"
+    )
+    feed_queue(queue, (np.zeros([1, 2], np.float32), np.zeros([1, 1], np.float32)))
+    x, y = queue.dequeue_many(15, name="batch")
+    with tf1.variable_scope("model"):
+        weights = tf1.get_variable("w", [2, 1])
+        bias = tf1.get_variable("b", [1], initializer=tf1.zeros_initializer())
+        y_hat = tf.add(x @ weights, bias, name="y_hat")
+    with tf1.name_scope("loss"):
+        loss = tf.reduce_mean(tf.square(y_hat - y), name="mean_squared_error")
+    with tf1.name_scope("train"):
+        global_step = tf1.train.get_or_create_global_step()
+        tf1.train.GradientDescentOptimizer(0.1).minimize(loss, global_step)
+
+
+# Folder of each graph and the function that adds its ops to the default graph.
+BUILDERS: dict[str, Callable[[], None]] = {
+    "vgg19": vgg19,
+    "multi_tower_vgg": multi_tower_vgg,
+    "queue_regression": queue_regression,
+}
+
+
+def build(name: str) -> tf1.GraphDef:
+    """Builds one graph from nothing.
+
+    Args:
+      name: a key of `BUILDERS`.
+
+    Returns:
+      The graph, with the shape of every output, which TensorBoard writes on edges.
+    """
+    with tf.Graph().as_default() as graph:
+        tf1.set_random_seed(7)
+        BUILDERS[name]()
+    return graph.as_graph_def(add_shapes=True)
+
+
+def write(name: str, folder: Path = FOLDER) -> Path:
+    """Writes one graph as an event file, always the same bytes.
+
+    Args:
+      name: a key of `BUILDERS`.
+      folder: gets the folder `name`.
+
+    Returns:
+      The event file.
+    """
+    events = [
+        tf1.Event(file_version="brain.Event:2"),
+        tf1.Event(graph_def=build(name).SerializeToString(deterministic=True)),
+    ]
+    path = folder / name / EVENT_FILE
+    with whole_file(path) as temporary, tf.io.TFRecordWriter(str(temporary)) as file:
+        for event in events:
+            file.write(event.SerializeToString(deterministic=True))
+    return path
+
+
+def read(path: Path) -> tf1.GraphDef:
+    """Returns the graph of an event file.
+
+    Args:
+      path: an event file, of ours or from a `tf1.summary.FileWriter`.
+
+    Raises:
+      DataError: the file is damaged or holds no graph.
+    """
+    try:
+        for record in tf1.io.tf_record_iterator(str(path)):
+            event = tf1.Event.FromString(record)
+            if event.HasField("graph_def"):
+                return tf1.GraphDef.FromString(event.graph_def)
+    except tf.errors.OpError as error:
+        raise DataError(f"{path}: damaged: run python -m prebuilt.build") from error
+    raise DataError(f"{path}: holds no graph: run python -m prebuilt.build")
+
+
+def differences(stored: tf1.GraphDef, fresh: tf1.GraphDef) -> list[str]:
+    """Compares nodes, ops, inputs, devices and attributes of two graphs.
+
+    Args:
+      stored: a graph.
+      fresh: what it should be.
+
+    Returns:
+      One line per difference; none if the graphs are the same.
+    """
+    left, right = ({node.name: node for node in g.node} for g in (stored, fresh))
+    lines = [f"{name}: only in the stored graph" for name in left.keys() - right.keys()]
+    lines += [f"{name}: only in the fresh graph" for name in right.keys() - left.keys()]
+    for name in left.keys() & right.keys():
+        one, other = left[name], right[name]
+        for field in ("op", "device"):
+            if getattr(one, field) != getattr(other, field):
+                lines.append(f"{name}: {field} {getattr(one, field)!r} against "
+                             f"{getattr(other, field)!r}")
+        if list(one.input) != list(other.input):
+            lines.append(f"{name}: inputs {list(one.input)} against "
+                         f"{list(other.input)}")
+        lines += [f"{name}: attribute {key}"
+                  for key in sorted(set(one.attr) | set(other.attr))
+                  if key not in one.attr or key not in other.attr
+                  or one.attr[key] != other.attr[key]]
+    return sorted(lines)
+
+
+def _queue(shapes: dict[str, list[int]]) -> tf1.QueueBase:
+    """Returns a queue of pictures and labels, with the op that fills it."""
+    dtypes = [tf.uint8, tf.int32]
+    queue = tf.queue.RandomShuffleQueue(
+        200, 100, dtypes, list(shapes.values()), name="pictures"
+    )
+    queue.enqueue_many([
+        tf1.placeholder(dtype, [None, *shape], name)
+        for dtype, (name, shape) in zip(dtypes, shapes.items(), strict=True)
+    ], name="enqueue")
+    return queue
+
+
+def main(names: list[str]) -> None:
+    unknown = [name for name in names if name not in BUILDERS]
+    if unknown:
+        sys.exit(f"there is no graph {unknown[0]}; there are {' '.join(BUILDERS)}")
+    for name in names or BUILDERS:
+        path = write(name)
+        nodes = len(read(path).node)
+        size = path.stat().st_size / 1024
+        print(f"{path.relative_to(FOLDER.parent)}: {nodes} nodes, {size:.0f} KiB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
