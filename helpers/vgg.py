@@ -55,7 +55,7 @@ def vgg_features(
 
     Returns:
       float32 `[batch, height // 32, width // 32, 8 * base_width]`, the output of
-      `pool5`. Variables are `conv1_1/kernel`, `conv1_1/bias`, ..., in the scope that
+      the fifth pool. Variables are `conv1_1/kernel`, `conv1_1/bias`, ..., in the scope that
       is open.
 
     Raises:
@@ -72,7 +72,8 @@ def vgg_features(
             outgoing = conv_layer(
                 outgoing, width, kernel_size, name=f"conv{number}_{index}"
             )
-        outgoing = pool_layer(outgoing, 2, name=f"pool{number}")
+        # In a scope: TensorBoard folds ops named pool1 to pool5 into one series.
+        outgoing = pool_layer(outgoing, 2, name=f"pool{number}/MaxPool")
     return outgoing
 
 

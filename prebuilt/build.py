@@ -37,9 +37,16 @@ def multi_tower_vgg() -> None:
     """One queue, four towers of VGG-19 with a slice of the batch each, one update."""
     global_step = tf1.train.get_or_create_global_step()
     with tf1.name_scope("input_queue"):
-        batch = _queue({"image": [224, 224, 3], "label": []}).dequeue_many(BATCH)
+        queue = tf.queue.RandomShuffleQueue(
+            200, 100, [tf.uint8, tf.int32], [[224, 224, 3], []], name="pictures"
+        )
+        queue.enqueue_many([
+            tf1.placeholder(tf.uint8, [None, 224, 224, 3], "image"),
+            tf1.placeholder(tf.int32, [None], "label"),
+        ], name="enqueue")
+        pictures, labels = queue.dequeue_many(BATCH)
         slices = split_batch(
-            [tf.cast(batch[0], tf.float32) / 127.5 - 1.0, batch[1]], NUM_TOWERS
+            (tf.cast(pictures, tf.float32) / 127.5 - 1.0, labels), NUM_TOWERS
         )
     optimizer = tf1.train.MomentumOptimizer(0.01, 0.9)
 
@@ -168,19 +175,6 @@ def differences(stored: tf1.GraphDef, fresh: tf1.GraphDef) -> list[str]:
                   if key not in one.attr or key not in other.attr
                   or one.attr[key] != other.attr[key]]
     return sorted(lines)
-
-
-def _queue(shapes: dict[str, list[int]]) -> tf1.QueueBase:
-    """Returns a queue of pictures and labels, with the op that fills it."""
-    dtypes = [tf.uint8, tf.int32]
-    queue = tf.queue.RandomShuffleQueue(
-        200, 100, dtypes, list(shapes.values()), name="pictures"
-    )
-    queue.enqueue_many([
-        tf1.placeholder(dtype, [None, *shape], name)
-        for dtype, (name, shape) in zip(dtypes, shapes.items(), strict=True)
-    ], name="enqueue")
-    return queue
 
 
 def main(names: list[str]) -> None:

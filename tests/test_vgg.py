@@ -129,7 +129,7 @@ def multiply_adds_by_scope(graph):
 def end_of(graph, name):
     """Returns the last tensor of a layer."""
     names = {op.name for op in graph.get_operations()}
-    for end in (f"{name}/Relu", f"{name}/BiasAdd", name):
+    for end in (f"{name}/Relu", f"{name}/BiasAdd", f"{name}/MaxPool", name):
         if end in names:
             return graph.get_tensor_by_name(end + ":0")
     raise AssertionError(f"no layer {name}")
