@@ -55,8 +55,8 @@ def vgg_features(
 
     Returns:
       float32 `[batch, height // 32, width // 32, 8 * base_width]`, the output of
-      the fifth pool. Variables are `conv1_1/kernel`, `conv1_1/bias`, ..., in the scope that
-      is open.
+      the fifth pool. Variables are `conv1_1/kernel`, `conv1_1/bias`, ..., in the scope
+      that is open.
 
     Raises:
       ValueError: unknown configuration, a width below 1, pictures too small.
