@@ -2,6 +2,7 @@
 
 import contextlib
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -423,7 +424,8 @@ def _first_real(
 
 def _short(error: tf.errors.OpError, before: str = "") -> tf.errors.OpError:
     """Returns an error of the same type that says one line."""
-    return type(error)(None, None, f"{before}{first_line(error)}")
+    line = re.sub(r"'_\d+_", "'", first_line(error))  # TensorFlow counts its queues
+    return type(error)(None, None, before + line)
 
 
 def _closed_early(cause: BaseException | None) -> RuntimeError:
