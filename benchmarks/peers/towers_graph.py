@@ -1,0 +1,65 @@
+"""Contestants `towers` and `stack`: the same towers, averaged in two ways."""
+
+import json
+import sys
+
+from towers_common import LEARNING_RATE, MOMENTUM, measure, pictures
+
+from helpers import lesson
+
+lesson.begin("benchmarks")
+
+import tensorflow as tf  # noqa: E402
+import tensorflow.compat.v1 as tf1  # noqa: E402
+
+from helpers.towers import (  # noqa: E402
+    build_towers,
+    cpu_devices,
+    process_gradient_list,
+    split_batch,
+)
+from helpers.vgg import vgg_net  # noqa: E402
+
+
+def stack_and_mean(gradient_list, losses):
+    """The source's average: `None` becomes zero, then stack, then mean."""
+    averages = []
+    for pairs in zip(*gradient_list, strict=True):
+        gradients = [tf.zeros_like(v) if g is None else g for g, v in pairs]
+        averages.append((tf.reduce_mean(tf.stack(gradients), axis=0), pairs[0][1]))
+    return averages
+
+
+def build(task, average):
+    """Returns the placeholders, the mean loss and the training op."""
+    size, batch = task["image_size"], task["batch"]
+    images = tf1.placeholder(tf.float32, [batch, size, size, 3])
+    labels = tf1.placeholder(tf.int32, [batch])
+    optimizer = tf1.train.MomentumOptimizer(LEARNING_RATE, MOMENTUM)
+
+    def tower(images, labels):
+        logits = vgg_net(images, num_classes=task["classes"])
+        loss = tf.reduce_mean(
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        )
+        return loss, optimizer.compute_gradients(loss)
+
+    slices = split_batch((images, labels), task["towers"])
+    towers = build_towers(tower, cpu_devices(task["towers"]), slices)
+    losses, gradients = zip(*towers, strict=True)
+    train = optimizer.apply_gradients(average(gradients, losses=losses))
+    return (images, labels), tf.add_n(losses) / len(losses), train
+
+
+def main(task):
+    average = stack_and_mean if task["name"] == "stack" else process_gradient_list
+    config = tf1.ConfigProto(device_count={"CPU": task["towers"]})
+    with tf.Graph().as_default(), tf1.Session(config=config) as session:
+        inputs, loss, train = build(task, average)
+        session.run(tf1.global_variables_initializer())
+        feed = dict(zip(inputs, pictures(task), strict=True))
+        measure(lambda: session.run([loss, train], feed)[0], task["steps"])
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,169 @@
+"""Our towers, the source's towers and MirroredStrategy train full VGG-19, in one run.
+
+    python benchmarks/towers.py                    # full size: 20 pictures of 224 x 224
+    python benchmarks/towers.py --image-size 32 --batch 4 --towers 2 --steps 1
+
+All contestants train VGG-19 (configuration E, no dropout) from random weights, by
+momentum SGD (learning rate 0.001, momentum 0.9), on the same random pictures, on the
+same number of logical CPUs, each in a process of its own, one after the other:
+
+  towers    helpers.towers: one set of variables, add_n, all-or-nothing check
+  stack     the same towers with the source's average: None to zero, stack, mean
+  mirrored  MirroredStrategy with keras.applications.VGG19, which keeps one copy of
+            all weights and momenta per device
+
+Pictures per second are those of the median step after a warm-up; peak memory is the
+largest resident size of the whole process. Only ratios within one run, on a machine
+that does nothing else, mean anything.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+CONTESTANTS = ("towers", "stack", "mirrored")
+# Copies of all weights, in use at once: towers share weights and momenta and hold a
+# gradient per tower and the average; stack a copy of all gradients more; the strategy
+# weights, momenta and, through the all-reduce, three gradients per device.
+COPIES = {
+    "towers": lambda towers: 3 + towers,
+    "stack": lambda towers: 3 + 2 * towers,
+    "mirrored": lambda towers: 5 * towers,
+}
+GIGA = 10**9
+
+
+class Result(NamedTuple):
+    """What one contestant did.
+
+    Attributes:
+      name: one of `CONTESTANTS`.
+      pictures_per_second: of the median step.
+      peak_bytes: largest resident size of its process.
+      losses: of each step, the first from random weights.
+    """
+
+    name: str
+    pictures_per_second: float
+    peak_bytes: int
+    losses: list[float]
+
+
+def needed_bytes(name: str, image_size: int, classes: int, batch: int, towers: int):
+    """Estimates a contestant's peak memory, to skip it where it would swap."""
+    from helpers import lesson
+
+    lesson.begin("benchmarks")
+    from helpers.vgg import layer_table
+
+    layers = layer_table("E", image_size, classes)
+    weights = 4 * sum(layer.parameters for layer in layers)
+    activations = 2 * batch * sum(layer.bytes for layer in layers)
+    return COPIES[name](towers) * weights + activations + GIGA // 2
+
+
+def available_bytes() -> int | None:
+    """Returns the memory that is free for use, or None where nobody can say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    fields = dict(line.split(":") for line in lines)
+    return int(fields["MemAvailable"].split()[0]) * 1024
+
+
+def run_contestant(name: str, options: argparse.Namespace) -> Result:
+    """Runs one contestant in a process of its own.
+
+    Raises:
+      RuntimeError: it failed; the message ends with what it said last.
+    """
+    script = "towers_mirrored.py" if name == "mirrored" else "towers_graph.py"
+    task = {**vars(options), "name": name}
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    done = subprocess.run(
+        [sys.executable, str(HERE / "peers" / script), json.dumps(task)],
+        capture_output=True, text=True, env=environment,
+    )
+    if done.returncode:
+        last = (done.stderr.strip() or "no output").splitlines()[-1]
+        raise RuntimeError(f"{name} failed with status {done.returncode}: {last}")
+    said = json.loads(done.stdout.splitlines()[-1])
+    median = statistics.median(said["seconds"])
+    return Result(name, options.batch / median, said["peak_bytes"], said["losses"])
+
+
+def table(results: list[Result]) -> str:
+    """Returns the results with each one's ratio to ours."""
+    ours = results[0]
+    lines = [f"{'':10}{'pictures/s':>12}{'ours is':>10}{'peak GB':>10}{'ours is':>10}"]
+    for r in results:
+        speed = ours.pictures_per_second / r.pictures_per_second
+        memory = ours.peak_bytes / r.peak_bytes
+        lines.append(
+            f"{r.name:10}{r.pictures_per_second:12.2f}{speed:9.2f}x"
+            f"{r.peak_bytes / GIGA:10.2f}{memory:9.2f}x"
+        )
+    return "\n".join(lines)
+
+
+def verdicts(results: list[Result]) -> list[str]:
+    """Returns a line for each target that these results can decide."""
+    found = {r.name: r for r in results}
+    ours, lines = found["towers"], []
+
+    def line(text, value, reached):
+        lines.append(f"{text}: {value:.2f}, {'reached' if reached else 'NOT REACHED'}")
+
+    if "mirrored" in found:
+        peer = found["mirrored"]
+        speed = ours.pictures_per_second / peer.pictures_per_second
+        line("pictures/s against mirrored, at least 1.25", speed, speed >= 1.25)
+        memory = ours.peak_bytes / peer.peak_bytes
+        line("memory against mirrored, at most 0.50", memory, memory <= 0.5)
+    if "stack" in found:
+        memory = ours.peak_bytes / found["stack"].peak_bytes
+        line("memory against stack, at most 0.85", memory, memory <= 0.85)
+    return lines
+
+
+def main(arguments: list[str] | None = None) -> list[Result]:
+    """Runs the contestants that fit into memory and prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--image-size", type=int, default=224)
+    parser.add_argument("--classes", type=int, default=1000)
+    parser.add_argument("--batch", type=int, default=20, help="over all towers")
+    parser.add_argument("--towers", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=5, help="after one to warm up")
+    options = parser.parse_args(arguments)
+    print(
+        f"VGG-19, {options.batch} pictures of {options.image_size} x "
+        f"{options.image_size} on {options.towers} logical CPUs, "
+        f"{os.cpu_count()} cores, momentum SGD, median of {options.steps} steps"
+    )
+    results = []
+    for name in CONTESTANTS:
+        sizes = options.image_size, options.classes, options.batch, options.towers
+        needed, available = needed_bytes(name, *sizes), available_bytes()
+        if available is not None and available < needed:
+            print(
+                f"{name}: skipped, it needs about {needed / GIGA:.1f} GB and "
+                f"{available / GIGA:.1f} GB are free"
+            )
+            continue
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        results.append(run_contestant(name, options))
+    if results and results[0].name == "towers":
+        print(table(results), *verdicts(results), sep="\n")
+    return results
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(HERE.parent))
+    main()
