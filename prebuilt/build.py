@@ -51,7 +51,8 @@ def multi_tower_vgg() -> None:
     optimizer = tf1.train.MomentumOptimizer(0.01, 0.9)
 
     def tower(images, labels):
-        logits = vgg_net(images, 0.5, num_classes=200)
+        with tf1.variable_scope("vgg"):  # so that TensorBoard has one box of weights
+            logits = vgg_net(images, 0.5, num_classes=200)
         with tf1.name_scope("loss"):
             loss = tf.reduce_mean(
                 tf.nn.sparse_softmax_cross_entropy_with_logits(
