@@ -181,8 +181,8 @@ def tensorboard(arguments):
     """Serves the graphs and the logs on 127.0.0.1, on 6006 or on any free port."""
     (ROOT / "logs").mkdir(exist_ok=True)
     port = free_port(6006)
-    print(f"TensorBoard: http://127.0.0.1:{port}/#graphs   (Ctrl-C stops it)",
-          flush=True)
+    print(f"TensorBoard: in a few seconds at http://127.0.0.1:{port}/#graphs   "
+          "(Ctrl-C stops it)", flush=True)
     return python("-m", "tensorboard.main", "--host=127.0.0.1", f"--port={port}",
                   "--logdir_spec=prebuilt:prebuilt,logs:logs", *arguments)
 
