@@ -1,5 +1,6 @@
 """Data sets, each drawn or found offline or downloaded: checked and whole."""
 
+from helpers.datasets.captions import CaptionedPicture, grab_captions
 from helpers.datasets.digits import grab_mnist
 from helpers.datasets.tiny_imagenet import (
     get_tin_id_maps,
@@ -7,4 +8,11 @@ from helpers.datasets.tiny_imagenet import (
     grab_tin_records,
 )
 
-__all__ = ["get_tin_id_maps", "grab_mnist", "grab_tin", "grab_tin_records"]
+__all__ = [
+    "CaptionedPicture",
+    "get_tin_id_maps",
+    "grab_captions",
+    "grab_mnist",
+    "grab_tin",
+    "grab_tin_records",
+]

@@ -1,5 +1,6 @@
 """Made-up pictures, drawn from a seed, in the layouts of real collections."""
 
+from helpers.shapes.scenes import write_scenes
 from helpers.shapes.tiny import write_tiny_shapes
 
-__all__ = ["write_tiny_shapes"]
+__all__ = ["write_scenes", "write_tiny_shapes"]

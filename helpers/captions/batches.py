@@ -1,0 +1,154 @@
+"""Pairs of picture and caption: to records, and back in padded batches."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import tensorflow as tf
+
+from helpers.captions.vocabulary import Vocabulary
+from helpers.datasets import CaptionedPicture
+from helpers.records import open_shards
+
+IMAGE, OBJECTS = "image/data", "image/objects"
+PICTURE, IDS = "image/id", "image/caption_ids"
+NO_OBJECTS = -1
+
+
+def make_pairs(
+    pictures: Sequence[CaptionedPicture],
+    vocabulary: Vocabulary,
+    *,
+    captions_each: int | None = None,
+) -> Iterator[tf.train.SequenceExample]:
+    """Yields one record per pair of a picture and one of its captions.
+
+    A picture with five captions gives five records, so that shuffling works on pairs.
+
+    Args:
+      pictures: as `grab_captions` returns them.
+      vocabulary: turns words into ids.
+      captions_each: how many captions of each picture are used, the first ones; all
+        if `None`.
+
+    Yields:
+      A `SequenceExample`: the context has `image/id`, `image/data` (the bytes of the
+      JPEG file) and `image/objects` (the numbers of its objects' categories, in
+      order); the list `image/caption_ids` has one step per word, `<S>` and `</S>`
+      included.
+    """
+    for picture in pictures:
+        context = tf.train.Features(feature={
+            PICTURE: _ints([picture.id]),
+            IMAGE: tf.train.Feature(
+                bytes_list=tf.train.BytesList(value=[picture.path.read_bytes()])
+            ),
+            OBJECTS: _ints([one.category for one in picture.objects]),
+        })
+        for caption in picture.captions[:captions_each]:
+            ids = [_ints([k]) for k in vocabulary.encode(caption)]
+            lists = tf.train.FeatureLists(
+                feature_list={IDS: tf.train.FeatureList(feature=ids)}
+            )
+            yield tf.train.SequenceExample(context=context, feature_lists=lists)
+
+
+def caption_batches(
+    path_prefix: str | os.PathLike,
+    batch_size: int,
+    *,
+    image_size: int,
+    seed: int | None = None,
+    shift: int = 0,
+    num_objects: int = 0,
+    bucket_bounds: Sequence[int] = (),
+) -> tf.data.Dataset:
+    """Reads pairs in padded batches, with inputs and targets one word apart.
+
+    Args:
+      path_prefix: as given to `records.write_shards`.
+      batch_size: pairs per batch; the last batch of an epoch may be smaller.
+      image_size: height and width to which pictures are resized.
+      seed: shuffles and repeats without end, for training; `None` reads once, in
+        order.
+      shift: pixels by which each picture is moved at random, at most, in both axes.
+      num_objects: objects per picture; fewer are filled up with -1.
+      bucket_bounds: lengths at which a new bucket begins; captions of one bucket make
+        a batch, which saves padding. None for batches of mixed lengths.
+
+    Returns:
+      A dataset of dicts: `images` float32 [batch, height, width, 3] in [-1, 1],
+      `inputs` and `targets` int32 [batch, time], `mask` float32 [batch, time] with 1
+      where a target counts, `objects` int32 [batch, object], `picture` int64 [batch].
+
+    Raises:
+      DataError: a shard is missing or damaged.
+    """
+    files = open_shards(path_prefix)
+    compression = "GZIP" if Path(files[0]).read_bytes()[:2] == b"\x1f\x8b" else None
+    pairs = tf.data.TFRecordDataset(files, compression)
+    if seed is not None:
+        pairs = pairs.shuffle(4096, seed=seed).repeat()
+    numbered = tf.data.Dataset.zip((pairs, tf.data.Dataset.counter()))
+    pairs = numbered.map(
+        lambda record, number: _parse(
+            record, image_size, num_objects, _offset(shift, seed, number)
+        ),
+        num_parallel_calls=2, deterministic=True,
+    )
+    if bucket_bounds:
+        pairs = pairs.bucket_by_sequence_length(
+            lambda pair: tf.shape(pair["inputs"])[0], list(bucket_bounds),
+            [batch_size] * (len(bucket_bounds) + 1),
+        )
+    else:
+        pairs = pairs.padded_batch(batch_size)
+    return pairs.prefetch(2)
+
+
+def _parse(record, image_size, num_objects, offset) -> dict[str, tf.Tensor]:
+    context, lists = tf.io.parse_single_sequence_example(
+        record,
+        context_features={
+            PICTURE: tf.io.FixedLenFeature([], tf.int64),
+            IMAGE: tf.io.FixedLenFeature([], tf.string),
+            OBJECTS: tf.io.VarLenFeature(tf.int64),
+        },
+        sequence_features={IDS: tf.io.FixedLenSequenceFeature([], tf.int64)},
+    )
+    ids = tf.cast(lists[IDS], tf.int32)
+    objects = tf.sparse.to_dense(context[OBJECTS])[:num_objects]
+    objects = tf.pad(
+        objects, [[0, num_objects - tf.shape(objects)[0]]], constant_values=NO_OBJECTS
+    )
+    return {
+        "images": _image(context[IMAGE], image_size, *offset),
+        "inputs": ids[:-1],
+        "targets": ids[1:],
+        "mask": tf.ones_like(ids[1:], tf.float32),  # padding adds the zeros
+        "objects": tf.cast(objects, tf.int32),
+        "picture": context[PICTURE],
+    }
+
+
+def _offset(shift, seed, number) -> tuple[int, tf.Tensor | None]:
+    """Returns the margin, and where in it the picture begins; by seed and number."""
+    if not shift:
+        return 0, None
+    stream = [seed or 0, number]
+    return shift, tf.random.stateless_uniform([2], stream, 0, 2 * shift + 1, tf.int32)
+
+
+def _image(encoded, size, margin, start) -> tf.Tensor:
+    """Returns float32 [height, width, 3] in [-1, 1], moved by up to `margin` pixels."""
+    image = tf.io.decode_jpeg(encoded, channels=3)
+    image = tf.image.resize(tf.cast(image, tf.float32), [size, size]) / 127.5 - 1.0
+    if margin:
+        around = [[margin, margin], [margin, margin], [0, 0]]
+        image = tf.pad(image, around, "REFLECT")
+        image = tf.image.crop_to_bounding_box(image, start[0], start[1], size, size)
+    return image
+
+
+def _ints(values) -> tf.train.Feature:
+    return tf.train.Feature(int64_list=tf.train.Int64List(value=values))

@@ -1,0 +1,92 @@
+"""How good captions are: BLEU, the share that is exact, perplexity."""
+
+import math
+from collections.abc import Sequence
+
+from sacrebleu.metrics import BLEU
+
+HIGHEST_ORDER = 4
+
+
+def bleu(
+    references: Sequence[Sequence[str]], candidates: Sequence[str]
+) -> list[float]:
+    """Computes corpus BLEU-1 to BLEU-4.
+
+    The matches of all candidates are summed before anything is divided: the mean of
+    the scores of single sentences is another number. The brevity penalty takes, for
+    each candidate, the reference of the closest length. Words are what stands between
+    spaces.
+
+    Args:
+      references: per candidate its captions, one or more; the numbers may differ.
+      candidates: one caption per picture.
+
+    Returns:
+      BLEU-1, BLEU-2, BLEU-3, BLEU-4, each from 0 to 1.
+
+    Raises:
+      ValueError: no candidates, or a candidate without references.
+
+    Source: Papineni et al., "BLEU", 2002; computed by sacrebleu, no smoothing.
+    """
+    _check(references, candidates)
+    most = max(len(captions) for captions in references)
+    streams = [
+        [captions[k] if k < len(captions) else None for captions in references]
+        for k in range(most)
+    ]
+    scores = []
+    for order in range(1, HIGHEST_ORDER + 1):
+        metric = BLEU(
+            max_ngram_order=order, tokenize="none", smooth_method="none", force=True
+        )
+        scores.append(metric.corpus_score(list(candidates), streams).score / 100)
+    return scores
+
+
+def exact_share(
+    references: Sequence[Sequence[str]], candidates: Sequence[str]
+) -> float:
+    """Returns the share of candidates that are word for word one of their references.
+
+    Args:
+      references: as for `bleu`.
+      candidates: as for `bleu`.
+
+    Raises:
+      ValueError: as for `bleu`.
+    """
+    _check(references, candidates)
+    pairs = zip(references, candidates, strict=True)
+    return sum(text in captions for captions, text in pairs) / len(candidates)
+
+
+def perplexity(loss_sum: float, word_count: float) -> float:
+    """Returns exp of the mean loss per word, over a whole split.
+
+    Args:
+      loss_sum: the masked losses of all batches, summed; in nats.
+      word_count: the masks of all batches, summed. The mean of the batches' means is
+        another number, because batches hold different numbers of words.
+
+    Raises:
+      ValueError: there are no words.
+    """
+    if word_count <= 0:
+        raise ValueError(f"perplexity: over {word_count} words there is none")
+    return math.exp(loss_sum / word_count)
+
+
+def _check(references, candidates) -> None:
+    if not candidates or len(references) != len(candidates):
+        raise ValueError(
+            f"{len(candidates)} candidates and {len(references)} lists of references: "
+            "give at least one, and as many of both"
+        )
+    for k, captions in enumerate(references):
+        if not captions or isinstance(captions, str):
+            raise ValueError(
+                f"candidate {k} has the references {captions!r}; expected a list of "
+                "one caption or more"
+            )

@@ -1,0 +1,250 @@
+"""Show and Tell: a VGG that sees, a recurrent network that speaks."""
+
+import dataclasses
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.layers import flatten, fully_connected_layer, gru_cell, lstm_cell
+from helpers.vgg import CONFIGURATIONS, vgg_features
+
+ENCODER, DECODER = "encoder", "decoder"
+CELLS = ("gru", "lstm")
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """Everything that decides which variables a `ShowAndTell` has.
+
+    Attributes:
+      words: length of the vocabulary.
+      image_size: height and width of the pictures.
+      configuration: of VGG, a key of `vgg.CONFIGURATIONS`.
+      base_width: kernels in VGG's first block.
+      embedding: length of a word's vector, and of the picture's projection.
+      units: outputs of each recurrent layer.
+      layers: recurrent layers, one on top of the other.
+      cell: `"gru"` or `"lstm"`.
+    """
+
+    words: int
+    image_size: int = 64
+    configuration: str = "A"
+    base_width: int = 8
+    embedding: int = 64
+    units: int = 128
+    layers: int = 1
+    cell: str = "lstm"
+
+    def __post_init__(self):
+        for name, value in dataclasses.asdict(self).items():
+            if isinstance(value, int) and value < 1:
+                raise ValueError(f"Sizes: {name} must be at least 1, got {value}")
+        if self.cell not in CELLS or self.configuration not in CONFIGURATIONS:
+            raise ValueError(
+                f"Sizes: cell {self.cell!r} must be one of {' '.join(CELLS)}, and "
+                f"configuration {self.configuration!r} one of "
+                + " ".join(CONFIGURATIONS)
+            )
+
+
+class ShowAndTell:
+    """The parts of the model; each call adds ops, the variables are shared.
+
+    The picture is the decoder's first input: one step of the recurrent network from
+    a state of zeros, whose output is thrown away. Each word is a step of the same
+    network, so its variables are used again and again: that is what `reuse` is for.
+
+    Attributes:
+      sizes: what it was built with.
+
+    Source: Vinyals, Toshev, Bengio, Erhan, "Show and Tell", 2015.
+    """
+
+    def __init__(self, sizes: Sizes):
+        self.sizes = sizes
+
+    def encode(self, images: tf.Tensor) -> tf.Tensor:
+        """Turns pictures into features.
+
+        Args:
+          images: float32 `[batch, height, width, 3]` in [-1, 1].
+
+        Returns:
+          float32 `[batch, values]`: VGG's `pool5`, flattened.
+        """
+        size = self.sizes.image_size
+        images = tf.ensure_shape(images, [None, size, size, 3])
+        with tf1.variable_scope(ENCODER, reuse=tf1.AUTO_REUSE):
+            features = vgg_features(
+                images, configuration=self.sizes.configuration,
+                base_width=self.sizes.base_width,
+            )
+        return flatten(features, name="features")
+
+    def start(self, features: tf.Tensor, keep_prob: float | tf.Tensor = 1.0):
+        """Shows the picture to the decoder.
+
+        Args:
+          features: float32 `[batch, values]`.
+          keep_prob: share of the features that dropout keeps; below 1 in training.
+
+        Returns:
+          The state before the first word: per layer `h`, or `(c, h)` for an LSTM,
+          each float32 `[batch, units]`.
+        """
+        zeros = tf.zeros([tf.shape(features)[0], self.sizes.units])
+        zeros = zeros if self.sizes.cell == "gru" else (zeros, zeros)
+        with self._decoder():
+            shown = fully_connected_layer(
+                tf.nn.dropout(features, rate=1.0 - keep_prob), self.sizes.embedding,
+                name="project",
+            )
+        _, state = self._recur(shown, (zeros,) * self.sizes.layers)
+        return state
+
+    def embed(self, words: tf.Tensor) -> tf.Tensor:
+        """Turns ids `int32 [...]` into vectors float32 `[..., embedding]`."""
+        with self._decoder():
+            table = tf1.get_variable(
+                "embedding", [self.sizes.words, self.sizes.embedding]
+            )
+        return tf.nn.embedding_lookup(table, words)
+
+    def logits(self, outputs: tf.Tensor) -> tf.Tensor:
+        """Turns outputs float32 `[rows, units]` into logits float32 `[rows, words]`."""
+        with self._decoder(), tf1.variable_scope("logits"):
+            shape = [self.sizes.units, self.sizes.words]
+            kernel = tf1.get_variable("kernel", shape)
+            bias = tf1.get_variable(
+                "bias", shape[1:], initializer=tf1.zeros_initializer()
+            )
+        return tf.matmul(outputs, kernel) + bias
+
+    def step(self, words: tf.Tensor, state):
+        """One word further, for the searches.
+
+        Args:
+          words: int32 `[batch]`, the ids of the last words.
+          state: as `start` returns it.
+
+        Returns:
+          float32 `[batch, words]`, the logits of the next word, and the new state.
+        """
+        output, state = self._recur(self.embed(words), state)
+        return self.logits(output), state
+
+    def teach(
+        self, features: tf.Tensor, inputs: tf.Tensor, keep_prob: float | tf.Tensor = 1.0
+    ) -> tf.Tensor:
+        """Reads the true captions word by word and predicts each next word.
+
+        Args:
+          features: float32 `[batch, values]`.
+          inputs: int32 `[batch, time]`: the caption without its last id.
+          keep_prob: share that dropout keeps, of features, words and outputs.
+
+        Returns:
+          float32 `[batch, time, words]`: the logits at `t` predict the target at `t`.
+        """
+        state = self.start(features, keep_prob)
+        vectors = tf.nn.dropout(self.embed(inputs), rate=1.0 - keep_prob)
+        vectors = tf.transpose(vectors, [1, 0, 2])  # [time, batch, embedding]
+        first = tf.zeros([tf.shape(features)[0], self.sizes.units])
+        outputs, _ = tf.scan(
+            lambda carried, vector: self._recur(vector, carried[1]),
+            vectors, (first, state),
+        )
+        outputs = tf.transpose(outputs, [1, 0, 2])  # [batch, time, units]
+        outputs = tf.nn.dropout(outputs, rate=1.0 - keep_prob)
+        logits = self.logits(tf.reshape(outputs, [-1, self.sizes.units]))
+        shape = tf.concat([tf.shape(inputs), [self.sizes.words]], 0)
+        return tf.ensure_shape(
+            tf.reshape(logits, shape), [*inputs.shape, self.sizes.words]
+        )
+
+    def _recur(self, incoming, state):
+        """One step of all layers; returns the last one's output and the new state."""
+        cell = gru_cell if self.sizes.cell == "gru" else lstm_cell
+        new = []
+        with self._decoder():
+            for layer, old in enumerate(state):
+                new.append(cell(incoming, old, name=f"{self.sizes.cell}_{layer}"))
+                incoming = new[-1] if self.sizes.cell == "gru" else new[-1][1]
+        return incoming, tuple(new)
+
+    def _decoder(self):
+        """The decoder's scope: variables from a narrow uniform distribution, shared."""
+        return tf1.variable_scope(
+            DECODER, reuse=tf1.AUTO_REUSE,
+            initializer=tf1.random_uniform_initializer(-0.08, 0.08),
+        )
+
+
+def masked_loss(
+    logits: tf.Tensor, targets: tf.Tensor, mask: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Sums the loss over the words that count.
+
+    Args:
+      logits: float32 `[batch, time, words]`.
+      targets: int32 `[batch, time]`; what stands in the padding has no effect.
+      mask: float32 `[batch, time]`: 1 where a target counts, 0 in the padding.
+
+    Returns:
+      The summed cross-entropy in nats and the summed mask, float32 scalars. Their
+      quotient is the loss of the batch; perplexity wants both sums.
+    """
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+        labels=targets, logits=logits
+    )
+    return tf.reduce_sum(losses * mask), tf.reduce_sum(mask)
+
+
+def variables_of(part: str, graph: tf.Graph | None = None) -> list[tf.Variable]:
+    """Returns the trainable variables of `"encoder"` or `"decoder"`, in order.
+
+    Args:
+      part: the outer scope.
+      graph: the default graph if `None`.
+
+    Raises:
+      ValueError: there are none, so the part is not built yet or its name is wrong.
+    """
+    graph = graph or tf1.get_default_graph()
+    found = graph.get_collection(tf1.GraphKeys.TRAINABLE_VARIABLES, f"{part}/")
+    if not found:
+        raise ValueError(f"variables_of: the graph has no variables under {part}/")
+    return found
+
+
+def train_op(
+    loss: tf.Tensor,
+    variables: list[tf.Variable],
+    optimizer: tf1.train.Optimizer,
+    *,
+    clip: float = 5.0,
+    global_step: tf.Variable | None = None,
+) -> tf.Operation:
+    """Builds one update of some variables, with the norm of the gradients limited.
+
+    Args:
+      loss: float32 scalar.
+      variables: those that move; all others are frozen.
+      optimizer: applies the gradients.
+      clip: the largest norm of all gradients together.
+      global_step: counts the updates.
+
+    Returns:
+      The op of one update.
+
+    Raises:
+      ValueError: the loss does not depend on one of the variables.
+    """
+    gradients = tf1.gradients(loss, variables)
+    if lost := [v.name for v, g in zip(variables, gradients, strict=True) if g is None]:
+        raise ValueError(f"train_op: the loss does not depend on {', '.join(lost)}")
+    gradients, _ = tf.clip_by_global_norm(gradients, clip)
+    return optimizer.apply_gradients(
+        list(zip(gradients, variables, strict=True)), global_step
+    )

@@ -1,0 +1,131 @@
+"""A checkpoint with its vocabulary and its sizes: restored together or not at all."""
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+import tensorflow.compat.v1 as tf1
+
+from helpers.captions.model import Sizes
+from helpers.captions.vocabulary import Vocabulary
+from helpers.checkpoints import restore_latest, save_numbered
+from helpers.errors import DataError
+from helpers.files import whole_file
+
+VOCABULARY, SIZES = "vocabulary.txt", "sizes.json"
+ENCODER_SIZES = ("image_size", "configuration", "base_width")
+
+
+def save_captioner(
+    saver: tf1.train.Saver,
+    session: tf1.Session,
+    folder: str | os.PathLike,
+    step: int,
+    *,
+    vocabulary: Vocabulary,
+    sizes: Sizes,
+) -> Path:
+    """Saves the variables, and beside them what their meaning rests on.
+
+    Args:
+      saver: made over the variables to keep.
+      session: holds their values.
+      folder: made if it is not there; one model per folder.
+      step: the global step.
+      vocabulary: gives the ids their words.
+      sizes: those of the `ShowAndTell`.
+
+    Returns:
+      The checkpoint's path without ending.
+
+    Raises:
+      DataError: the folder belongs to another model.
+    """
+    folder = Path(folder)
+    if (folder / SIZES).exists():
+        _check(folder, vocabulary, sizes)
+    else:
+        vocabulary.save(folder / VOCABULARY)
+        with whole_file(folder / SIZES) as temporary:
+            content = {**dataclasses.asdict(sizes), "vocabulary": vocabulary.digest()}
+            temporary.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    return save_numbered(saver, session, folder, step)
+
+
+def restore_captioner(
+    saver: tf1.train.Saver,
+    session: tf1.Session,
+    folder: str | os.PathLike,
+    *,
+    vocabulary: Vocabulary,
+    sizes: Sizes,
+    variables: list | None = None,
+) -> int | None:
+    """Restores the newest whole checkpoint, if it is of this model.
+
+    Args:
+      saver: made over `variables`.
+      session: receives the values; untouched when an error is raised.
+      folder: where `save_captioner` wrote.
+      vocabulary: must be the one that was saved: with another one, the model says
+        fluent nonsense.
+      sizes: must be those that were saved.
+      variables: what the saver saves; all global variables if `None`.
+
+    Returns:
+      The step that was restored, or `None` where nothing was ever saved.
+
+    Raises:
+      DataError: the vocabulary, the encoder or a size is another one, and which; or
+        as in `checkpoints.restore_latest`.
+    """
+    folder = Path(folder)
+    if not folder.exists() or not any(folder.iterdir()):
+        return None
+    _check(folder, vocabulary, sizes)
+    return restore_latest(saver, session, folder, variables)
+
+
+def _check(folder: Path, vocabulary: Vocabulary, sizes: Sizes) -> None:
+    """Raises `DataError` naming the first thing in which the models differ."""
+    saved = _read_sizes(folder)
+    for name, value in dataclasses.asdict(sizes).items():
+        if saved[name] != value:
+            part = "encoder" if name in ENCODER_SIZES else "size"
+            raise DataError(
+                f"{folder / SIZES}: the {part} is another one: {name} is "
+                f"{saved[name]!r} in the checkpoint and {value!r} in this model. Build "
+                "the model with the saved sizes, or save into another folder."
+            )
+    known = Vocabulary.load(folder / VOCABULARY)
+    if not known.digest() == saved["vocabulary"] == vocabulary.digest():
+        raise DataError(
+            f"{folder / VOCABULARY}: the vocabulary is another one: "
+            f"{_difference(known, vocabulary)}. Ids would get other words; load this "
+            "file with Vocabulary.load."
+        )
+
+
+
+def _read_sizes(folder: Path) -> dict:
+    path = folder / SIZES
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        fields = [field.name for field in dataclasses.fields(Sizes)]
+        return {name: saved[name] for name in [*fields, "vocabulary"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{path}: the sizes of the saved model cannot be read "
+            f"({type(error).__name__}). Delete {folder.name} to train from the start."
+        ) from error
+
+
+def _difference(saved: Vocabulary, given: Vocabulary) -> str:
+    """Says at which id two vocabularies part."""
+    for k, (old, new) in enumerate(zip(saved.words, given.words, strict=False)):
+        if old != new:
+            return f"id {k} is {old!r} in the checkpoint and {new!r} here"
+    if len(saved) != len(given):
+        return f"{len(saved)} words in the checkpoint, {len(given)} here"
+    return "the file was changed after it was saved"

@@ -1,0 +1,160 @@
+"""Finding a caption: greedy search and beam search, for a whole batch, in the graph."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+State = Any  # a tensor, or tuples of tensors, each [batch, ...]
+Step = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]
+NEVER = -1e9  # the log-probability of a hypothesis that is not there
+
+
+class Captions(NamedTuple):
+    """What a search found.
+
+    Attributes:
+      ids: int32 `[batch, width, max_length]`, best first, without `<S>`; after a
+        `</S>` there are only more of them.
+      scores: float32 `[batch, width]`, log-probability over length ** length_power,
+        in nats; `NEVER` or less where fewer captions than `width` were found.
+    """
+
+    ids: tf.Tensor
+    scores: tf.Tensor
+
+
+def greedy_search(
+    step: Step, state: State, *, max_length: int, start: int, end: int
+) -> tf.Tensor:
+    """Takes the likeliest word, again and again.
+
+    Args:
+      step: word ids `int32 [batch]` and state to logits `float32 [batch, words]` and
+        the next state.
+      state: before the first word.
+      max_length: words at most, `</S>` counted.
+      start: the id of `<S>`.
+      end: the id of `</S>`.
+
+    Returns:
+      int32 `[batch, max_length]`, without `<S>`; after a `</S>` only more of them.
+    """
+    batch = tf.shape(tf.nest.flatten(state)[0])[0]
+
+    def extend(time, ids, word, state):
+        logits, state = step(word, state)
+        best = tf.argmax(logits, 1, tf.int32)
+        word = tf.where(tf.equal(word, end), end, best)
+        return time + 1, _write(ids, time, word), word, state
+
+    _, ids, _, _ = tf.while_loop(
+        lambda time, ids, word, state: (time < max_length) & tf.reduce_any(word != end),
+        extend,
+        (0, tf.fill([batch, max_length], end), tf.fill([batch], start), state),
+    )
+    return ids
+
+
+def beam_search(
+    step: Step,
+    state: State,
+    *,
+    width: int,
+    max_length: int,
+    start: int,
+    end: int,
+    length_power: float = 0.0,
+) -> Captions:
+    """Keeps the `width` likeliest beginnings of a caption, not only one.
+
+    Each round extends every open hypothesis by every word and keeps the `width` best.
+    Those that end with `</S>` go to a list of complete captions, where they compete
+    with other complete ones only. A picture without any complete caption after
+    `max_length` words gets its open ones. Width 1 is greedy search.
+
+    Args:
+      step: as for `greedy_search`; it is called with `batch * width` rows.
+      state: before the first word, each tensor `[batch, ...]`.
+      width: hypotheses kept, at least 1.
+      max_length: words at most, `</S>` counted.
+      start: the id of `<S>`.
+      end: the id of `</S>`.
+      length_power: 0 ranks complete captions by probability, which favours short
+        ones; 1 by the mean log-probability of their words.
+
+    Returns:
+      The `width` best captions of each picture.
+
+    Raises:
+      ValueError: `width` or `max_length` is below 1.
+    """
+    if width < 1 or max_length < 1:
+        raise ValueError(
+            f"beam_search: width={width} and max_length={max_length}; both must be at "
+            "least 1"
+        )
+    batch = tf.shape(tf.nest.flatten(state)[0])[0]
+    state = tf.nest.map_structure(lambda t: tf.repeat(t, width, axis=0), state)
+    # At first there is one hypothesis, the empty one.
+    logps = tf.tile([[0.0] + [NEVER] * (width - 1)], [batch, 1])
+    ids = tf.fill([batch, width, max_length], end)
+    none = tf.fill([batch, width], 2 * NEVER)
+
+    def extend(time, ids, logps, words, done_ids, done_scores, state):
+        logits, state = step(tf.reshape(words, [-1]), state)
+        logps, parents, words = _best_words(logits, logps, width)
+        ids = _write(tf.gather(ids, parents, batch_dims=1), time, words)
+        state = _follow(state, parents, width)
+        ends = tf.equal(words, end)
+        length = tf.cast(time + 1, tf.float32) ** length_power
+        done = _best_captions(
+            [done_ids, ids],
+            [done_scores, tf.where(ends, logps / length, 2 * NEVER)], width,
+        )
+        logps = tf.where(ends, 2 * NEVER, logps)  # closed: extended no more
+        return time + 1, ids, logps, words, *done, state
+
+    def improvable(time, ids, logps, words, done_ids, done_scores, state):
+        # No open hypothesis can do better than lose nothing on its way to the end.
+        bound = tf.reduce_max(logps, 1) / float(max_length) ** length_power
+        open_ones = (bound > NEVER / 2) & (bound > tf.reduce_min(done_scores, 1))
+        return (time < max_length) & tf.reduce_any(open_ones)
+
+    first = tf.fill([batch, width], start)
+    _, ids, logps, _, done_ids, done_scores, _ = tf.while_loop(
+        improvable, extend, (0, ids, logps, first, ids, none, state)
+    )
+    # An open caption counts only where nothing is complete.
+    lacking = tf.reduce_max(done_scores, 1, keepdims=True) < NEVER
+    partial = tf.where(lacking, logps / float(max_length) ** length_power, 2 * NEVER)
+    return Captions(*_best_captions([done_ids, ids], [done_scores, partial], width))
+
+
+def _best_words(logits, logps, width):
+    """Returns log-probability, parent and word of the best: each `[batch, width]`."""
+    words = logits.shape[-1]
+    extended = logps[..., None] + tf.reshape(
+        tf.nn.log_softmax(logits), [-1, width, words]
+    )
+    best, index = tf.math.top_k(tf.reshape(extended, [-1, width * words]), width)
+    return best, index // words, index % words
+
+
+def _best_captions(ids, scores, width):
+    """Returns the best of two lists of captions, best first."""
+    scores, index = tf.math.top_k(tf.concat(scores, 1), width)
+    return tf.gather(tf.concat(ids, 1), index, batch_dims=1), scores
+
+
+def _follow(state, parents, width):
+    """Gives each hypothesis the state of the one that it extends."""
+    batch = tf.shape(parents)[0]
+    rows = tf.reshape(parents + width * tf.range(batch)[:, None], [-1])
+    return tf.nest.map_structure(lambda t: tf.gather(t, rows), state)
+
+
+def _write(ids, time, words):
+    """Returns `ids` with `words` at place `time` of the last axis."""
+    place = tf.equal(tf.range(tf.shape(ids)[-1]), time)
+    return tf.where(place, words[..., None], ids)

@@ -1,0 +1,135 @@
+"""Words and their ids, counted on the training captions only."""
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from helpers.errors import DataError
+from helpers.files import whole_file
+
+START, END, UNKNOWN = "<S>", "</S>", "<UNK>"
+_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_LINE = re.compile(r"(\S+) (\d+)")
+
+
+def tokenize(caption: str) -> list[str]:
+    """Returns the words of a caption: lower case, no punctuation."""
+    return _WORD.findall(caption.lower())
+
+
+class Vocabulary:
+    """A fixed list of words; a word's place in it is its id.
+
+    The most frequent word comes first, words of one count in the order of the
+    alphabet, so that the same captions always give the same ids. `<S>` and `</S>`
+    are counted like words, one per caption; `<UNK>` is last.
+
+    Attributes:
+      words: id to word.
+      counts: id to how often the word was seen in training; 0 for `<UNK>`.
+      start, end, unknown: the ids of the three tokens that are no words.
+    """
+
+    def __init__(self, words: Sequence[str], counts: Sequence[int]):
+        if len(set(words)) != len(words) or len(words) != len(counts):
+            raise ValueError(
+                f"Vocabulary: {len(words)} words, {len(set(words))} of them different, "
+                f"and {len(counts)} counts; give different words and a count for each"
+            )
+        if missing := {START, END, UNKNOWN} - set(words):
+            raise ValueError(f"Vocabulary: {', '.join(sorted(missing))} is missing")
+        self.words, self.counts = tuple(words), tuple(counts)
+        self._ids = {word: k for k, word in enumerate(self.words)}
+        self.start, self.end, self.unknown = (
+            self._ids[token] for token in (START, END, UNKNOWN)
+        )
+
+    @classmethod
+    def build(cls, captions: Iterable[str], *, min_count: int = 4) -> "Vocabulary":
+        """Counts the words of the training captions.
+
+        Args:
+          captions: of the training split only: a word that only the validation
+            captions have must stay unknown.
+          min_count: words seen less often become `<UNK>`.
+
+        Raises:
+          ValueError: there are no captions.
+        """
+        counts = Counter()
+        for caption in captions:
+            counts.update([START, *tokenize(caption), END])
+        if not counts:
+            raise ValueError("Vocabulary.build: there are no captions to count")
+        kept = [
+            (word, count) for word, count in counts.items()
+            if count >= min_count or word in (START, END)
+        ]
+        kept.sort(key=lambda pair: (-pair[1], pair[0]))
+        kept.append((UNKNOWN, 0))
+        return cls(*zip(*kept, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Vocabulary) and self.words == other.words
+
+    def __hash__(self) -> int:
+        return hash(self.words)
+
+    def encode(self, caption: str) -> list[int]:
+        """Returns the ids of a caption, `<S>` first and `</S>` last."""
+        ids = [self._ids.get(word, self.unknown) for word in tokenize(caption)]
+        return [self.start, *ids, self.end]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Returns the words up to the first `</S>`, without `<S>`."""
+        words = []
+        for k in ids:
+            if k == self.end:
+                break
+            if k != self.start:
+                words.append(self.words[k])
+        return " ".join(words)
+
+    def digest(self) -> str:
+        """Returns the SHA-256 of the words in their order, as hexadecimal digits."""
+        return hashlib.sha256("\n".join(self.words).encode()).hexdigest()
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes a line `word count` per word; the number of the line is the id."""
+        lines = zip(self.words, self.counts, strict=True)
+        text = "".join(f"{word} {count}\n" for word, count in lines)
+        with whole_file(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Vocabulary":
+        """Reads what `save` wrote.
+
+        Raises:
+          DataError: there is no such file, or a line is not `word count`.
+        """
+        path = Path(path)
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(
+                f"{path}: this vocabulary cannot be read ({type(error).__name__}). "
+                "It is saved beside the checkpoint; restore both or neither."
+            ) from error
+        words, counts = [], []
+        for number, line in enumerate(lines, start=1):
+            match = _LINE.fullmatch(line)
+            if not match:
+                raise DataError(f"{path}: line {number} is not `word count`: {line!r}")
+            words.append(match[1])
+            counts.append(int(match[2]))
+        try:
+            return cls(words, counts)
+        except ValueError as error:
+            raise DataError(f"{path}: {error}") from error

@@ -1,0 +1,167 @@
+"""Pictures with captions, in the files of COCO: drawn scenes, or the real ones."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from helpers.errors import DataError
+from helpers.files import data_folder
+from helpers.shapes import write_scenes
+
+_PREFIX = "captions_"
+
+
+class PicturedObject(NamedTuple):
+    """One object of a picture.
+
+    Attributes:
+      category: the number of what it is.
+      name: what it is, such as "red circle".
+      box: x, y, width, height in pixels.
+    """
+
+    category: int
+    name: str
+    box: tuple[float, ...]
+
+
+class CaptionedPicture(NamedTuple):
+    """A picture and what people, or we, say about it.
+
+    Attributes:
+      id: its number in the annotation files.
+      path: the JPEG file.
+      captions: one or more, in the order of the file.
+      objects: what `instances_<split>.json` lists, in its order; empty without it.
+    """
+
+    id: int
+    path: Path
+    captions: tuple[str, ...]
+    objects: tuple[PicturedObject, ...]
+
+
+def grab_captions(
+    source: str | os.PathLike = "drawn",
+) -> dict[str, list[CaptionedPicture]]:
+    """Loads captioned pictures from COCO's annotation files.
+
+    Args:
+      source: `"drawn"` draws scenes of two objects, with no network; it takes seconds,
+        once. Otherwise the folder of a COCO that you have: it holds
+        `annotations/captions_<split>.json` such as `captions_train2014.json`, and the
+        pictures in `images/`, in `<split>/` or in `images/<split>/`.
+
+    Returns:
+      The pictures of each split, in the order of its file. The drawn splits are
+      `train`, `val`, and `unseen`, whose pairs of objects never meet in training.
+
+    Raises:
+      DataError: a file is missing or not what COCO publishes; the message names it.
+    """
+    drawn = source == "drawn"
+    folder = write_scenes(data_folder() / "scenes-drawn") if drawn else Path(source)
+    files = sorted((folder / "annotations").glob(f"{_PREFIX}*.json"))
+    if not files:
+        raise DataError(
+            f"{folder}: there is no annotations/{_PREFIX}<split>.json. Unpack COCO's "
+            'annotations there, or use grab_captions("drawn").'
+        )
+    if drawn:  # in the order in which they are used
+        files.sort(key=lambda path: ["train", "val", "unseen"].index(_split(path)))
+    return {_split(path): _load(folder, path) for path in files}
+
+
+def _split(path: Path) -> str:
+    return path.stem.removeprefix(_PREFIX)
+
+
+def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
+    """Returns the pictures of one annotation file that have a caption."""
+    split = _split(path)
+    images, annotations = _read(path, "caption")
+    captions: dict[int, list[str]] = {number: [] for number in images}
+    for annotation in annotations:
+        _of(annotation, captions, path).append(annotation["caption"].strip())
+    objects = _objects(folder / "annotations" / f"instances_{split}.json", images)
+    places = _places(folder, split, path)
+    pictures = []
+    for number, name in images.items():
+        if name not in places:
+            raise DataError(
+                f"{path}: its picture {name} is in none of {folder.name}/images, "
+                f"{split} and images/{split}. Unpack the pictures of this split there."
+            )
+        if said := tuple(text for text in captions[number] if text):
+            pictures.append(
+                CaptionedPicture(number, places[name], said, tuple(objects[number]))
+            )
+    if not pictures:
+        raise DataError(f"{path}: no picture has a caption. Is it the right file?")
+    return pictures
+
+
+def _objects(path: Path, images: dict[int, str]) -> dict[int, list[PicturedObject]]:
+    """Returns the objects of each picture; none where there is no such file."""
+    objects: dict[int, list[PicturedObject]] = {number: [] for number in images}
+    if not path.exists():
+        return objects
+    _, annotations = _read(path, "category_id", "bbox")
+    try:
+        names = {one["id"]: one["name"] for one in _parse(path)["categories"]}
+    except (KeyError, TypeError) as error:
+        raise DataError(f"{path}: its list of categories is missing or odd.") from error
+    for one in annotations:
+        category = one["category_id"]
+        found = PicturedObject(category, names.get(category, "?"), tuple(one["bbox"]))
+        _of(one, objects, path).append(found)
+    return objects
+
+
+def _read(path: Path, *keys: str) -> tuple[dict[int, str], list[dict]]:
+    """Returns file name by image id, and the annotations, which all have the keys."""
+    content = _parse(path)
+    try:
+        images = {one["id"]: one["file_name"] for one in content["images"]}
+        annotations = content["annotations"]
+        for annotation in annotations:
+            for key in ("image_id", *keys):
+                annotation[key]
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            f"{path}: not a file of COCO {'captions' if 'caption' in keys else 'boxes'}"
+            f": an entry has no {error}. Expected lists `images` (id, file_name) and "
+            f"`annotations` (image_id, {', '.join(keys)})."
+        ) from error
+    if not images:
+        raise DataError(f"{path}: it lists no images.")
+    return images, annotations
+
+
+def _parse(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError(
+            f"{path}: cannot be read as JSON ({error}). Unpack or download it again."
+        ) from error
+
+
+def _of(annotation: dict, per_image: dict[int, list], path: Path) -> list:
+    try:
+        return per_image[annotation["image_id"]]
+    except KeyError as error:
+        raise DataError(
+            f"{path}: annotation {annotation.get('id')} is of image "
+            f"{annotation['image_id']}, which the file does not list."
+        ) from error
+
+
+def _places(folder: Path, split: str, path: Path) -> dict[str, Path]:
+    """Returns where each file of the folders that may hold the pictures is."""
+    places = {}
+    for sub in (folder / "images" / split, folder / split, folder / "images"):
+        if sub.is_dir():
+            places.update((entry.name, sub / entry.name) for entry in os.scandir(sub))
+    return places

@@ -1,0 +1,224 @@
+"""Drawn scenes with captions, in the files of COCO's captions and instances."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from helpers.files import whole_folder
+from helpers.shapes import drawing, manifest
+
+MOST_COLOURS, MOST_SHAPES = len(drawing.COLOURS), len(drawing.SHAPES)
+# Each relation with its mirror: "A left of B" says the same as "B right of A".
+RELATIONS = {"left of": "right of", "above": "below"}
+SPLITS = ("train", "val", "unseen")
+SMALLEST_SCENE = 32  # pixels; two objects must fit side by side
+_MAKER = "helpers.shapes.write_scenes, version 1"  # changes with the pictures
+
+
+class Scene(NamedTuple):
+    """What a drawn picture shows.
+
+    Attributes:
+      first: colour and shape of the object on the left, or on top.
+      relation: a key of `RELATIONS`.
+      second: colour and shape of the other object.
+    """
+
+    first: tuple[str, str]
+    relation: str
+    second: tuple[str, str]
+
+    def captions(self) -> list[str]:
+        """Returns every true caption, the one in reading order first."""
+        one, other = (
+            f"{'an' if colour[0] in 'aeiou' else 'a'} {colour} {shape}"
+            for colour, shape in self[::2]
+        )
+        mirror = RELATIONS[self.relation]
+        return [f"{one} {self.relation} {other}", f"{other} {mirror} {one}"]
+
+
+def write_scenes(
+    path,
+    *,
+    train: int = 6000,
+    val: int = 500,
+    unseen: int = 500,
+    colours: int = 4,
+    shapes: int = 3,
+    size: int = 64,
+    seed: int = 7,
+) -> Path:
+    """Draws scenes of two objects with their captions, in COCO's layout.
+
+    A quarter of the pairs of objects never meet in the splits `train` and `val`; the
+    split `unseen` has those pairs and no other. Each object alone is in all splits.
+
+    Args:
+      path: the folder to make, in one step when all is drawn. If it is there with
+        these settings, whole, nothing is done.
+      train: pictures to learn from.
+      val: held-out pictures of the same pairs.
+      unseen: held-out pictures of pairs that are never together in training.
+      colours: how many of `drawing.COLOURS` are used, 2 to 6.
+      shapes: how many of `drawing.SHAPES` are used, 2 to 6.
+      size: height and width in pixels, at least 32.
+      seed: another seed gives other scenes.
+
+    Returns:
+      `path`, which holds `images/`, for each split `annotations/captions_<split>.json`
+      and `annotations/instances_<split>.json` (boxes `[x, y, width, height]` in
+      pixels, in the order in which the first caption names the objects), and
+      `manifest.json`.
+
+    Raises:
+      ValueError: an argument is out of its range.
+      DataError: the folder is there and holds something that was not drawn by us.
+    """
+    counts = {"train": train, "val": val, "unseen": unseen}
+    world = {"colours": colours, "shapes": shapes, "size": size, "seed": seed}
+    _check({**counts, **world})
+    folder = Path(path)
+    made = {"made_by": _MAKER, "settings": {**counts, **world}}
+    found = manifest.read_manifest(folder) or {}
+    if made.items() <= found.items() and manifest.is_whole(folder):
+        return folder
+    manifest.clear_way(folder, _MAKER)
+    with whole_folder(folder) as draft:
+        (draft / "images").mkdir()
+        (draft / "annotations").mkdir()
+        with tqdm(total=sum(counts.values()), desc="drawing", unit=" files") as bar:
+            for split, count in counts.items():
+                _write_split(draft, split, count, bar=bar, **world)
+        manifest.write_manifest(draft, **made)
+    return folder
+
+
+def phrases(colours: int, shapes: int) -> list[tuple[str, str]]:
+    """Returns every object, as (colour, shape)."""
+    names = list(drawing.COLOURS)[:colours], list(drawing.SHAPES)[:shapes]
+    return list(itertools.product(*names))
+
+
+def is_unseen(one: int, other: int) -> bool:
+    """Returns whether two objects, by their places in `phrases`, never meet in train.
+
+    Of two different objects this holds for a quarter or so of the pairs; each object
+    still meets most of the others, and itself.
+    """
+    return one != other and (one + other) % 4 == 3
+
+
+def draw_scene(
+    scene: Scene, size: int, rng: np.random.Generator
+) -> tuple[bytes, list[tuple[int, int, int, int]]]:
+    """Draws one scene.
+
+    Args:
+      scene: what to show.
+      size: height and width in pixels.
+      rng: decides places, sizes, angles, light and noise.
+
+    Returns:
+      A JPEG file, and per object the box x0, y0, x1, y1 in pixels, ends included.
+    """
+    picture = drawing.backdrop(size, rng)
+    boxes = []
+    for (colour, shape), centre, radius in _places(scene, size, rng):
+        boxes.append(
+            drawing.paint(
+                picture, shape=shape, colour=colour, centre=centre, radius=radius,
+                rotation=rng.uniform(-0.3, 0.3),
+            )
+        )
+    return drawing.jpeg(drawing.photograph(picture, rng)), boxes
+
+
+def _places(scene, size, rng):
+    """Yields object, centre and radius; the two never touch each other or the edge."""
+    radii = size * rng.uniform(0.13, 0.18, 2)
+    reaches = [
+        radius * drawing.reach(shape) + 1
+        for radius, (_, shape) in zip(radii, scene[::2], strict=True)
+    ]
+    room = size - sum(reaches)
+    apart = rng.uniform(min(sum(reaches) + 1, room), room)
+    across = apart * rng.uniform(-0.4, 0.4)
+    across = float(np.clip(across, -room, room))
+    step = (apart, across) if scene.relation == "left of" else (across, apart)
+    first = [
+        rng.uniform(max(reaches[0], reaches[1] - move),
+                    min(size - reaches[0], size - reaches[1] - move))
+        for move in step
+    ]
+    second = [start + move for start, move in zip(first, step, strict=True)]
+    yield scene.first, tuple(first), float(radii[0])
+    yield scene.second, tuple(second), float(radii[1])
+
+
+def _check(settings: dict) -> None:
+    least = {"size": SMALLEST_SCENE, "seed": 0, "colours": 2, "shapes": 2}
+    most = {"colours": MOST_COLOURS, "shapes": MOST_SHAPES}
+    for name, value in settings.items():
+        low, high = least.get(name, 1), most.get(name, math.inf)
+        if not low <= value <= high:
+            wanted = f"{low} to {high}" if name in most else f"at least {low}"
+            raise ValueError(f"write_scenes: {name} is {value}; it must be {wanted}")
+
+
+def _write_split(folder, split, count, *, colours, shapes, size, seed, bar) -> None:
+    objects = phrases(colours, shapes)
+    pairs = [
+        pair for pair in itertools.product(range(len(objects)), repeat=2)
+        if is_unseen(*pair) == (split == "unseen")
+    ]
+    images, captions, instances = [], [], []
+    for n in range(count):
+        rng = np.random.default_rng([seed, SPLITS.index(split), n])
+        one, other = pairs[rng.integers(len(pairs))]
+        relation = list(RELATIONS)[rng.integers(len(RELATIONS))]
+        scene = Scene(objects[one], relation, objects[other])
+        picture, boxes = draw_scene(scene, size, rng)
+        image_id = SPLITS.index(split) * 10_000_000 + n + 1
+        name = f"SCENES_{split}_{image_id:012d}.jpg"
+        (folder / "images" / name).write_bytes(picture)
+        images.append(
+            {"id": image_id, "file_name": name, "height": size, "width": size}
+        )
+        captions += [(image_id, text) for text in scene.captions()]
+        instances += [(image_id, one + 1, boxes[0]), (image_id, other + 1, boxes[1])]
+        bar.update()
+    _write_json(folder, f"captions_{split}", images, [
+        {"id": k, "image_id": image_id, "caption": text}
+        for k, (image_id, text) in enumerate(captions, start=1)
+    ])
+    _write_json(folder, f"instances_{split}", images, [
+        _instance(k, *instance) for k, instance in enumerate(instances, start=1)
+    ], categories=[
+        {"id": k, "name": " ".join(names), "supercategory": names[1]}
+        for k, names in enumerate(objects, start=1)
+    ])
+
+
+def _instance(number, image_id, category_id, box) -> dict:
+    """Returns one object as COCO writes it; its box is x, y, width, height."""
+    x0, y0, x1, y1 = box
+    width, height = x1 - x0 + 1, y1 - y0 + 1
+    return {
+        "id": number, "image_id": image_id, "category_id": category_id,
+        "bbox": [x0, y0, width, height], "area": width * height, "iscrowd": 0,
+    }
+
+
+def _write_json(folder, name, images, annotations, **more) -> None:
+    content = {
+        "info": {"description": _MAKER}, "licenses": [], "images": images,
+        "annotations": annotations, **more,
+    }
+    text = json.dumps(content, indent=None, separators=(", ", ": "))
+    (folder / "annotations" / f"{name}.json").write_text(text + "\n")
