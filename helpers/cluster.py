@@ -1,0 +1,260 @@
+"""Processes of a small TensorFlow cluster on this machine, which always end.
+
+    with Cluster(folder, {"ps": 1, "worker": 2}) as cluster:
+        for job, index in cluster.tasks:
+            cluster.start(job, index, "server.py")
+        ...
+
+Whatever happens in the block, no process and no listening port is left after it; nor
+after the block's own process is killed, because every task watches its parent.
+"""
+
+import contextlib
+import json
+import os
+import re
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+GRACE = 3.0
+_POLL = 0.05
+_NOISE = re.compile(r"^(WARNING: All log|[IWE]\d{4} |\d{4}-\d\d-\d\d \S+: [IWE] )")
+
+
+class WorkerDied(Exception):
+    """A task ended by itself with an error; the message shows its last lines."""
+
+
+class Task:
+    """One process of a cluster.
+
+    Attributes:
+      name: such as `"worker:1"`.
+      process: the `subprocess.Popen`.
+      log: the file that takes what it prints.
+      stopped: whether we ended it ourselves.
+    """
+
+    def __init__(self, name: str, process: subprocess.Popen, log: Path):
+        self.name, self.process, self.log = name, process, log
+        self.stopped = False
+
+    @property
+    def running(self) -> bool:
+        """Whether the process is alive."""
+        return self.process.poll() is None
+
+    @property
+    def died(self) -> bool:
+        """Whether it ended with an error that was not our doing."""
+        return not self.stopped and self.process.poll() not in (None, 0)
+
+    def lines(self) -> list[str]:
+        """Returns what it printed, line by line, without TensorFlow's start-up."""
+        lines = self.log.read_text("utf-8", errors="replace").splitlines()
+        return [line for line in lines if line.strip() and not _NOISE.match(line)]
+
+    def kill(self) -> None:
+        """Ends the process and all that it started, at once, as `kill -9` does."""
+        self.stopped = True
+        _signal_group(self.process, getattr(signal, "SIGKILL", None))
+        self.process.wait()
+
+
+class Cluster:
+    """The processes of a cluster on 127.0.0.1, for the length of a `with` block.
+
+    Attributes:
+      addresses: `{"worker": ["127.0.0.1:40001", ...], ...}`, ready for
+        `tf.train.ClusterSpec`.
+      tasks: all `(job, index)`, in order.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike,
+        jobs: dict[str, int],
+        *,
+        seconds: float = 120.0,
+    ):
+        """Picks a free port for each task and keeps it until the block ends.
+
+        Args:
+          folder: where the tasks run and where `<job>-<index>.log` goes; made if
+            it is not there.
+          jobs: how many tasks each job has.
+          seconds: after so long every process is killed, so nothing hangs.
+
+        Raises:
+          ValueError: there is no task, or no time.
+        """
+        if sum(jobs.values()) < 1 or min(jobs.values()) < 0 or seconds <= 0:
+            raise ValueError(f"Cluster: no tasks in {jobs}, or no time: {seconds} s")
+        self.folder, self.seconds = Path(folder), seconds
+        self.tasks = [(job, i) for job, count in jobs.items() for i in range(count)]
+        self._started: list[Task] = []
+        self._late = False
+        self._sockets = [_reserved_socket() for _ in self.tasks]
+        ports = iter(s.getsockname()[1] for s in self._sockets)
+        self.addresses = {
+            job: [f"127.0.0.1:{next(ports)}" for _ in range(count)]
+            for job, count in jobs.items()
+        }
+
+    def __enter__(self) -> "Cluster":
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._limit = threading.Timer(self.seconds, self._too_late)
+        self._limit.daemon = True
+        self._limit.start()
+        return self
+
+    def __exit__(self, error_type, error, traceback) -> None:
+        died = [task for task in self._started if task.died]
+        self.stop()
+        told = isinstance(error, (WorkerDied, TimeoutError))
+        if not told and (error is None or isinstance(error, Exception)):
+            self._complain(died, error)
+
+    def start(self, job: str, index: int, program, *arguments) -> Task:
+        """Starts a task: `python PROGRAM ARGUMENTS`, with `TF_CONFIG` set for it.
+
+        Args:
+          job: a job of this cluster.
+          index: the task's number in it. A task that ended may be started again.
+          program: path of a Python file.
+          *arguments: its command line.
+
+        Returns:
+          The task, running.
+
+        Raises:
+          ValueError: the cluster has no such task, or it is running already.
+        """
+        name = f"{job}:{index}"
+        if (job, index) not in self.tasks:
+            raise ValueError(f"{name}: not a task of this cluster ({self.addresses})")
+        if any(task.name == name and task.running for task in self._started):
+            raise ValueError(f"{name}: is running already")
+        log = self.folder / f"{job}-{index}.log"
+        with open(log, "ab") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-u", "-m", "helpers.cluster", str(program),
+                 *map(str, arguments)],
+                stdin=subprocess.PIPE,  # its end of file tells the task that we died
+                stdout=output, stderr=subprocess.STDOUT, cwd=self.folder,
+                env=self._environment(job, index), start_new_session=True,
+            )
+        task = Task(name, process, log)
+        self._started.append(task)
+        return task
+
+    def wait(self, *tasks: Task) -> None:
+        """Waits until the tasks have ended without an error.
+
+        Raises:
+          WorkerDied: one of the cluster's tasks failed, whichever it is.
+          TimeoutError: the time of the cluster is up.
+        """
+        self.wait_for(lambda: not any(task.running for task in tasks))
+
+    def wait_for(self, condition) -> None:
+        """Waits until `condition()` is true; raises what `wait` raises."""
+        while not condition():
+            self._complain([task for task in self._started if task.died])
+            time.sleep(_POLL)
+        self._complain([task for task in self._started if task.died])
+
+    def stop(self) -> None:
+        """Ends every process and gives the ports back; harmless when done already."""
+        self._limit.cancel()
+        try:
+            running = [task for task in self._started if task.running]
+            for task in running:
+                task.stopped = True
+                _signal_group(task.process, signal.SIGTERM)
+            end = time.monotonic() + GRACE
+            for task in running:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    task.process.wait(max(0.0, end - time.monotonic()))
+        finally:  # also when an impatient reader interrupts the lines above
+            for task in self._started:
+                if task.running:
+                    task.kill()
+                task.process.stdin.close()
+            for reserved in self._sockets:
+                reserved.close()
+
+    def _environment(self, job: str, index: int) -> dict[str, str]:
+        config = {"cluster": self.addresses, "task": {"type": job, "index": index}}
+        return dict(
+            os.environ, TF_CONFIG=json.dumps(config), PYTHONUTF8="1",
+            TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", MPLBACKEND="agg",
+        )
+
+    def _too_late(self) -> None:
+        self._late = True
+        for task in list(self._started):
+            if task.running:
+                task.kill()
+
+    def _complain(self, died: list[Task], cause: BaseException | None = None) -> None:
+        """Raises the error that says what went wrong in another process, if any."""
+        if self._late:
+            raise TimeoutError(
+                f"the cluster had {self.seconds:g} s and was ended: "
+                + ", ".join(f"{t.name} said {t.lines()[-1:]}" for t in self._started)
+            ) from cause
+        for task in died:
+            *before, last = task.lines()[-8:] or ["it printed nothing"]
+            raise WorkerDied("\n  ".join([
+                f"{task.name} ended with code {task.process.returncode}: {last}",
+                *before,
+            ])) from cause
+
+
+def _reserved_socket() -> socket.socket:
+    """Binds a free port without listening, so that nobody else is given it.
+
+    The system hands a bound port to no other program that asks for a free one, while
+    TensorFlow's server may bind it too, since both allow the address to be re-used.
+    """
+    reserved = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    for option in ("SO_REUSEADDR", "SO_REUSEPORT"):
+        if hasattr(socket, option):
+            reserved.setsockopt(socket.SOL_SOCKET, getattr(socket, option), 1)
+    reserved.bind(("", 0))
+    return reserved
+
+
+def _signal_group(process: subprocess.Popen, number) -> None:
+    """Signals a task and its children: it leads a process group of its own."""
+    if os.name == "nt":
+        process.terminate()
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def _end_with_parent() -> None:
+    """Ends this process group when standard input closes: the parent has died."""
+    def watch():
+        # The raw file: a blocked read of sys.stdin would hold its lock at exit.
+        while os.read(0, 1 << 10):
+            pass
+        if os.name != "nt":
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+if __name__ == "__main__":
+    sys.argv = sys.argv[1:]
+    _end_with_parent()
+    runpy.run_path(sys.argv[0], run_name="__main__")

@@ -1,0 +1,225 @@
+"""No process and no listening port is left, however a cluster ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from helpers.cluster import Cluster, WorkerDied
+
+pytestmark = pytest.mark.timeout(60)
+
+# Small programs in place of TensorFlow's server, which takes seconds to import.
+LISTEN = """
+import json, os, socket, sys, time
+config = json.loads(os.environ["TF_CONFIG"])
+task = config["task"]
+host, port = config["cluster"][task["type"]][task["index"]].split(":")
+server = socket.socket()
+server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+server.bind((host, int(port)))
+server.listen()
+print("listening", sys.argv[1:])
+time.sleep(600)
+"""
+STUBBORN = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print("child", child.pid)
+time.sleep(600)
+"""
+PARENT = """
+import sys, time
+from helpers.cluster import Cluster
+with Cluster(sys.argv[1], {"ps": 1, "worker": 2}) as cluster:
+    tasks = [cluster.start(*task, sys.argv[2]) for task in cluster.tasks]
+    cluster.wait_for(lambda: all(task.lines() for task in tasks))
+    print(*[task.process.pid for task in tasks],
+          *sum(cluster.addresses.values(), []), flush=True)
+    try:
+        time.sleep(600)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+        raise
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    def write(text, name="program.py"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def is_gone(pid):
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def nobody_listens(address):
+    host, port = address.split(":")
+    with socket.socket() as probe:
+        return probe.connect_ex((host, int(port))) != 0
+
+
+def assert_nothing_left(pids, addresses):
+    end = time.monotonic() + 20
+    while not all(map(is_gone, pids)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert all(map(is_gone, pids))
+    assert all(map(nobody_listens, addresses))
+
+
+def started(cluster, path, *arguments):
+    tasks = [cluster.start(*task, path, *arguments) for task in cluster.tasks]
+    cluster.wait_for(lambda: all(task.lines() for task in tasks))
+    return tasks
+
+
+def flat(cluster):
+    return sum(cluster.addresses.values(), [])
+
+
+def test_tasks_know_their_cluster_and_end_with_the_block(tmp_path, program):
+    with Cluster(tmp_path, {"ps": 1, "worker": 2}) as cluster:
+        tasks = started(cluster, program(LISTEN), 7)
+        assert [task.name for task in tasks] == ["ps:0", "worker:0", "worker:1"]
+        assert all(task.lines() == ["listening ['7']"] for task in tasks)
+        assert not any(map(nobody_listens, flat(cluster)))
+    assert_nothing_left([task.process.pid for task in tasks], flat(cluster))
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_nothing_is_left_when_the_block_fails(tmp_path, program, error):
+    with pytest.raises(error), Cluster(tmp_path, {"worker": 3}) as cluster:
+        tasks = started(cluster, program(LISTEN))
+        raise error
+    assert_nothing_left([task.process.pid for task in tasks], flat(cluster))
+
+
+def test_one_that_ignores_sigterm_is_killed_and_its_child_too(tmp_path, program):
+    with Cluster(tmp_path, {"worker": 1}) as cluster:
+        task, = started(cluster, program(STUBBORN))
+        child = int(task.lines()[0].split()[1])
+        assert not is_gone(child)
+    assert_nothing_left([task.process.pid, child], flat(cluster))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_is_left_when_the_parent_is_killed(tmp_path, program, number):
+    parent = subprocess.Popen(
+        [sys.executable, program(PARENT, "parent.py"), tmp_path, program(LISTEN)],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )
+    *pids, one, two, three = parent.stdout.readline().split()
+    pids, addresses = list(map(int, pids)), [one, two, three]
+    assert not any(map(is_gone, pids)) and not any(map(nobody_listens, addresses))
+    parent.send_signal(number)
+    parent.wait(20)
+    parent.stdout.close()
+    assert_nothing_left(pids, addresses)
+
+
+def test_a_worker_that_dies_shows_its_last_lines(tmp_path, program):
+    path = program("print('reading')\nraise FileNotFoundError('no shard 3')\n")
+    with (
+        pytest.raises(WorkerDied, match=r"worker:1 ended with code 1: .*no shard 3"),
+        Cluster(tmp_path, {"worker": 2}) as cluster,
+    ):
+        listening = cluster.start("worker", 0, program(LISTEN, "listen.py"))
+        cluster.wait(listening, cluster.start("worker", 1, path))
+    assert_nothing_left([listening.process.pid], flat(cluster))
+
+
+def test_a_death_explains_the_error_that_it_caused(tmp_path, program):
+    with (
+        pytest.raises(WorkerDied, match="no shard") as caught,
+        Cluster(tmp_path, {"worker": 1}) as cluster,
+    ):
+        task = cluster.start("worker", 0, program("raise OSError('no shard')"))
+        task.process.wait()
+        raise RuntimeError("connection refused")
+    assert str(caught.value.__cause__) == "connection refused"
+
+
+def test_a_worker_that_was_silent_or_killed_by_a_signal(tmp_path, program):
+    path = program("import os; os.kill(os.getpid(), 9)")
+    with (
+        pytest.raises(WorkerDied, match=r"worker:0 ended with code -9: it printed"),
+        Cluster(tmp_path, {"worker": 1}) as cluster,
+    ):
+        cluster.wait(cluster.start("worker", 0, path))
+
+
+def test_the_time_limit_ends_everything(tmp_path, program):
+    with (
+        pytest.raises(TimeoutError, match="had 2 s .* worker:0 said .*listening"),
+        Cluster(tmp_path, {"worker": 1}, seconds=2) as cluster,
+    ):
+        task = cluster.start("worker", 0, program(LISTEN))
+        cluster.wait(task)
+    assert_nothing_left([task.process.pid], flat(cluster))
+
+
+def test_killing_on_purpose_is_no_error_and_the_task_starts_again(tmp_path, program):
+    with Cluster(tmp_path, {"worker": 1}) as cluster:
+        task, = started(cluster, program(LISTEN))
+        with pytest.raises(ValueError, match="is running already"):
+            cluster.start("worker", 0, program(LISTEN))
+        task.kill()
+        assert not task.running and not task.died
+        again = cluster.start("worker", 0, program(LISTEN))
+        cluster.wait_for(lambda: len(again.lines()) == 2)  # one log for both lives
+    assert_nothing_left([task.process.pid, again.process.pid], flat(cluster))
+
+
+def test_two_clusters_never_share_a_port(tmp_path):
+    clusters = [Cluster(tmp_path, {"worker": 20}) for _ in range(5)]
+    addresses = sum(map(flat, clusters), [])
+    assert len(set(addresses)) == 100
+    for cluster in clusters:
+        with cluster:
+            pass
+
+
+def test_a_reserved_port_is_given_to_nobody_else(tmp_path):
+    with Cluster(tmp_path, {"worker": 1}) as cluster:
+        port = int(flat(cluster)[0].split(":")[1])
+        with socket.socket() as other, pytest.raises(OSError):
+            other.bind(("127.0.0.1", port))
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", port))
+
+
+@pytest.mark.parametrize("jobs, seconds", [({"worker": 0}, 1), ({"worker": 1}, 0)])
+def test_a_cluster_of_nobody_or_of_no_time(tmp_path, jobs, seconds):
+    with pytest.raises(ValueError, match="no tasks"):
+        Cluster(tmp_path, jobs, seconds=seconds)
+
+
+def test_a_task_that_the_cluster_has_not(tmp_path, program):
+    with (
+        pytest.raises(ValueError, match="worker:1: not a task"),
+        Cluster(tmp_path, {"worker": 1}) as cluster,
+    ):
+        cluster.start("worker", 1, program(LISTEN))
+
+
+def test_no_file_is_left_open(tmp_path, program):
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc").is_dir() else 0
+    with Cluster(tmp_path, {"worker": 2}) as cluster:
+        started(cluster, program(LISTEN))
+    if before:
+        assert len(os.listdir("/proc/self/fd")) == before
