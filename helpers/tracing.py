@@ -244,7 +244,7 @@ def timeline(
 
 @contextlib.contextmanager
 def captured_log() -> Iterator[io.StringIO]:
-    """Catches what C++ writes to standard output and error inside the block.
+    """Catches all output inside the block, that of C++ too.
 
     `log_device_placement=True` writes there, past Python's `sys.stdout`. Read the
     result after the block with `getvalue()`. On Windows C++ output cannot be
@@ -261,7 +261,7 @@ def captured_log() -> Iterator[io.StringIO]:
         return
     from wurlitzer import pipes
 
-    with pipes(stdout=text, stderr=text):
+    with contextlib.redirect_stdout(text), pipes(stdout=text, stderr=text):
         yield text
 
 

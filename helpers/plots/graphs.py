@@ -85,11 +85,11 @@ def _collapse(definition, depth, hide):
     """Returns the boxes by name and the edges `{(from, to): is_data}`."""
     ops = {op.name: op for op in definition.node}
     owner = _variable_owners(ops)
+    ops = _without_initialization(ops, owner)
     box_of = {}
     for name, op in ops.items():
         group = _group(name, depth)
-        wired = op.op != "NoOp" or not any(owner.get(i[1:]) for i in op.input)
-        if name.split("/")[0] not in hide and group and name not in owner and wired:
+        if name.split("/")[0] not in hide and group and name not in owner:
             box_of[name] = group
     users = defaultdict(set)
     for name, group in box_of.items():
@@ -123,6 +123,22 @@ def _variable_owners(ops) -> dict[str, str]:
             if "/".join(parts[:length]) in handles:
                 owner[name] = "/".join(parts[:length])
     return owner
+
+
+def _without_initialization(ops, owner):
+    """Leaves out what only waits for variables' own assignments, such as `init`."""
+    left = dict(ops)
+    while True:
+        idle = [
+            name for name, op in left.items()
+            if op.op == "NoOp" and op.input
+            and all(owner.get(source) or source not in left
+                    for source, _ in _inputs(op))
+        ]
+        if not idle:
+            return left
+        for name in idle:
+            del left[name]
 
 
 def _variable_box(variable, groups, boxes, depth) -> str:
