@@ -87,7 +87,7 @@ def _collapse(definition, depth, hide):
     owner = _variable_owners(ops)
     ops = _without_initialization(ops, owner)
     box_of = {}
-    for name, op in ops.items():
+    for name in ops:
         group = _group(name, depth)
         if name.split("/")[0] not in hide and group and name not in owner:
             box_of[name] = group
