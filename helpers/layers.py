@@ -186,7 +186,7 @@ def gru_cell(inputs: tf.Tensor, state: tf.Tensor, *, name: str) -> tf.Tensor:
     (Keras: `reset_after=False`).
 
     Args:
-      inputs: float32 `[batch, values]`.
+      inputs: float32 `[batch, values]`, values known.
       state: float32 `[batch, units]`, units known.
       name: the variable scope; holds `gates/kernel` `[values + units, 2 * units]`
         (update, reset), `candidate/kernel` `[values + units, units]` and a `bias`
@@ -195,9 +195,13 @@ def gru_cell(inputs: tf.Tensor, state: tf.Tensor, *, name: str) -> tf.Tensor:
     Returns:
       The new state, float32 `[batch, units]`.
 
+    Raises:
+      ValueError: `inputs` or `state` has not two axes or an unknown last axis.
+
     Source: Cho et al., "Learning Phrase Representations using RNN
     Encoder-Decoder", 2014.
     """
+    _known_last_axis(inputs, 2, name)
     units = _known_last_axis(state, 2, name)
     with tf1.variable_scope(name):
         gates = _affine(tf.concat([inputs, state], 1), 2 * units, "gates")
@@ -214,7 +218,7 @@ def lstm_cell(
     """One step of a long short-term memory.
 
     Args:
-      inputs: float32 `[batch, values]`.
+      inputs: float32 `[batch, values]`, values known.
       state: cell and output `(c, h)`, each float32 `[batch, units]`, units known.
       name: the variable scope; holds `kernel` `[values + units, 4 * units]` (input,
         forget, candidate, output gate) and `bias` `[4 * units]`, which begins at 1
@@ -223,10 +227,14 @@ def lstm_cell(
     Returns:
       The new `(c, h)`, each float32 `[batch, units]`.
 
+    Raises:
+      ValueError: `inputs` or `h` has not two axes or an unknown last axis.
+
     Source: Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997; forget gate
     and its bias: Gers, Schmidhuber, Cummins, 2000.
     """
     cell, output = state
+    _known_last_axis(inputs, 2, name)
     units = _known_last_axis(output, 2, name)
 
     def forget_gate_open(shape, dtype=None, partition_info=None):

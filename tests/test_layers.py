@@ -1,0 +1,347 @@
+"""The layers against NumPy and Keras, at prime sizes; names, sharing, errors."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers import layers
+
+pytestmark = pytest.mark.timeout(60)
+RANDOM = np.random.default_rng(11)
+
+
+def normal(*shape):
+    return RANDOM.normal(size=shape).astype(np.float32)
+
+
+def run(build, *inputs):
+    """Builds on constants; returns the value and the variables' values by name."""
+    with tf.Graph().as_default():
+        tf1.set_random_seed(5)
+        out = build(*map(tf.constant, inputs))
+        variables = {v.op.name: v for v in tf1.global_variables()}
+        with tf1.Session() as session:
+            session.run(tf1.global_variables_initializer())
+            return session.run([out, variables])
+
+
+def convolution(images, kernel, strides, padding):
+    """Convolution by its definition: `[batch, h, w, c]` times `[r, s, c, k]`."""
+    rows, columns = kernel.shape[:2]
+    if padding == "SAME":
+        pads = []
+        for size, window, move in zip(images.shape[1:3], (rows, columns), strides,
+                                      strict=True):
+            total = max((-(-size // move) - 1) * move + window - size, 0)
+            pads.append((total // 2, total - total // 2))
+        images = np.pad(images, [(0, 0), *pads, (0, 0)])
+    height = (images.shape[1] - rows) // strides[0] + 1
+    width = (images.shape[2] - columns) // strides[1] + 1
+    out = np.zeros([len(images), height, width, kernel.shape[3]])
+    for i in range(height):
+        for j in range(width):
+            top, left = i * strides[0], j * strides[1]
+            window = images[:, top:top + rows, left:left + columns]
+            out[:, i, j] = np.tensordot(window, kernel, 3)
+    return out
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("strides", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("kernel_size", [3, (2, 5)])
+def test_convolution_equals_its_definition(padding, strides, kernel_size):
+    images = normal(2, 11, 13, 3)
+
+    def build(x):
+        return layers.conv_layer(x, 5, kernel_size, strides=strides, padding=padding,
+                                 activation_fn=None, name="conv")
+
+    got, variables = run(build, images)
+    rows, columns = (3, 3) if kernel_size == 3 else kernel_size
+    assert {n: v.shape for n, v in variables.items()} == {
+        "conv/kernel": (rows, columns, 3, 5), "conv/bias": (5,)}
+    wanted = convolution(images, variables["conv/kernel"], strides, padding)
+    np.testing.assert_allclose(got, wanted, atol=1e-4)
+
+
+def test_convolution_adds_the_bias_and_then_activates():
+    images = normal(2, 5, 7, 3)
+    with tf.Graph().as_default():
+        out = layers.conv_layer(tf.constant(images), 2, 3, name="conv")
+        kernel, bias = tf1.global_variables()
+        with tf1.Session() as session:
+            session.run(kernel.initializer)
+            bias.load(np.float32([0.5, -0.5]), session)
+            got, kernel = session.run([out, kernel])
+    keras = tf.keras.layers.Conv2D(2, 3, padding="same", activation="relu")
+    keras.build(images.shape)
+    keras.set_weights([kernel, np.float32([0.5, -0.5])])
+    np.testing.assert_allclose(got, keras(images), atol=1e-5)
+    assert got.min() == 0
+
+
+@pytest.mark.parametrize("pool_fn, reduce", [
+    (tf.nn.max_pool2d, np.max), (tf.nn.avg_pool2d, np.mean)])
+@pytest.mark.parametrize("ksize, strides", [(2, None), ((3, 2), (1, 3))])
+def test_pool_equals_numpy(pool_fn, reduce, ksize, strides):
+    images = normal(2, 11, 13, 3)
+    got, variables = run(
+        lambda x: layers.pool_layer(x, ksize, strides, pool_fn=pool_fn), images)
+    rows, columns = (ksize, ksize) if isinstance(ksize, int) else ksize
+    down, right = strides or (rows, columns)
+    wanted = np.stack([
+        np.stack([reduce(images[:, i:i + rows, j:j + columns], axis=(1, 2))
+                  for j in range(0, 13 - columns + 1, right)], axis=1)
+        for i in range(0, 11 - rows + 1, down)], axis=1)
+    np.testing.assert_allclose(got, wanted, atol=1e-6)
+    assert not variables
+
+
+def test_pool_pads_at_the_end_only_when_told():
+    images = normal(1, 5, 5, 2)
+    for padding, size in (("VALID", 2), ("SAME", 3)):
+        got, _ = run(lambda x, p=padding: layers.pool_layer(x, 2, padding=p), images)
+        wanted = tf.keras.layers.MaxPooling2D(2, padding=padding.lower())(images)
+        assert got.shape == (1, size, size, 2)
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_flatten_keeps_row_major_order_the_batch_and_the_name():
+    with tf.Graph().as_default():
+        x = tf1.placeholder(tf.float32, [None, 3, 5, 7])
+        flat = layers.flatten(x, name="flat")
+        assert flat.op.name == "flat" and flat.shape.as_list() == [None, 105]
+        images = normal(2, 3, 5, 7)
+        with tf1.Session() as session:
+            got = session.run(flat, {x: images})
+    np.testing.assert_array_equal(got, images.reshape(2, 105))
+
+
+def test_fully_connected_equals_keras():
+    x = normal(7, 11)
+    got, variables = run(lambda x: layers.fully_connected_layer(
+        x, 5, activation_fn=tf.nn.tanh, name="fc"), x)
+    keras = tf.keras.layers.Dense(5, activation="tanh")
+    keras.build(x.shape)
+    keras.set_weights([variables["fc/kernel"], variables["fc/bias"]])
+    np.testing.assert_allclose(got, keras(x), atol=1e-5)
+
+
+def test_the_logit_layer_is_linear_and_the_xavier_relu_layer_is_not():
+    x = normal(31, 11)
+    linear, _ = run(lambda x: layers.fully_connected_layer(x, 5, name="fc"), x)
+    rectified, _ = run(
+        lambda x: layers.fully_connected_xavier_relu_layer(x, 5, name="fc"), x)
+    assert linear.min() < 0
+    np.testing.assert_allclose(rectified, np.maximum(linear, 0), atol=1e-6)
+
+
+@pytest.mark.parametrize("keep", [0.9, 0.1])
+@pytest.mark.parametrize("as_tensor", [False, True])
+def test_keep_prob_is_the_share_kept_and_the_mean_stays(keep, as_tensor):
+    def build(x):
+        keep_prob = tf.constant(keep) if as_tensor else keep
+        return layers.fully_connected_layer(x, 10_007, keep_prob=keep_prob, name="fc")
+
+    def whole(x):
+        return layers.fully_connected_layer(x, 10_007, name="fc")
+
+    x = normal(1, 3)
+    dropped, variables = run(build, x)
+    full = x @ variables["fc/kernel"] + variables["fc/bias"]
+    kept = dropped != 0
+    assert abs(kept.mean() - keep) < 0.02
+    np.testing.assert_allclose(dropped[kept], full[kept] / keep, rtol=1e-4)
+
+
+def test_keep_prob_of_one_changes_nothing_and_none_makes_no_op():
+    x = normal(3, 5)
+    got, variables = run(lambda x: layers.fully_connected_layer(
+        x, 7, keep_prob=tf.constant(1.0), name="fc"), x)
+    np.testing.assert_allclose(got, x @ variables["fc/kernel"], atol=1e-5)
+    with tf.Graph().as_default() as graph:
+        layers.fully_connected_layer(tf.zeros([3, 5]), 7, name="fc")
+        assert not [op for op in graph.get_operations() if "dropout" in op.name]
+
+
+@pytest.mark.parametrize("build, fan_in", [
+    (lambda: layers.conv_layer(tf.zeros([1, 9, 9, 61]), 67, 5, name="a"), 25 * 61),
+    (lambda: layers.fully_connected_layer(tf.zeros([1, 307]), 331, name="a"), 307),
+])
+def test_he_variance_counts_the_kernel_not_the_picture(build, fan_in):
+    _, variables = run(lambda: build())
+    kernel = variables["a/kernel"]
+    assert abs(kernel.std() / np.sqrt(2 / fan_in) - 1) < 0.02
+    assert abs(kernel.mean()) < 4 * kernel.std() / np.sqrt(kernel.size)
+    assert not variables["a/bias"].any()
+
+
+LAYERS = {
+    "conv": lambda x, name: layers.conv_layer(x, 3, 3, name=name),
+    "fc": lambda x, name: layers.fully_connected_layer(
+        layers.flatten(x), 3, name=name),
+    "gru": lambda x, name: layers.gru_cell(
+        layers.flatten(x), tf.zeros([2, 5]), name=name),
+    "lstm": lambda x, name: layers.lstm_cell(
+        layers.flatten(x), (tf.zeros([2, 5]), tf.zeros([2, 5])), name=name),
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS.values(), ids=list(LAYERS))
+def test_reuse_shares_and_without_it_the_name_is_taken(layer):
+    with tf.Graph().as_default():
+        x = tf.constant(normal(2, 5, 7, 3))
+        one = layer(x, "a")
+        count = len(tf1.global_variables())
+        assert all(v.op.name.startswith("a/") for v in tf1.global_variables())
+        with pytest.raises(ValueError, match="already exists"):
+            layer(x, "a")
+        with tf1.variable_scope(tf1.get_variable_scope(), reuse=True):
+            two = layer(x, "a")
+        assert len(tf1.global_variables()) == count
+        layer(x, "b")
+        assert len(tf1.global_variables()) == 2 * count
+        with tf1.Session() as session:
+            session.run(tf1.global_variables_initializer())
+            one, two = session.run([one, two])
+    np.testing.assert_array_equal(np.asarray(one), np.asarray(two))
+
+
+@pytest.mark.parametrize("layer", LAYERS.values(), ids=list(LAYERS))
+def test_gradients_reach_every_variable(layer):
+    with tf.Graph().as_default():
+        tf1.set_random_seed(3)
+        x = tf.constant(normal(2, 5, 7, 3))
+        out = layer(x, "a")
+        if isinstance(out, tuple):
+            # A second step, so that the state's part of the kernel takes part too.
+            out = layers.lstm_cell(*_again(x, out), name="b")[1]
+        variables = tf1.trainable_variables("a/")
+        gradients = tf.gradients(tf.reduce_sum(tf.tanh(out) ** 2), variables)
+        with tf1.Session() as session:
+            session.run(tf1.global_variables_initializer())
+            values = session.run(gradients)
+    assert all(np.abs(value).sum() > 0 for value in values)
+
+
+def _again(x, state):
+    return layers.flatten(x), state
+
+
+def steps(cell, inputs, state, name):
+    """Runs the cell over `[batch, steps, values]`; returns the last state."""
+    for t in range(inputs.shape[1]):
+        with tf1.variable_scope(tf1.get_variable_scope(), reuse=t > 0):
+            state = cell(inputs[:, t], state, name=name)
+    return state
+
+
+def random_weights():
+    return tf1.variable_scope(
+        "", initializer=tf1.random_normal_initializer(stddev=0.5, seed=3))
+
+
+def test_gru_equals_keras_over_several_steps():
+    batch, length, values, units = 3, 7, 5, 11
+    words, start = normal(batch, length, values), normal(batch, units)
+
+    def build(words, start):
+        with random_weights():
+            return steps(layers.gru_cell, words, start, "gru")
+
+    got, v = run(build, words, start)
+    # One bias, as Keras has: ours are zero at the start, so zeros serve for it.
+    gates, candidate = v["gru/gates/kernel"], v["gru/candidate/kernel"]
+    assert not v["gru/gates/bias"].any() and not v["gru/candidate/bias"].any()
+    kernel = np.concatenate([gates[:values], candidate[:values]], axis=1)
+    recurrent = np.concatenate([gates[values:], candidate[values:]], axis=1)
+    keras = tf.keras.layers.GRU(units, reset_after=False)
+    keras.build([batch, length, values])
+    keras.set_weights([kernel, recurrent, np.zeros(3 * units, np.float32)])
+    np.testing.assert_allclose(got, keras(words, initial_state=start), atol=1e-5)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_one_step_with_biases_equals_the_keras_cell(cell):
+    batch, values, units = 3, 5, 7
+    x, h, c = normal(batch, values), normal(batch, units), normal(batch, units)
+    with tf.Graph().as_default():
+        if cell == "gru":
+            out = layers.gru_cell(tf.constant(x), tf.constant(h), name="cell")
+        else:
+            out = layers.lstm_cell(
+                tf.constant(x), (tf.constant(c), tf.constant(h)), name="cell")
+        variables = {v.op.name[5:]: v for v in tf1.global_variables()}
+        filled = {name: normal(*v.shape) for name, v in variables.items()}
+        with tf1.Session() as session:
+            for name, v in variables.items():
+                v.load(filled[name], session)
+            got = session.run(out)
+    if cell == "gru":
+        kernel = np.concatenate([filled["gates/kernel"], filled["candidate/kernel"]], 1)
+        bias = np.concatenate([filled["gates/bias"], filled["candidate/bias"]])
+        keras, states = tf.keras.layers.GRUCell(units, reset_after=False), [h]
+    else:
+        kernel, bias = filled["kernel"], filled["bias"]
+        keras, states = tf.keras.layers.LSTMCell(units), [h, c]
+    keras.build([batch, values])
+    keras.set_weights([kernel[:values], kernel[values:], bias])
+    _, wanted = keras(x, states)
+    wanted = wanted[0] if cell == "gru" else [wanted[1], wanted[0]]
+    np.testing.assert_allclose(got, wanted, atol=1e-5)
+
+
+def test_lstm_equals_keras_over_several_steps_and_forgets_nothing_at_first():
+    batch, length, values, units = 3, 7, 5, 11
+    words = normal(batch, length, values)
+    c, h = normal(batch, units), normal(batch, units)
+
+    def build(words, c, h):
+        with random_weights():
+            return steps(layers.lstm_cell, words, (c, h), "lstm")
+
+    (got_c, got_h), v = run(build, words, c, h)
+    bias = v["lstm/bias"].reshape(4, units)
+    np.testing.assert_array_equal(bias, np.repeat([[0.0], [1], [0], [0]], units, 1))
+    keras = tf.keras.layers.LSTM(units, return_state=True)
+    keras.build([batch, length, values])
+    kernel = v["lstm/kernel"]
+    keras.set_weights([kernel[:values], kernel[values:], v["lstm/bias"]])
+    _, wanted_h, wanted_c = keras(words, initial_state=[h, c])
+    np.testing.assert_allclose(got_h, wanted_h, atol=1e-5)
+    np.testing.assert_allclose(got_c, wanted_c, atol=1e-5)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: layers.conv_layer(tf.zeros([2, 3, 5]), 7, 3, name="here"),
+    lambda: layers.conv_layer(
+        tf1.placeholder(tf.float32, [2, 3, 5, None]), 7, 3, name="here"),
+    lambda: layers.fully_connected_layer(tf.zeros([2, 3, 5]), 7, name="here"),
+    lambda: layers.fully_connected_layer(
+        tf1.placeholder(tf.float32, [2, None]), 7, name="here"),
+    lambda: layers.gru_cell(tf.zeros([2, 3]), tf.zeros([5]), name="here"),
+    lambda: layers.lstm_cell(
+        tf.zeros([2, 3]), (tf.zeros([5]), tf.zeros([5])), name="here"),
+    lambda: layers.gru_cell(
+        tf1.placeholder(tf.float32, [2, None]), tf.zeros([2, 5]), name="here"),
+    lambda: layers.lstm_cell(
+        tf1.placeholder(tf.float32, [2, None]),
+        (tf.zeros([2, 5]), tf.zeros([2, 5])), name="here"),
+])
+def test_errors_name_the_scope_and_come_on_one_line(call):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="^here: ") as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_flatten_names_the_tensor_whose_axis_is_unknown():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="pictures:0"):
+        layers.flatten(tf1.placeholder(tf.float32, [2, None, 3], name="pictures"))
+
+
+def test_names_are_required():
+    for call in (lambda: layers.conv_layer(tf.zeros([1, 3, 3, 2]), 5, 3),
+                 lambda: layers.fully_connected_layer(tf.zeros([1, 3]), 5)):
+        with tf.Graph().as_default(), pytest.raises(TypeError, match="name"):
+            call()
