@@ -1,0 +1,219 @@
+"""Placement, transfers, intervals and overlap against what the graph was told."""
+
+import sys
+import types
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers import tracing
+
+pytestmark = pytest.mark.timeout(60)
+FOUR = {"CPU": 4, "GPU": 0}
+
+
+def chain():
+    """A variable and an op on each of four devices, each fed by the one before."""
+    with tf.Graph().as_default() as graph:
+        x = tf1.placeholder(tf.float32, [3, 5], name="x")
+        for index in range(4):
+            with tf.device(f"/cpu:{index}"):
+                w = tf1.get_variable(f"w_{index}", [5, 5])
+                x = tf.matmul(x, w, name=f"product_{index}")
+        tf1.global_variables_initializer()
+    return graph
+
+
+def opened(graph, config):
+    session = tf1.Session(graph=graph, config=config)
+    session.run("init")
+    return session
+
+
+def test_placement_is_what_tf_device_said_on_four_devices():
+    graph = chain()
+    with opened(graph, tracing.as_written(device_count=FOUR)) as session:
+        rows = tracing.placement(
+            session, "product_3:0", {"x:0": np.ones([3, 5])})
+    asked = {op.name: (op.type, f"CPU:{op.device[-1]}")
+             for op in graph.get_operations() if op.device}
+    assert len({row.device for row in rows}) == 4
+    assert [row.op for row in rows] == sorted(row.op for row in rows)
+    assert all(asked.get(row.op, row[1:]) == row[1:] for row in rows)
+    reads = {row.op: row.device for row in rows if row.type == "ReadVariableOp"}
+    assert reads == {f"product_{i}/ReadVariableOp": f"CPU:{i}" for i in range(4)}
+    ops = {row.op for row in rows}
+    assert {f"product_{i}" for i in range(4)} | {f"w_{i}" for i in range(4)} <= ops
+    assert not any("init" in op.lower() for op in ops), "only what the fetch needs"
+
+
+def test_placement_shows_folded_constants_only_as_written():
+    with tf.Graph().as_default() as graph:
+        out = tf.multiply(tf.add(2.0, 3.0, name="five"), 7.0, name="product")
+    found = []
+    for config in (tf1.ConfigProto(), tracing.as_written()):
+        with tf1.Session(graph=graph, config=config) as session:
+            found.append({row.op for row in tracing.placement(session, out)})
+            assert session.run(out) == 35
+    assert "five" not in found[0] and "five" in found[1]
+
+
+def test_transfers_are_the_edges_that_cross_devices():
+    with opened(chain(), tf1.ConfigProto(device_count=FOUR)) as session:
+        rows = tracing.transfers(session, "product_3:0", {"x:0": np.ones([3, 5])})
+    crossing = {(f"product_{i}", f"CPU:{i}", f"CPU:{i + 1}") for i in range(3)}
+    back = {("product_3", "CPU:3", "CPU:0")}  # what is fetched returns to CPU:0
+    assert crossing <= set(rows) and set(rows) <= crossing | back
+
+
+def test_one_device_has_no_transfers():
+    with opened(chain(), tf1.ConfigProto(
+            device_count={"CPU": 1, "GPU": 0}, allow_soft_placement=True)) as session:
+        assert tracing.transfers(
+            session, "product_3:0", {"x:0": np.ones([3, 5])}) == []
+
+
+def test_a_step_with_side_effects_runs_once():
+    with tf.Graph().as_default() as graph:
+        count = tf1.get_variable("count", [], initializer=tf1.zeros_initializer())
+        add = count.assign_add(1.0)
+        tf1.global_variables_initializer()
+    with opened(graph, None) as session:
+        for trace in (tracing.placement, tracing.transfers, tracing.run_traced):
+            trace(session, add)
+        assert session.run(count) == 3
+
+
+def test_intervals_hold_each_op_once_from_zero():
+    with opened(chain(), tracing.as_written(device_count=FOUR)) as session:
+        value, metadata = tracing.run_traced(
+            session, "product_3:0", {"x:0": np.ones([3, 5])})
+    rows = tracing.intervals(metadata)
+    assert value.shape == (3, 5)
+    assert min(row.start for row in rows) == 0
+    assert all(row.duration > 0 for row in rows)
+    names = [row.op for row in rows]
+    assert len(set(names)) == len(names)
+    products = {row.op: row for row in rows if row.type == "MatMul"}
+    assert {op: row.device for op, row in products.items()} == {
+        f"product_{i}": f"CPU:{i}" for i in range(4)}
+    starts = [products[f"product_{i}"].start for i in range(4)]
+    assert starts == sorted(starts), "each waits for the one before"
+    assert not any(tracing.WAITING.match(row.type) for row in rows)
+
+
+def made_up(*spans):
+    """RunMetadata with the given `(device, start, end)`."""
+    metadata = tf1.RunMetadata()
+    lanes = {}
+    for index, (device, start, end) in enumerate(spans):
+        if device not in lanes:
+            lanes[device] = metadata.step_stats.dev_stats.add(
+                device=f"/job:localhost/replica:0/task:0/device:{device}")
+        lanes[device].node_stats.add(
+            node_name=f"op_{index}", timeline_label=f"op_{index} = MatMul(a, b)",
+            all_start_micros=1000 + start, op_start_rel_micros=0,
+            op_end_rel_micros=end - start)
+    return metadata
+
+
+def test_overlap_and_busy_equal_counting_every_microsecond():
+    random = np.random.default_rng(3)
+    for size in (1, 2, 5, 17, 53):
+        spans = []
+        for _ in range(size):
+            start = int(random.integers(97))
+            spans.append((f"CPU:{random.integers(4)}", start,
+                          start + int(random.integers(1, 19))))
+        work = {}
+        for device, start, end in spans:
+            work.setdefault(device, set()).update(range(start, end))
+        ticks = np.array([[t in ticks for t in range(130)] for ticks in work.values()])
+        metadata = made_up(*spans)
+        assert tracing.overlap(metadata) == (ticks.sum(axis=0) >= 2).sum()
+        assert tracing.busy(metadata) == {d: len(ticks) for d, ticks in work.items()}
+
+
+def test_devices_that_only_touch_do_not_overlap():
+    assert tracing.overlap(made_up(("CPU:0", 0, 5), ("CPU:1", 5, 9))) == 0
+    assert tracing.overlap(made_up(("CPU:0", 0, 5), ("CPU:0", 2, 9))) == 0
+
+
+def test_one_inter_op_thread_never_overlaps():
+    config = tracing.as_written(device_count=FOUR, inter_op_parallelism_threads=1,
+                                use_per_session_threads=True)
+    with opened(chain(), config) as session:
+        _, metadata = tracing.run_traced(
+            session, [f"product_{i}:0" for i in range(4)], {"x:0": np.ones([3, 5])})
+    assert tracing.overlap(metadata) == 0
+    assert set(tracing.busy(metadata)) == {f"CPU:{i}" for i in range(4)}
+
+
+def test_an_untraced_run_is_an_error():
+    with pytest.raises(ValueError, match="FULL_TRACE"):
+        tracing.intervals(tf1.RunMetadata())
+
+
+def test_timeline_has_a_lane_per_device_and_a_bar_per_op():
+    with opened(chain(), tf1.ConfigProto(device_count=FOUR)) as session:
+        feed = {"x:0": np.ones([3, 5])}
+        _, metadata = tracing.run_traced(session, "product_3:0", feed)
+        for fig in (tracing.timeline(metadata),
+                    tracing.timeline(session, "product_3:0", feed)):
+            lanes = [label.get_text() for label in fig.axes[0].get_yticklabels()]
+            assert sorted(lanes) == [f"CPU:{i}" for i in range(4)]
+            assert "milliseconds" in fig.axes[0].get_xlabel()
+            bars = fig.axes[0].patches
+            plt.close(fig)
+    assert len(bars) == len(tracing.intervals(metadata))
+
+
+def test_the_timeline_of_one_lane_stacks_ops_that_ran_at_once():
+    fig = tracing.timeline(made_up(("CPU:0", 0, 50), ("CPU:0", 10, 60)))
+    first, second = fig.axes[0].patches
+    plt.close(fig)
+    assert first.get_y() != second.get_y()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no C++ redirection on Windows")
+def test_the_log_names_every_op_and_device():
+    with (tracing.captured_log() as log,
+          opened(chain(), tf1.ConfigProto(
+              device_count=FOUR, log_device_placement=True)) as session):
+        session.run("product_3:0", {"x:0": np.ones([3, 5])})
+    for index in range(4):
+        line = f"product_{index}: (MatMul): /job:localhost/replica:0/task:0"
+        assert f"{line}/device:CPU:{index}" in log.getvalue()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no C++ redirection on Windows")
+def test_an_error_inside_the_log_passes_and_output_is_given_back(capfd):
+    with pytest.raises(KeyError), tracing.captured_log() as log:
+        print("inside")
+        raise KeyError
+    print("outside")
+    assert "inside" in log.getvalue()
+    assert capfd.readouterr().out == "outside\n"
+
+
+def test_on_windows_the_log_says_what_to_use_instead(monkeypatch):
+    monkeypatch.setattr(tracing, "sys", types.SimpleNamespace(platform="win32"))
+    with tracing.captured_log() as log:
+        pass
+    assert "tracing.placement" in log.getvalue()
+
+
+@pytest.mark.parametrize("name, short", [
+    ("/job:localhost/replica:0/task:0/device:CPU:3", "CPU:3"),
+    ("/job:worker/replica:0/task:2/device:CPU:0", "worker:2/CPU:0"),
+    ("/job:ps/task:0/cpu:0", "ps:0/CPU:0"),
+    ("/cpu:1", "CPU:1"),
+    ("/device:GPU:1", "GPU:1"),
+    ("/job:localhost/replica:0/task:0/device:GPU:0/stream:all", "GPU:0/stream:all"),
+    ("", ""),
+])
+def test_short_names(name, short):
+    assert tracing.short_device(name) == short
