@@ -202,6 +202,17 @@ def test_same_seed_same_bytes_other_seed_other_order(tmp_path):
     assert contents[0] == contents[1] != contents[2]
 
 
+def test_protos_are_written_in_one_order_of_their_names(tmp_path):
+    # Maps in a proto have none: each Python process would write another.
+    example = tf.train.Example()
+    for name in "dbeac":
+        example.features.feature[name].int64_list.value.append(1)
+    [path] = records.write_shards([example], tmp_path / "x", 1, seed=1)
+    [payload] = records_by_hand(path.read_bytes())
+    places = [payload.index(b"\x01" + name) for name in (b"a", b"b", b"c", b"d", b"e")]
+    assert places == sorted(places)
+
+
 def test_second_set_replaces_the_first(tmp_path):
     old = records.write_shards([b"1"] * 5, tmp_path / "x", 5, seed=1)
     new = records.write_shards([b"2"] * 3, tmp_path / "x", 2, seed=1)
