@@ -132,8 +132,9 @@ def set_up():
 
 def make_importable():
     """Puts this folder on the environment's path: an editable install, unbuilt."""
+    ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
     where = subprocess.check_output(
-        [str(venv_python()), "-c", "import sysconfig as s; print(s.get_path('purelib'))"],
+        [str(venv_python()), "-c", ask],
         text=True, encoding="utf-8", env=dict(os.environ, PYTHONUTF8="1"),
     )
     # What site.py reads .pth files with; Python 3.13 tries UTF-8 first.
@@ -209,7 +210,8 @@ PARTS = {
     "imports": [["-c", "from importlinter.cli import lint_imports_command as lint; "
                  "lint(['--no-cache'])"]],
     "spelling": [["-m", "codespell_lib", "."]],
-    "unit": [["-m", "pytest", "-q", "tests"]],
+    "unit": [["-m", "pytest", "-q", "tests", "--ignore", "tests/faults"]],
+    "faults": [["-m", "pytest", "-q", "tests/faults"]],
     "notebooks": [[*NBVAL, "notebooks"]],
 }
 

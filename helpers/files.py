@@ -9,14 +9,29 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from helpers.errors import DataError
+
 ROOT = Path(__file__).resolve().parent.parent
 STALE_SECONDS = 24 * 3600
 
 
 def data_folder() -> Path:
-    """Returns the folder for data: `data/`, or wherever `HELPERS_DATA` points."""
+    """Returns the folder for data: `data/`, or wherever `HELPERS_DATA` points.
+
+    Raises:
+      DataError: nothing can be written there.
+    """
     folder = Path(os.environ.get("HELPERS_DATA") or ROOT / "data").resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        cause = "" if os.access(folder, os.W_OK) else "no permission to write"
+    except OSError as error:
+        cause = str(error.strerror)
+    if cause:
+        raise DataError(
+            f"{folder}: cannot hold data ({cause}): set HELPERS_DATA to a folder of "
+            "yours"
+        )
     return folder
 
 

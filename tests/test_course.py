@@ -2,7 +2,6 @@
 
 import ast
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -69,14 +68,6 @@ def test_unknown_words_are_refused(capsys, monkeypatch):
     assert course.main(["dance"]) == 2
     assert course.main(["test", "dance"]) == 1
     assert "there is no part dance" in capsys.readouterr().err
-
-
-def test_a_taken_port_is_not_used():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        assert course.free_port(port) not in (0, port)
 
 
 def test_the_lock_file_names_no_index_and_pins_everything():

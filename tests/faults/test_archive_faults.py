@@ -204,11 +204,12 @@ def test_a_disk_that_fills_up(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_every_flipped_byte_of_the_contents_is_found(tmp_path):
+def test_every_flipped_byte_of_the_contents_is_found(tmp_path, tried):
     contents = os.urandom(40)
     path = build(tmp_path / "a.zip", ("a", "a"), ("b", contents))
     whole = path.read_bytes()
     start = whole.index(contents)
+    tried(len(contents))
     for place in range(start, start + len(contents)):
         damaged = bytearray(whole)
         damaged[place] ^= 0x10
@@ -216,9 +217,10 @@ def test_every_flipped_byte_of_the_contents_is_found(tmp_path):
         assert "damaged archive" in refused(path)
 
 
-def test_every_cut_is_found(tmp_path):
+def test_every_cut_is_found(tmp_path, tried):
     path = build(tmp_path / "a.zip", ("a", "a"), ("b/c", os.urandom(40)))
     whole = path.read_bytes()
+    tried(len(whole))
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
         refused(path)
@@ -241,7 +243,8 @@ def many(tmp_path) -> Path:
     return build(tmp_path / "many.zip", *members, compression=zipfile.ZIP_DEFLATED)
 
 
-def test_killed_while_unpacking_20_times(many, tmp_path):
+def test_killed_while_unpacking_20_times(many, tmp_path, tried):
+    tried(20)
     pairs = killing.job("unpack", tmp_path / "out", archive=many)
     assert len(pairs) == 20
     assert {again for _, again in pairs} == {"whole"}
@@ -254,7 +257,8 @@ def test_the_naive_way_takes_the_part_for_the_whole(many, tmp_path):
     assert ("partial", "partial") in pairs
 
 
-def test_killed_while_drawing_20_times(tmp_path):
+def test_killed_while_drawing_20_times(tmp_path, tried):
+    tried(20)
     settings = {"num_classes": 3, "train": 11, "val": 2, "size": 32}
     pairs = killing.job("draw", tmp_path / "tiny-imagenet-200", **settings)
     assert {again for _, again in pairs} == {"whole"}

@@ -322,7 +322,8 @@ def test_ctrl_c_stops_a_stalled_download(server, data):
     assert list((data / "downloads").iterdir()) == []
 
 
-def test_killed_and_run_again_20_times(server, data):
+def test_killed_and_run_again_20_times(server, data, tried):
+    tried(20)
     facts = {"url": f"{server.url}/slow", "size": len(CONTENTS), "sha256": SHA256}
     pairs = killing.job("download", data / "downloads" / "file.zip", **facts)
     assert len(pairs) == 20

@@ -1,6 +1,11 @@
-"""Checkpoints: numbered, and never a silent restart."""
+"""Checkpoints under damage and kills: numbered, and never a silent restart."""
 
+import json
+import os
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,10 +97,12 @@ def test_a_cut_file_is_passed_over(trained, ending, share):
     np.testing.assert_array_equal(weights, np.full([3, 5], 4.0))
 
 
-def test_every_flipped_byte_of_the_data_is_caught(trained):
+def test_every_flipped_byte_of_the_data_is_caught(trained, tried):
     file = trained / "model.ckpt-35.data-00000-of-00001"
     whole = bytearray(file.read_bytes())
-    for place in range(0, len(whole), 7):
+    places = range(0, len(whole), 7)
+    tried(len(places))
+    for place in places:
         flipped = whole.copy()
         flipped[place] ^= 0x10
         file.write_bytes(flipped)
@@ -156,3 +163,56 @@ def test_nan_is_no_usable_state(trained):
         save_numbered(saver, session, trained, 42)
     with pytest.warns(UserWarning, match="weights holds NaN"):
         assert restored(trained)[0] == 35
+
+
+# A process of its own, because it forks: after TensorFlow is imported, before anything
+# of it runs. Each child saves as fast as it can, and is killed at a random moment.
+KILLED_SAVERS = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from helpers import lesson
+lesson.begin("tests")
+import tensorflow as tf, tensorflow.compat.v1 as tf1
+from helpers.checkpoints import save_numbered
+
+def child(folder, ready):
+    with tf.Graph().as_default(), tf1.Session() as session:
+        values = [tf1.get_variable(f"v{k}", [500_000],
+                  initializer=tf1.zeros_initializer()) for k in range(3)]
+        grow = [v.assign_add(tf.ones([500_000])) for v in values]
+        saver = tf1.train.Saver(max_to_keep=3)
+        session.run(tf1.global_variables_initializer())
+        os.write(ready, b".")
+        for step in range(1, 1000):
+            session.run(grow)
+            save_numbered(saver, session, folder, step)
+
+random.seed(1)
+for n in range(20):
+    readable, ready = os.pipe()
+    process = os.fork()
+    if not process:
+        child(Path(sys.argv[1]) / str(n), ready)
+    os.read(readable, 1)
+    time.sleep(random.uniform(0, 0.5))
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, to kill often")
+@pytest.mark.timeout(150)
+def test_killed_while_saving_20_times(tmp_path, tried):
+    tried(20)
+    subprocess.run([sys.executable, "-c", KILLED_SAVERS, str(tmp_path)], check=True,
+                   timeout=140, cwd=Path(__file__).resolve().parents[2])
+    steps = []
+    for n in range(20):
+        with tf.Graph().as_default(), tf1.Session() as session:
+            values = [tf1.get_variable(f"v{k}", [500_000]) for k in range(3)]
+            step = restore_latest(tf1.train.Saver(), session, tmp_path / str(n))
+            if step is not None:
+                for value in session.run(values):
+                    np.testing.assert_array_equal(value, step)
+            steps.append(step)
+    assert sum(step is not None for step in steps) >= 10, json.dumps(steps)

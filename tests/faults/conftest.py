@@ -1,0 +1,51 @@
+"""Counts the faults that were tried, and what came of them.
+
+    python3 course.py test faults
+
+Each test is one fault, or as many as it records (`tried(n)`). A test of the naive
+code, kept as the contrast, is not counted. What fails is silent (it went on with
+less, other or no data), unless it ran into its time limit: then it hung.
+"""
+
+from collections import Counter, defaultdict
+
+import pytest
+
+_NAIVE = ("naive", "without_the_check", "sources_wiring", "is_not_enough")
+
+
+@pytest.fixture
+def tried(record_property):
+    """Call it with the number of faults that the test tries, if not one."""
+    return lambda number: record_property("faults", number)
+
+
+def pytest_terminal_summary(terminalreporter):
+    subjects = defaultdict(Counter)
+    for outcome in ("passed", "failed", "error"):
+        for report in terminalreporter.stats.get(outcome, []):
+            _count(subjects, report, outcome)
+    if not subjects:
+        return
+    columns = ("tried", "survived", "silent", "hung")
+    write = terminalreporter.write_line
+    write("")
+    write(f"{'faults':14s}" + "".join(f"{name:>10s}" for name in columns))
+    for subject, counts in sorted(subjects.items()):
+        write(f"{subject:14s}" + "".join(f"{counts[n]:10d}" for n in columns))
+    total = sum(subjects.values(), Counter())
+    write(f"{'sum':14s}" + "".join(f"{total[n]:10d}" for n in columns))
+
+
+def _count(subjects, report, outcome) -> None:
+    path, _, name = report.nodeid.partition("::")
+    if "/faults/test_" not in path or any(word in name for word in _NAIVE):
+        return
+    if outcome == "passed" and report.when != "call":
+        return
+    subject = path.rpartition("/test_")[2].removesuffix("_faults.py")
+    number = dict(report.user_properties).get("faults", 1)
+    result = "survived"
+    if outcome != "passed":
+        result = "hung" if "Timeout" in str(report.longrepr) else "silent"
+    subjects[subject].update({"tried": number, result: number})
