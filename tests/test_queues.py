@@ -222,6 +222,29 @@ def test_own_threads_join_with_the_others():
     assert not thread.is_alive()
 
 
+def test_an_own_thread_blocked_on_a_full_queue_is_freed():
+    with tf.Graph().as_default() as graph:
+        queue = fifo(3)
+        fill, value = queue.enqueue(7), queue.dequeue()
+    ends = []
+
+    def feed(session, coord):
+        while not coord.should_stop():
+            try:
+                session.run(fill)
+            except tf.errors.CancelledError as error:
+                ends.append(error)
+
+    with tf1.Session(graph=graph) as session, running_queues(session) as runner:
+        thread = threading.Thread(target=feed, args=(session, runner.coord))
+        runner.coord.register_thread(thread)
+        thread.start()
+        assert [int(one) for one in runner.steps(value, n=5)] == [7] * 5
+        while diagnose(session).queues[0].size < 3:
+            time.sleep(0.01)
+    assert not thread.is_alive()
+
+
 def test_a_finalized_graph_runs_too():
     graph, values = numbers(23)
     session = started(graph)
@@ -394,6 +417,25 @@ def test_feed_stops_while_its_queue_is_full():
                 time.sleep(0.01)
         [state] = diagnose(session).queues
     assert not state.closed and state.size == 11
+
+
+def test_feed_serves_one_session_at_a_time():
+    with tf.Graph().as_default() as graph:
+        queue = fifo()
+        value = queue.dequeue()
+        feed_queue(queue, np.arange(101))
+    with (
+        tf1.Session(graph=graph) as session,
+        tf1.Session(graph=graph) as other,
+        running_queues(session) as runner,
+    ):
+        runner.run(value)
+        with (
+            pytest.raises(RuntimeError, match="runs in another session"),
+            running_queues(other),
+        ):
+            pass
+        runner.run(value)
 
 
 def test_feed_in_a_monitored_session():

@@ -56,7 +56,8 @@ class QueueState:
         runner = "no runner"
         if self.threads:
             alive = "never started" if self.alive is None else f"{self.alive} alive"
-            runner = f"{self.threads} runner thread{'s'[: self.threads > 1]}, {alive}"
+            plural = "" if self.threads == 1 else "s"
+            runner = f"{self.threads} runner thread{plural}, {alive}"
         return (
             f"{self.name}: {self.kind}, {self.size} of {capacity}{kept}, "
             f"{'closed' if self.closed else 'open'}, {runner}"
@@ -115,14 +116,11 @@ def diagnose(session: tf1.Session, fetches=None) -> Diagnosis:
       A `Diagnosis`, to print or to ask for `.queues` and `.starving`.
     """
     raw = raw_session(session)
-    graph = raw.graph
-    ops = graph.get_operations()
-    queues = _queues_behind(graph, fetches) if fetches is not None else None
-    probes = {
-        op: probe_queue(op)
-        for op in ops
-        if op.type in _KINDS and (queues is None or op in queues)
-    }
+    queues = queue_ops(raw.graph)
+    if fetches is not None:
+        behind = _queues_behind(raw.graph, fetches)
+        queues = [op for op in queues if op in behind]
+    probes = {op: probe_queue(op) for op in queues}
     if not probes:
         return Diagnosis(())
     found = raw.run({op.name: probe[:2] for op, probe in probes.items()})

@@ -110,12 +110,15 @@ class Feed(tf1.train.QueueRunner):
 
         Raises:
           ValueError: there is no coordinator.
+          RuntimeError: it feeds another session; a source has only one place.
         """
         if coord is None:
             raise ValueError(f"{self.name}: a feed needs a coordinator")
         with self._lock:
-            if any(self._runs_per_session.values()):
+            if self._runs_per_session.get(sess):
                 return []
+            if any(self._runs_per_session.values()):
+                raise RuntimeError(f"{self.name}: the feed runs in another session")
             self._runs_per_session[sess] = 1
         thread = threading.Thread(
             target=self._feed, args=(sess, coord), daemon=daemon,

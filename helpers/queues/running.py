@@ -121,8 +121,12 @@ class Runner:
             )
         except TimeoutError:
             raise PipelineStalled(self._stalled(fetches)) from None
-        except (tf.errors.OpError, RuntimeError) as error:
+        except tf.errors.OpError as error:
             raise self._explained(error) from error
+        except RuntimeError as error:
+            if self._session._closed:
+                raise _closed_early(error) from error
+            raise
         self.steps_done += 1
         return values
 
@@ -164,13 +168,16 @@ class Runner:
         self._probes = {op.name: probe_queue(op) for op in queue_ops(graph)}
         _check_open(self._session, runners, self._probes)
         _check_initialised(self._session, runners)
-        self._threads: list[threading.Thread] = []
         self._steps = _StepThread()
-        with graph.as_default():  # threads are named after queues, in full only here
-            for runner in runners:
-                self._threads += runner.create_threads(
-                    self._session, coord=self.coord, daemon=True, start=True
-                )
+        try:
+            with graph.as_default():  # only here threads get their queue's full name
+                for runner in runners:
+                    runner.create_threads(
+                        self._session, coord=self.coord, daemon=True, start=True
+                    )
+        except BaseException:
+            self._stop()
+            raise
 
     def _stop(self) -> BaseException | None:
         """Stops and joins everything; returns what a thread failed with."""
@@ -178,10 +185,10 @@ class Runner:
         self.coord.request_stop()
         if not self._all_ended(_FREE):
             self._close_queues()
+            self._all_ended(self._grace)
         failed = None
-        self._all_ended(self._grace)
         try:
-            self.coord.join(self._threads, stop_grace_period_secs=0)
+            self.coord.join(stop_grace_period_secs=0)
         except Exception as error:
             failed = error
         if not self._steps.end(0):
@@ -195,9 +202,9 @@ class Runner:
         """Waits for the threads and the step under way; says whether all ended."""
         deadline = time.monotonic() + seconds
         ended = self._steps.end(seconds)
-        for thread in self._threads:
+        for thread in self.coord.threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        return ended and not any(thread.is_alive() for thread in self._threads)
+        return ended and not any(thread.is_alive() for thread in self.coord.threads)
 
     def _close_queues(self) -> None:
         """Closes every queue, to free what waits for one that no runner closes."""
@@ -210,12 +217,10 @@ class Runner:
         thread.start()
         thread.join(_FREE)
 
-    def _explained(self, error: Exception) -> Exception:
+    def _explained(self, error: tf.errors.OpError) -> Exception:
         """Returns what a step's error means, in one line."""
         if self._session._closed:
             return _closed_early(error)
-        if not isinstance(error, tf.errors.OpError):
-            return error
         if _is_end(error) or isinstance(error, tf.errors.CancelledError):
             # A queue closed: at its end, or because a thread failed just before.
             self._raise_failure()
@@ -273,13 +278,22 @@ class Runner:
 
 
 class _NamingCoordinator(tf1.train.Coordinator):
-    """A coordinator that remembers which thread failed first.
+    """A coordinator that remembers its threads, and which of them failed first.
 
     Attributes:
-      culprit: what that thread was, for a message.
+      threads: those registered with it; queue runners register theirs.
+      culprit: what failed first, for a message.
     """
 
-    culprit = "a thread"
+    def __init__(self):
+        super().__init__()
+        self.threads: list[threading.Thread] = []
+        self.culprit = "a thread"
+
+    def register_thread(self, thread: threading.Thread) -> None:
+        """Takes on a thread to be joined; see `tf1.train.Coordinator`."""
+        super().register_thread(thread)
+        self.threads.append(thread)
 
     def request_stop(self, ex=None):
         """Asks all threads to stop; see `tf1.train.Coordinator`."""

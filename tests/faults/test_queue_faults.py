@@ -425,7 +425,6 @@ def stubborn():
 with fresh() as session, running_queues(session, grace=60) as runner:
     thread = threading.Thread(target=stubborn, daemon=True)
     runner.coord.register_thread(thread)
-    runner._threads.append(thread)
     thread.start()
     print("now", flush=True)
 """
