@@ -380,7 +380,7 @@ KILLED_WRITERS = """
 
     def naive(path):
         with tf.io.TFRecordWriter(str(path), "GZIP") as writer:
-            for n in range(20_000):
+            for n in range(200_000):
                 writer.write(b"%06d" % n)
 
     def state(path):
@@ -390,12 +390,14 @@ KILLED_WRITERS = """
             assert "never finished" in str(error), error
             return "absent"
 
-    def killed(write, path, seconds):
+    def killed(write, path, seconds, *, wait=False):
         child = os.fork()
         if not child:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             write(path)
             os._exit(0)
+        while wait and not path.exists():
+            time.sleep(0.001)
         time.sleep(seconds)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -412,21 +414,19 @@ KILLED_WRITERS = """
         ours(folder / f"{n}")
         found["again"].append(state(folder / f"{n}"))
         path = folder / f"naive{n}"
-        killed(naive, path, 0.02 * random.random())
-        if path.exists():
-            size = path.stat().st_size
-            found["naive"].append("silently empty" if not size else "some")
+        killed(naive, path, 0.01 * random.random(), wait=True)
+        found["naive"].append("some" if path.stat().st_size else "silently empty")
     print(json.dumps(found))
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, to kill often")
-@pytest.mark.timeout(90)
+@pytest.mark.timeout(200)
 def test_killed_writer_leaves_all_or_nothing(tmp_path, tried):
     tried(20)
     answer = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(KILLED_WRITERS), str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=80,
+        cwd=ROOT, capture_output=True, text=True, timeout=180,
     )
     assert answer.returncode == 0, answer.stderr[-2000:]
     found = json.loads(answer.stdout)
