@@ -14,7 +14,8 @@ same number of logical CPUs, each in a process of its own, one after the other:
 
 Pictures per second are those of the median step after a warm-up; peak memory is the
 largest resident size of the whole process. Only ratios within one run, on a machine
-that does nothing else, mean anything.
+that does nothing else, mean anything: the column "cores" says how many cores the
+contestant had to itself, "core s" how many core seconds a step took.
 """
 
 import argparse
@@ -46,12 +47,16 @@ class Result(NamedTuple):
       name: one of `CONTESTANTS`.
       pictures_per_second: of the median step.
       peak_bytes: largest resident size of its process.
+      core_seconds: processor time of the median step, all cores added up.
+      cores: how many cores it kept busy; fewer than there are if it had to share.
       losses: of each step, the first from random weights.
     """
 
     name: str
     pictures_per_second: float
     peak_bytes: int
+    core_seconds: float
+    cores: float
     losses: list[float]
 
 
@@ -95,20 +100,28 @@ def run_contestant(name: str, options: argparse.Namespace) -> Result:
         last = (done.stderr.strip() or "no output").splitlines()[-1]
         raise RuntimeError(f"{name} failed with status {done.returncode}: {last}")
     said = json.loads(done.stdout.splitlines()[-1])
-    median = statistics.median(said["seconds"])
-    return Result(name, options.batch / median, said["peak_bytes"], said["losses"])
+    return Result(
+        name,
+        options.batch / statistics.median(said["seconds"]),
+        said["peak_bytes"],
+        statistics.median(said["core_seconds"]),
+        sum(said["core_seconds"]) / sum(said["seconds"]),
+        said["losses"],
+    )
 
 
 def table(results: list[Result]) -> str:
     """Returns the results with each one's ratio to ours."""
     ours = results[0]
-    lines = [f"{'':10}{'pictures/s':>12}{'ours is':>10}{'peak GB':>10}{'ours is':>10}"]
+    heads = ["pictures/s", "ours is", "peak GB", "ours is", "core s", "cores"]
+    lines = [" " * 10 + "".join(f"{head:>11}" for head in heads)]
     for r in results:
         speed = ours.pictures_per_second / r.pictures_per_second
         memory = ours.peak_bytes / r.peak_bytes
         lines.append(
-            f"{r.name:10}{r.pictures_per_second:12.2f}{speed:9.2f}x"
-            f"{r.peak_bytes / GIGA:10.2f}{memory:9.2f}x"
+            f"{r.name:10}{r.pictures_per_second:11.2f}{speed:10.2f}x"
+            f"{r.peak_bytes / GIGA:11.2f}{memory:10.2f}x"
+            f"{r.core_seconds:11.1f}{r.cores:11.1f}"
         )
     return "\n".join(lines)
 
