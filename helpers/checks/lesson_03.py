@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+import time
 from collections import Counter
 
 import numpy as np
@@ -135,9 +136,9 @@ def check_twin(twin):
         "returns a dataset", isinstance(dataset, tf.data.Dataset),
         f"it returned {_kind(dataset)}, so nothing can be counted yet",
     )
-    batches = list(itertools.islice(dataset.as_numpy_iterator(), 50))
+    batches = list(itertools.islice(dataset.as_numpy_iterator(), 100))
     yield (
-        "the data comes to an end", len(batches) < 50,
+        "the data comes to an end", len(batches) < 100,
         "it goes on for ever: `repeat` wants the number of epochs",
     )
     yield (
@@ -179,6 +180,7 @@ def _start(body, *arguments) -> threading.Thread:
 
 
 def _all_end(threads) -> bool:
+    deadline = time.monotonic() + _LIMIT
     for thread in threads:
-        thread.join(_LIMIT)
+        thread.join(max(0.0, deadline - time.monotonic()))
     return not any(thread.is_alive() for thread in threads)
