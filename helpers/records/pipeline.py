@@ -41,10 +41,11 @@ def image_label_parser(
             },
         )
         shape = tf.io.extract_jpeg_shape(fields["image"])
-        right_size = tf.debugging.Assert(
-            tf.reduce_all(tf.equal(shape[:2], [height, width])),
-            ["the picture has the shape", shape,
-             f"but image_size asks for {height} x {width}"],
+        # The bare op: tf.debugging.Assert wraps it in a tf.cond, for each picture.
+        right_size = tf.raw_ops.Assert(
+            condition=tf.reduce_all(tf.equal(shape[:2], [height, width])),
+            data=["the picture has the shape", shape,
+                  f"but image_size asks for {height} x {width}"],
         )
         with tf.control_dependencies([right_size]):
             contents = tf.identity(fields["image"])
