@@ -222,7 +222,7 @@ def _reserved_socket() -> socket.socket:
     """Binds a free port without listening, so that nobody else is given it.
 
     The system hands a bound port to no other program that asks for a free one, while
-    TensorFlow's server may bind it too, since both allow the address to be re-used.
+    TensorFlow's server may bind it too, since both allow it.
     """
     reserved = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     for option in ("SO_REUSEADDR", "SO_REUSEPORT"):

@@ -1,0 +1,182 @@
+"""Real TensorFlow processes: killed at random steps, and held to the big batch."""
+
+import time
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers import towers
+from helpers.cluster import Cluster
+
+pytestmark = pytest.mark.timeout(300)
+
+LAST, SAVE_EVERY, RUNS = 150, 7, 10
+
+TRAINER = """
+import sys, time
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+tf.get_logger().setLevel("ERROR")
+with tf.Graph().as_default():
+    total = tf1.get_variable("total", [], initializer=tf1.zeros_initializer())
+    step = tf1.train.get_or_create_global_step()
+    with tf.control_dependencies([total.assign_add(3.0)]):
+        train = step.assign_add(1)
+    with tf.control_dependencies([train]):
+        now = [tf.identity(step.read_value()), tf.identity(total.read_value())]
+    with tf1.train.MonitoredTrainingSession(
+            checkpoint_dir=sys.argv[1], save_checkpoint_steps=SAVE_EVERY,
+            save_summaries_steps=None, save_summaries_secs=None,
+            log_step_count_steps=None,
+            hooks=[tf1.train.StopAtStepHook(last_step=LAST)]) as session:
+        while not session.should_stop():
+            print("step", *map(int, session.run(now)))
+            time.sleep(0.02)
+""".replace("SAVE_EVERY", str(SAVE_EVERY)).replace("LAST", str(LAST))
+
+SERVER = """
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+me = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+server = tf1.train.Server(me.cluster_spec(), me.task_type, me.task_id)
+print("ready")
+server.join()
+"""
+
+MIRRORED = """
+import sys
+import numpy as np
+import tensorflow as tf
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+me, workers = strategy.cluster_resolver.task_id, strategy.num_replicas_in_sync
+x, y = [tf.constant(np.split(a, workers)[me]) for a in np.load("data.npz").values()]
+with strategy.scope():
+    model = tf.keras.layers.Dense(1, kernel_initializer="zeros")
+    model.build([None, x.shape[1]])
+    optimizer = tf.keras.optimizers.SGD(0.05, momentum=0.9)
+    optimizer.build(model.trainable_variables)
+def replica(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x) - y)) / workers
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+step = tf.function(lambda: strategy.run(replica, (x, y)))
+for _ in range(5):
+    step()
+np.save(f"weights-{me}.npy", np.append(model.kernel, model.bias))
+"""
+
+
+def steps(task):
+    lines = [line.split() for line in task.lines()]
+    return [tuple(map(int, line[1:])) for line in lines if line[:1] == ["step"]]
+
+
+def test_ten_workers_killed_at_random_steps_all_finish(tmp_path):
+    """Half of them at a time, for the sake of memory."""
+    (tmp_path / "trainer.py").write_text(TRAINER)
+    random = np.random.default_rng(int(time.time()))
+    for batch in range(2):
+        indices = range(batch * RUNS // 2, (batch + 1) * RUNS // 2)
+        wanted = {i: int(random.integers(1, LAST - 20)) for i in indices}
+        with Cluster(tmp_path, {"worker": RUNS}, seconds=140) as cluster:
+
+            def start(index, cluster=cluster):
+                return cluster.start("worker", index, tmp_path / "trainer.py",
+                                     tmp_path / f"checkpoints-{index}")
+
+            living = {i: start(i) for i in indices}
+            lives = {}
+
+            def kill_those_that_are_due(cluster=cluster, start=start, living=living,
+                                        lives=lives, wanted=wanted):
+                for i, task in list(living.items()):
+                    if len(steps(task)) >= wanted[i]:
+                        task.kill()
+                        lives[i] = steps(task)
+                        living[i] = start(i)
+                        wanted[i] = LAST * 9
+                return len(lives) == len(living)
+
+            cluster.wait_for(kill_those_that_are_due)
+            cluster.wait(*living.values())
+            for i, task in living.items():
+                assert_went_on(lives[i], steps(task)[len(lives[i]):])
+
+
+def assert_went_on(first, second):
+    killed_at, resumed_at = first[-1][0], second[0][0]
+    assert killed_at < LAST
+    assert [s for s, _ in first] == list(range(1, killed_at + 1))
+    assert [s for s, _ in second] == list(range(resumed_at, LAST + 1))
+    # A step is printed after its save; one may be saved and not yet printed.
+    repeated = killed_at - resumed_at + 1
+    assert -1 <= repeated <= SAVE_EVERY
+    # The state is that of the step: no update is lost or done twice.
+    assert all(total == 3 * s for s, total in first + second)
+
+
+@pytest.fixture(scope="module")
+def data():
+    random = np.random.default_rng(11)
+    x = random.normal(size=[14, 3]).astype(np.float32)
+    return x, random.normal(size=[14, 1]).astype(np.float32)
+
+
+def one_process(data):
+    """The same five steps of momentum by hand, on the whole batch."""
+    x, y = (a.astype(np.float64) for a in data)
+    x = np.hstack([x, np.ones([len(x), 1])])
+    weights, velocity = np.zeros([4, 1]), np.zeros([4, 1])
+    for _ in range(5):
+        velocity = 0.9 * velocity + 2 * x.T @ (x @ weights - y) / len(x)
+        weights = weights - 0.05 * velocity
+    return weights.ravel()
+
+
+def build(data, devices):
+    optimizer = tf1.train.MomentumOptimizer(0.05, 0.9)
+
+    def tower(x, y):
+        zeros = tf1.zeros_initializer()
+        w = tf1.get_variable("w", [3, 1], initializer=zeros)
+        b = tf1.get_variable("b", [1], initializer=zeros)
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + b - y))
+        return loss, optimizer.compute_gradients(loss)
+
+    slices = towers.split_batch(data, len(devices))
+    losses, gradients = zip(*towers.build_towers(
+        tower, devices, slices, variables_device="/job:ps/task:0"), strict=True)
+    return optimizer.apply_gradients(
+        towers.process_gradient_list(gradients, losses=losses))
+
+
+def test_parameter_server_equals_the_big_batch(tmp_path, data):
+    (tmp_path / "server.py").write_text(SERVER)
+    with Cluster(tmp_path, {"ps": 1, "worker": 2}, seconds=100) as cluster:
+        tasks = [cluster.start(*t, tmp_path / "server.py") for t in cluster.tasks]
+        cluster.wait_for(lambda: all(task.lines() for task in tasks))
+        config = tf1.ConfigProto(operation_timeout_in_ms=30_000)
+        with tf.Graph().as_default():
+            train = build(data, ["/job:worker/task:0", "/job:worker/task:1"])
+            target = "grpc://" + cluster.addresses["worker"][0]
+            with tf1.Session(target, config=config) as session:
+                session.run(tf1.global_variables_initializer())
+                for _ in range(5):
+                    session.run(train)
+                result = np.concatenate(
+                    [v.ravel() for v in session.run(tf1.trainable_variables())])
+    np.testing.assert_allclose(result, one_process(data), atol=1e-5)
+
+
+def test_mirrored_workers_equal_each_other_and_the_big_batch(tmp_path, data):
+    (tmp_path / "mirrored.py").write_text(MIRRORED)
+    np.savez(tmp_path / "data.npz", *data)
+    with Cluster(tmp_path, {"worker": 2}, seconds=100) as cluster:
+        cluster.wait(*[cluster.start(*task, tmp_path / "mirrored.py")
+                       for task in cluster.tasks])
+    results = [np.load(tmp_path / f"weights-{i}.npy") for i in (0, 1)]
+    np.testing.assert_array_equal(*results)
+    np.testing.assert_allclose(results[0], one_process(data), atol=1e-5)
