@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers import captions
 from helpers.errors import DataError
 from helpers.files import whole_file
 from helpers.queues import feed_queue
@@ -86,11 +87,31 @@ def queue_regression() -> None:
         tf1.train.GradientDescentOptimizer(0.1).minimize(loss, global_step)
 
 
+def show_and_tell() -> None:
+    """VGG-19, four GRU layers of 1,000 units, 10,000 words: the loss of a caption."""
+    sizes = captions.Sizes(
+        words=10_000, image_size=224, configuration="E", base_width=64,
+        embedding=512, units=1000, layers=4, cell="gru",
+    )
+    model = captions.ShowAndTell(sizes)
+    images = tf1.placeholder(tf.float32, [None, 224, 224, 3], "images")
+    inputs, targets = (
+        tf1.placeholder(tf.int32, [None, None], name) for name in ("inputs", "targets")
+    )
+    mask = tf1.placeholder(tf.float32, [None, None], "mask")
+    keep_prob = tf1.placeholder_with_default(1.0, [], "keep_prob")
+    logits = model.teach(model.encode(images), inputs, keep_prob)
+    with tf1.name_scope("loss"):
+        loss_sum, words = captions.masked_loss(logits, targets, mask)
+        tf.divide(loss_sum, words, name="loss_per_word")
+
+
 # Folder of each graph and the function that adds its ops to the default graph.
 BUILDERS: dict[str, Callable[[], None]] = {
     "vgg19": vgg19,
     "multi_tower_vgg": multi_tower_vgg,
     "queue_regression": queue_regression,
+    "show_and_tell": show_and_tell,
 }
 
 

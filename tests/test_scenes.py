@@ -128,10 +128,12 @@ def test_the_splits_share_objects_but_no_pictures(small):
 @pytest.mark.parametrize("world", [(4, 3), (6, 4)])
 def test_unseen_pairs_never_meet_in_training(tmp_path, world):
     colours, shapes = world
-    objects = [" ".join(names) for names in scenes.phrases(colours, shapes)]
-    pairs = list(itertools.combinations(range(len(objects)), 2))
+    phrases = scenes.phrases(colours, shapes)
+    objects = [" ".join(names) for names in phrases]
+    pairs = list(itertools.combinations(phrases, 2))
     unseen = {
-        frozenset((objects[a], objects[b])) for a, b in pairs if scenes.is_unseen(a, b)
+        frozenset(" ".join(names) for names in pair) for pair in pairs
+        if scenes.is_unseen(*pair)
     }
     assert 0.2 < len(unseen) / len(pairs) < 0.3
     folder = write_scenes(
