@@ -15,7 +15,7 @@ from helpers.datasets import grab_captions
 from helpers.errors import DataError
 from helpers.shapes import drawing, scenes, write_scenes
 
-SMALL = {"train": 61, "val": 23, "unseen": 19, "size": 41}
+SMALL = {"train": 97, "val": 23, "unseen": 19, "size": 41}
 
 # Written by hand after COCO's published format: cocodataset.org, "Data format".
 COCO = {
@@ -80,7 +80,7 @@ def test_the_same_settings_give_the_same_bytes(small, tmp_path):
 
 
 def test_more_pictures_keep_the_first_ones(small, tmp_path):
-    more = write_scenes(tmp_path / "more", **{**SMALL, "train": 67})
+    more = write_scenes(tmp_path / "more", **{**SMALL, "train": 101})
     for picture in grab_captions(small)["train"]:
         again = more / "images" / picture.path.name
         assert again.read_bytes() == picture.path.read_bytes()
@@ -116,7 +116,7 @@ def test_impossible_settings_are_refused(tmp_path, wrong):
 def test_the_splits_share_objects_but_no_pictures(small):
     data = grab_captions(small)
     assert {split: len(pictures) for split, pictures in data.items()} == {
-        "train": 61, "val": 23, "unseen": 19
+        "train": 97, "val": 23, "unseen": 19
     }
     ids = [picture.id for pictures in data.values() for picture in pictures]
     assert len(set(ids)) == len(ids)

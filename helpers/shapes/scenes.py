@@ -46,11 +46,11 @@ class Scene(NamedTuple):
 def write_scenes(
     path,
     *,
-    train: int = 6000,
+    train: int = 8000,
     val: int = 500,
     unseen: int = 500,
-    colours: int = 4,
-    shapes: int = 3,
+    colours: int = 6,
+    shapes: int = 4,
     size: int = 64,
     seed: int = 7,
 ) -> Path:
