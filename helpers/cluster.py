@@ -81,7 +81,7 @@ class Cluster:
         folder: str | os.PathLike,
         jobs: dict[str, int],
         *,
-        seconds: float = 120.0,
+        seconds: float = 240.0,
     ):
         """Picks a free port for each task and keeps it until the block ends.
 
