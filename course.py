@@ -5,6 +5,7 @@
   python3 course.py test [PART ...]     run everything that CI runs
   python3 course.py run [NN ...]        execute lessons, print the seconds of each
   python3 course.py tensorboard         look at prebuilt/ and logs/
+  python3 course.py bench               our towers beside MirroredStrategy, full size
 
 The first call makes .venv from requirements.txt, which needs the network once; every
 later call works without it.
@@ -188,6 +189,10 @@ def tensorboard(arguments):
                   "--logdir_spec=prebuilt:prebuilt,logs:logs", *arguments)
 
 
+def bench(arguments):
+    return python("benchmarks/towers.py", *arguments)
+
+
 def free_port(wish):
     """Returns the wished port where it is free, else one that the system picks."""
     for port in (wish, 0):
@@ -232,7 +237,8 @@ def test(arguments):
     return int(any(any(codes) for codes in results.values()))
 
 
-COMMANDS = {"lab": lab, "test": test, "run": run, "tensorboard": tensorboard}
+COMMANDS = {"lab": lab, "test": test, "run": run, "tensorboard": tensorboard,
+            "bench": bench}
 
 
 def main(arguments):
