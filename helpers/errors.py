@@ -42,6 +42,6 @@ def first_line(error: BaseException) -> str:
         if line.strip() and not _NOISE.match(line):
             # Eager ops put a machine name before the cause, and markers behind it.
             line = re.sub(r"^\{\{function_node .*?\}\}\s*", "", line)
-            line = re.sub(r"^Error in user-defined function .* iterator: \S+: ", "", line)
+            line = re.sub(r"^Error in user-defined .* iterator: \S+: ", "", line)
             return re.sub(r"\s*(\[\[.*|\[Op:.*)$", "", line).strip()
     return message.strip().split("\n")[0]
