@@ -1,0 +1,177 @@
+"""Security, read off the code: who can reach the servers, and what can run code."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+from jupyter_server.auth.identity import PasswordIdentityProvider
+
+import course
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted(ROOT.glob("notebooks/**/[0-9]*.ipynb"))
+PROGRAMS = [
+    ROOT / "course.py",
+    *(path for folder in ("helpers", "tools", "benchmarks", "prebuilt")
+      for path in sorted((ROOT / folder).rglob("*.py"))),
+]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("prebuilt/*.md")]
+
+
+# Servers --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path):
+    """The words that course.py would start a server with, by its name."""
+    monkeypatch.setattr(course, "python", lambda *words: list(map(str, words)))
+    monkeypatch.setattr(course, "ROOT", tmp_path)
+    return lambda name: getattr(course, name)([])
+
+
+OPEN = r"0\.0\.0\.0|--bind_all|allow_remote_access|allow_origin"
+NO_TOKEN = r"token=['\"]*(\s|$)|password=|disable_check_xsrf|allow_unauthenticated"
+
+
+def test_jupyterlab_is_started_for_this_machine_with_a_token(command):
+    words = command("lab")
+    assert words[:2] == ["-m", "jupyterlab"]
+    assert [w for w in words if ".ip=" in w] == ["--ServerApp.ip=127.0.0.1"]
+    assert not re.search(f"{OPEN}|{NO_TOKEN}", "\n".join(words), re.M)
+
+
+def test_jupyterlab_makes_a_token_of_its_own(monkeypatch):
+    monkeypatch.delenv("JUPYTER_TOKEN", raising=False)
+    tokens = {PasswordIdentityProvider().token for _ in range(3)}
+    assert len(tokens) == 3 and all(len(token) >= 40 for token in tokens)
+
+
+def test_course_py_hands_no_token_on_and_takes_none_away():
+    text = (ROOT / "course.py").read_text("utf-8")
+    assert "JUPYTER_TOKEN" not in text
+    assert not re.search(r"token|password|xsrf", json.dumps(course.LAB_SETTINGS), re.I)
+
+
+def test_tensorboard_is_started_for_this_machine(command):
+    words = command("tensorboard")
+    assert words[:2] == ["-m", "tensorboard.main"]
+    assert [w for w in words if w.startswith("--host")] == ["--host=127.0.0.1"]
+    assert not re.search(OPEN, "\n".join(words))
+
+
+def test_no_page_and_no_lesson_tells_anybody_to_open_a_server():
+    for path in [*PAGES, *NOTEBOOKS, *PROGRAMS]:
+        found = re.search(rf"{OPEN}|--\S*{NO_TOKEN}", path.read_text("utf-8"), re.M)
+        assert not found, f"{path.relative_to(ROOT)}: {found[0]}"
+
+
+# What can run code ----------------------------------------------------------------
+
+UNPICKLERS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib",
+              "shelve", "marshal"}
+CALLS = {
+    "os.system": "a shell string", "os.popen": "a shell string",
+    "subprocess.getoutput": "a shell string",
+    "subprocess.getstatusoutput": "a shell string",
+    "asyncio.create_subprocess_shell": "a shell string",
+    "torch.load": "a pickle", "pd.read_pickle": "a pickle",
+    "pandas.read_pickle": "a pickle",
+    "yaml.load": "objects from YAML", "yaml.unsafe_load": "objects from YAML",
+    "eval": "text as code", "exec": "text as code",
+    "tf.keras.config.enable_unsafe_deserialization": "code in a saved model",
+    "ssl._create_unverified_context": "any server as the right one",
+}
+# It runs the program of its own that tf_upgrade_v2 has just rewritten.
+OWN_CODE = {("10_porting_tf1_code.ipynb", "exec takes text as code")}
+# The keyword, and the only value that is safe.
+KEYWORDS = {"allow_pickle": False, "shell": False, "safe_mode": True, "verify": True}
+
+
+def unsafe(text: str):
+    """Yields what a program, or a program that it holds as a string, does unsafely."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or "", *(f"{node.module}.{a.name}" for a in node.names)]
+        elif isinstance(node, ast.Call):
+            names = [ast.unparse(node.func)]
+            for word in node.keywords:
+                value = getattr(word.value, "value", "not a constant")
+                if word.arg in KEYWORDS and value is not KEYWORDS[word.arg]:
+                    yield f"line {node.lineno}: {word.arg}={ast.unparse(word.value)}"
+        else:
+            names = []
+            if isinstance(node, ast.Constant) and "\n" in str(node.value):
+                yield from unsafe_inside(node.value)
+        for name in names:
+            if name in CALLS or name.split(".")[0] in UNPICKLERS:
+                yield f"line {node.lineno}: {name} takes {CALLS.get(name, 'a pickle')}"
+
+
+def unsafe_inside(value):
+    try:
+        ast.parse(value)
+    except (SyntaxError, ValueError):
+        return  # prose, or the half of a program
+    yield from unsafe(value)
+
+
+@pytest.mark.parametrize("naive", [
+    "import pickle",
+    "from joblib import load",
+    "import numpy as np\nnp.load(path, allow_pickle=True)",
+    "np.load(path, allow_pickle=chosen)",
+    "torch.load(path)",
+    "import os\nos.system('rm ' + name)",
+    "from os import system",
+    "subprocess.run(f'ls {name}', shell=True)",
+    "subprocess.Popen(command, shell=flag)",
+    "tf.keras.models.load_model(path, safe_mode=False)",
+    "requests.get(url, verify=False)",
+    "exec(text)",
+    "program = '''\nimport pickle\npickle.load(file)\n'''",
+])
+def test_the_search_finds_naive_code(naive):
+    assert list(unsafe(naive))
+
+
+@pytest.mark.parametrize("safe", [
+    "np.load(path)", "np.load(path, allow_pickle=False)", "json.load(file)",
+    "subprocess.run(['ls', name], shell=False)", "session.run(evaluate)",
+    "text = 'a pickle is\\nnever loaded'",
+])
+def test_the_search_lets_other_code_pass_which_is_not_enough_alone(safe):
+    assert not list(unsafe(safe))
+
+
+def test_no_program_loads_a_pickle_or_builds_a_shell_string(tried):
+    tried(len(PROGRAMS))
+    assert len(PROGRAMS) > 30
+    found = [f"{path.relative_to(ROOT)}: {what}" for path in PROGRAMS
+             for what in unsafe(path.read_text("utf-8"))]
+    assert not found, "\n".join(found)
+
+
+def test_no_lesson_loads_a_pickle_or_builds_a_shell_string(tried):
+    """A cell with `!command` or `%%bash` is no Python, and fails here too."""
+    tried(len(NOTEBOOKS))
+    assert len(NOTEBOOKS) >= 18
+    found = []
+    for path in NOTEBOOKS:
+        for number, cell in enumerate(json.loads(path.read_text("utf-8"))["cells"]):
+            if cell["cell_type"] == "code":
+                what = [*unsafe("".join(cell["source"]))]
+                found += [f"{path.name}, cell {number}: {w}" for w in what
+                          if (path.name, w.partition(": ")[2]) not in OWN_CODE]
+    assert not found, "\n".join(found)
+
+
+def test_numpy_files_come_from_checked_bytes_only():
+    """The hash of a download is compared before NumPy opens it."""
+    users = [path for path in PROGRAMS if "np.load(" in path.read_text("utf-8")]
+    assert [path.name for path in users] == ["digits.py"]
+    text = users[0].read_text("utf-8")
+    assert text.index(".fetch()") < text.index("np.load(")
