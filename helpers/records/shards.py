@@ -105,7 +105,7 @@ def check_shards(path_prefix: PathPrefix) -> int:
       DataError: names the file, the record, the cause and the mend.
     """
     if not isinstance(path_prefix, (str, os.PathLike)):
-        return sum(_check_file(path) for path in open_shards(path_prefix))
+        return sum(map(wire.check_payloads, open_shards(path_prefix)))  # walked there
     manifest = read_manifest(path_prefix)
     for path in open_shards(path_prefix):
         written = manifest["shards"][Path(path).name]
