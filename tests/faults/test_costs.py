@@ -20,26 +20,23 @@ from helpers.records import pipeline
 
 pytestmark = pytest.mark.timeout(120)
 
-PICTURES, EPOCHS, SIZE, BATCH = 1009, 4, 64, 32
+PICTURES, EPOCHS, SIZE, BATCH = 1009, 2, 64, 32
 
 
-def best_of(turns, *sides):
-    """Returns the shortest seconds of each side, which take turns."""
+def best_of(sides, enough, turns):
+    """Returns the shortest seconds of each side, which take turns.
+
+    A busy machine gets up to eight times the turns to show `enough`.
+    """
     best = [float("inf")] * len(sides)
-    for _ in range(turns):
+    for turn in range(8 * turns):
         for number, side in enumerate(sides):
             start = time.perf_counter()
             side()
             best[number] = min(best[number], time.perf_counter() - start)
+        if turn + 1 >= turns and enough(*best):
+            break
     return best
-
-
-def until(limit, measure, tries=4):
-    """Returns the smallest of some measurements; stops at one within the limit."""
-    found = []
-    while len(found) < tries and not (found and found[-1] <= limit):
-        found.append(measure())
-    return min(found)
 
 
 def test_a_guarded_step_costs_at_most_0_4_ms_more():
@@ -54,18 +51,14 @@ def test_a_guarded_step_costs_at_most_0_4_ms_more():
     with tf1.Session(graph=graph) as session:
         session.run(init)
         with running_queues(session) as runner:
-
-            def extra():
-                bare, guarded = best_of(
-                    5,
-                    lambda: [session.run(step) for _ in range(steps)],
-                    lambda: [runner.run(step) for _ in range(steps)],
-                )
-                print(f"\none step: {1e3 * bare / steps:.3f} ms by session.run, "
-                      f"{1e3 * guarded / steps:.3f} ms guarded")
-                return 1e3 * (guarded - bare) / steps
-
-            assert until(0.4, extra) <= 0.4
+            bare, guarded = best_of(
+                [lambda: [session.run(step) for _ in range(steps)],
+                 lambda: [runner.run(step) for _ in range(steps)]],
+                lambda bare, guarded: 1e3 * (guarded - bare) / steps <= 0.4, turns=4,
+            )
+    print(f"\none step: {1e3 * bare / steps:.3f} ms by session.run, "
+          f"{1e3 * guarded / steps:.3f} ms guarded")
+    assert 1e3 * (guarded - bare) / steps <= 0.4
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +98,7 @@ def unchecked(monkeypatch):
                         lambda queue, ops, **names: tf1.train.QueueRunner(queue, ops))
 
 
-OPTIONS = dict(image_size=SIZE, num_epochs=EPOCHS, shuffle_buffer=100)
+OPTIONS = {"image_size": SIZE, "num_epochs": EPOCHS, "shuffle_buffer": 100}
 READ = PICTURES * EPOCHS
 
 
@@ -163,16 +156,13 @@ def dataset_sides(shards, monkeypatch):
 
 @pytest.mark.parametrize("sides", [queue_sides, dataset_sides])
 def test_checked_reading_keeps_the_pictures_per_second(shards, monkeypatch, sides):
-    bare, checked = sides(shards, monkeypatch)
-
-    def ratio():
-        unchecked_seconds, seconds = best_of(4, bare, checked)
-        print(f"\n{sides.__name__}: {READ / unchecked_seconds:.0f} pictures/s "
-              f"unchecked, {unchecked_seconds / seconds:.2f} of that checked")
-        return seconds / unchecked_seconds
-
-    # Promised are 0.9 on a quiet machine, which the first try shows there.
-    assert 1 / until(1 / 0.9, ratio) >= 0.75
+    bare, checked = best_of(
+        sides(shards, monkeypatch), lambda bare, checked: bare / checked >= 0.9, turns=4
+    )
+    print(f"\n{sides.__name__}: {READ / bare:.0f} pictures/s unchecked, "
+          f"{bare / checked:.2f} of that checked")
+    # Promised are 0.9 on a quiet machine; how far a busy one may shift it is open.
+    assert bare / checked >= 0.75
 
 
 def test_checking_100_mb_against_reading_them(tmp_path):
@@ -196,15 +186,16 @@ def test_checking_100_mb_against_reading_them(tmp_path):
     def without_manifest():
         assert records.check_shards([path]) == 55_000
 
-    def ratios():
-        read, by_record, whole, walked = best_of(
-            3, plain, records_only, with_manifest, without_manifest)
-        print(f"\n{size / 1e6:.0f} MB: {whole:.2f} s against the manifest, "
-              f"{walked:.2f} s without one; in times of reading the bytes: "
-              f"{whole / read:.1f} and {walked / read:.1f}; of reading the records: "
-              f"{whole / by_record:.1f} and {walked / by_record:.1f}")
-        return max(whole / by_record / 2, walked / by_record / 4)
-
     # The bare bytes come from memory, as fast as that is; so the limits are set on
     # TensorFlow's own pass over the records: twice that, four times without manifest.
-    assert until(1, ratios) <= 1.5
+    read, by_record, whole, walked = best_of(
+        [plain, records_only, with_manifest, without_manifest],
+        lambda _, passed, whole, walked: whole <= 2 * passed and walked <= 4 * passed,
+        turns=2,
+    )
+    print(f"\n{size / 1e6:.0f} MB: {whole:.2f} s against the manifest, "
+          f"{walked:.2f} s without one; in times of reading the bytes: "
+          f"{whole / read:.1f} and {walked / read:.1f}; of reading the records: "
+          f"{whole / by_record:.1f} and {walked / by_record:.1f}")
+    assert whole <= 3 * by_record
+    assert walked <= 6 * by_record

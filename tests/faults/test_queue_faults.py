@@ -120,11 +120,11 @@ def test_naive_code_hangs():
     try:
         for process in processes.values():
             assert process.stdout.readline() == "ready\n"
-        time.sleep(3)
+        time.sleep(1.5)
         assert [process.poll() for process in processes.values()] == [None] * 3
         for process in processes.values():
             process.send_signal(signal.SIGINT)
-        time.sleep(2)
+        time.sleep(1)
         assert processes["start"].poll() is None  # Ctrl-C is not even delivered
         assert processes["coord"].poll() is None
     finally:
@@ -420,7 +420,7 @@ with fresh() as session, running_queues(session) as runner:
 
 JOIN = """
 def stubborn():
-    time.sleep(6)
+    time.sleep(4.5)
 
 with fresh() as session, running_queues(session, grace=60) as runner:
     thread = threading.Thread(target=stubborn, daemon=True)
@@ -492,10 +492,7 @@ def test_the_stop_button_works_within_three_seconds(kernel, code):
     assert settled["status"] == "ok", settled
 
 
-def test_the_stop_button_does_nothing_for_naive_code():
-    kernel = Kernel()
-    try:
-        with pytest.raises(Exception, match="^$"):  # queue.Empty: no reply came
-            kernel.run(NAIVE_BLOCKED, interrupt=True, limit=3)
-    finally:
-        kernel.stop()
+def test_the_stop_button_does_nothing_for_naive_code(kernel):
+    """It stands last: the kernel hangs from here on, until it is killed."""
+    with pytest.raises(Exception, match="^$"):  # queue.Empty: no reply came
+        kernel.run(NAIVE_BLOCKED, interrupt=True, limit=3)

@@ -95,7 +95,7 @@ def unsafe(text: str):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names = [node.module or "", *(f"{node.module}.{a.name}" for a in node.names)]
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Call):
             names = [ast.unparse(node.func)]
             for word in node.keywords:
@@ -143,7 +143,7 @@ def test_the_search_finds_naive_code(naive):
     "subprocess.run(['ls', name], shell=False)", "session.run(evaluate)",
     "text = 'a pickle is\\nnever loaded'",
 ])
-def test_the_search_lets_other_code_pass_which_is_not_enough_alone(safe):
+def test_the_search_lets_naive_looking_code_pass(safe):
     assert not list(unsafe(safe))
 
 
