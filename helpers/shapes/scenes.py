@@ -50,7 +50,7 @@ def write_scenes(
     val: int = 500,
     unseen: int = 500,
     colours: int = 6,
-    shapes: int = 4,
+    shapes: int = 3,
     size: int = 64,
     seed: int = 7,
 ) -> Path:
