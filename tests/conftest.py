@@ -1,12 +1,18 @@
 """What tests share: a quiet TensorFlow, and a real browser where there is one."""
 
 import shutil
+import signal
 
 import pytest
 
 from helpers import lesson
 
 lesson.begin("tests")
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would
+# every process that they start, those whose Ctrl-C is tested included.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
