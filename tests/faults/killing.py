@@ -39,7 +39,8 @@ def job(work: str, target, **arguments) -> list[tuple[str, str]]:
 def digest(path: Path) -> str:
     """Returns one hash over a file, or over the names and bytes of a folder."""
     total = hashlib.sha256()
-    files = sorted(p for p in path.rglob("*") if p.is_file()) or [path]
+    inside = sorted(p for p in path.rglob("*") if p.is_file())
+    files = inside if path.is_dir() else [path]
     for file in files:
         total.update(file.relative_to(path.parent).as_posix().encode())
         total.update(file.read_bytes())
