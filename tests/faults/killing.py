@@ -14,10 +14,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 import zipfile
 from pathlib import Path
+
+from tqdm import tqdm
 
 from helpers.datasets.archives import unpack_zip
 from helpers.datasets.downloads import Download
@@ -93,6 +96,8 @@ def remove(target: Path) -> None:
 
 def main(work, target, **arguments):
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # no progress bars
+    # tqdm's own lock is shared by forks: who is killed holding it stops all others.
+    tqdm.set_lock(threading.RLock())
     function, target = globals()[work], Path(target)
     arguments["target"] = str(target)
     random.seed(7)

@@ -366,13 +366,17 @@ def test_conversion_refuses_and_names_a_bad_picture(tmp_path, contents, cause):
 # Writers that are stopped ---------------------------------------------------------
 
 KILLED_WRITERS = """
-    import json, os, random, signal, sys, time
+    import json, os, random, signal, sys, threading, time
     from pathlib import Path
+    from tqdm import tqdm
     from helpers import lesson; lesson.begin("tests")
     import tensorflow as tf
     from helpers import records
     from helpers.errors import DataError
 
+    # tqdm's own lock is shared by forks: who is killed holding it stops all others.
+    tqdm.monitor_interval = 0
+    tqdm.set_lock(threading.RLock())
     folder = Path(sys.argv[1])
 
     def ours(path):
