@@ -1,11 +1,20 @@
 """What tests share: a quiet TensorFlow, and a real browser where there is one."""
 
+import contextlib
+import os
+import re
 import shutil
 import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
 
 import pytest
 
 from helpers import lesson
+from helpers.files import ROOT
 
 lesson.begin("tests")
 
@@ -29,3 +38,42 @@ def browser_type_launch_args(browser_type_launch_args):
         "--disable-sync",
     ]
     return {**browser_type_launch_args, "executable_path": found, "args": quiet}
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory):
+    """Runs `course.py` with a command that serves; gives its address, then ends it."""
+
+    @contextlib.contextmanager
+    def start(*arguments, ready="/", environment=()):
+        log = tmp_path_factory.mktemp("serve") / "log.txt"
+        inherited = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+        with log.open("w") as stream:
+            process = subprocess.Popen(
+                [sys.executable, "course.py", *arguments], cwd=ROOT,
+                env={**inherited, **dict(environment)}, stdout=stream,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )
+        try:
+            yield _address(process, log, ready)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+                time.sleep(3)
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(30)
+
+    return start
+
+
+def _address(process, log: Path, ready: str) -> str:
+    """Returns the address that the server prints, once it answers at `ready`."""
+    for _ in range(240):
+        found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
+        if found:
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(found[0] + ready, timeout=1)
+                return found[0]
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.5)
+    raise AssertionError(log.read_text())

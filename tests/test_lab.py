@@ -5,14 +5,9 @@ The test takes the shortest lesson. To open every lesson and keep screenshots:
     LESSONS_IN_BROWSER=all pytest tests/test_lab.py    # pictures land in logs/browser
 """
 
-import contextlib
 import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -34,41 +29,17 @@ pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
+def lab(serve, tmp_path_factory):
     """A running `course.py lab`, on a copy because JupyterLab saves by itself."""
     home = tmp_path_factory.mktemp("home")
     copy = home / "course"
     shutil.copytree(ROOT / "notebooks", copy / "notebooks")
-    log = (home / "log.txt").open("w+")
-    environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
-    process = subprocess.Popen(
-        [sys.executable, "course.py", "lab", copy / LESSONS[0].relative_to(ROOT),
-         f"--ServerApp.root_dir={copy}", "--no-browser",
-         "--IdentityProvider.token=t0k"],
-        cwd=ROOT, env=environment | {"JUPYTER_CONFIG_DIR": str(home)},
-        stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-    )
-    try:
-        yield _address(process, Path(log.name))
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-            time.sleep(3)
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-def _address(process, log):
-    for _ in range(240):
-        found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
-        if found:
-            try:
-                urllib.request.urlopen(f"{found[0]}/api/status?token=t0k", timeout=1)
-                return found[0]
-            except OSError:
-                pass
-        assert process.poll() is None, log.read_text()
-        time.sleep(0.5)
-    raise AssertionError(log.read_text())
+    with serve(
+        "lab", copy / LESSONS[0].relative_to(ROOT), f"--ServerApp.root_dir={copy}",
+        "--no-browser", "--IdentityProvider.token=t0k",
+        ready="/api/status?token=t0k", environment={"JUPYTER_CONFIG_DIR": str(home)},
+    ) as address:
+        yield address
 
 
 def test_the_server_wants_a_token_and_listens_here_only(lab):

@@ -5,14 +5,7 @@ To make the picture that the README shows anew:
     UPDATE_SCREENSHOT=1 pytest tests/test_tensorboard.py
 """
 
-import contextlib
 import os
-import re
-import signal
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -28,31 +21,10 @@ pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
-def tensorboard(tmp_path_factory):
+def tensorboard(serve):
     """The address of a running `course.py tensorboard`."""
-    log = (tmp_path_factory.mktemp("tensorboard") / "log.txt").open("w+")
-    process = subprocess.Popen(
-        [sys.executable, "course.py", "tensorboard"],
-        cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-    )
-    try:
-        yield _address(process, Path(log.name))
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-        process.wait(30)
-
-
-def _address(process, log):
-    for _ in range(240):
-        found = re.search(r"http://127\.0\.0\.1:\d+/", log.read_text())
-        if found:
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(found[0], timeout=1)
-                return found[0]
-        assert process.poll() is None, log.read_text()
-        time.sleep(0.5)
-    raise AssertionError(log.read_text())
+    with serve("tensorboard") as address:
+        yield address + "/"
 
 
 @pytest.fixture
@@ -89,23 +61,37 @@ def colours(page, name):
         "stops => stops.map(s => s.getAttribute('stop-color') || s.style.stopColor)"))
 
 
+def at_rest(page, read):
+    """What `read()` gives once nothing moves: a drawing glides into its place."""
+    found = read()
+    for _ in range(60):
+        page.wait_for_timeout(500)
+        before, found = found, read()
+        if found == before:
+            return found
+    raise AssertionError(f"the graph still moves: {before} {found}")
+
+
 def test_vgg19_shows_every_layer_in_one_chain(graphs):
     choose(graphs, "prebuilt/vgg19", "softmax")
-    layers = {row.name for row in layer_table("E")} - {"input"}
-    assert not (layers | {"images", "keep_prob", "flatten", "softmax"}) - names(graphs)
-    heights = [
-        graphs.locator(f'g.node[data-name="{layer}"]').first.bounding_box()["y"]
-        for layer in [row.name for row in layer_table("E")][1:]
-    ]
-    assert heights == sorted(heights, reverse=True)
+    layers = [row.name for row in layer_table("E")][1:]
+    others = {"images", "keep_prob", "flatten", "softmax"}
+    assert not {*layers, *others} - names(graphs)
+    nodes = [graphs.locator(f'g.node[data-name="{layer}"]').first for layer in layers]
+    found = at_rest(graphs, lambda: [node.bounding_box()["y"] for node in nodes])
+    assert found == sorted(found, reverse=True)
 
 
 def test_towers_have_a_colour_per_device(graphs):
     choose(graphs, "prebuilt/multi_tower_vgg", "tower_0")
     assert not (TOWERS | {"input_queue", "vgg", "average", "update"}) - names(graphs)
     graphs.locator("paper-radio-button").get_by_text("Device", exact=True).click()
-    graphs.wait_for_timeout(2000)  # the colours fade in
-    of_towers = {name: colours(graphs, name) for name in TOWERS}
+    graphs.locator('linearGradient[id="device-tower_0"] stop').first.wait_for(
+        state="attached", timeout=60_000
+    )
+    of_towers = at_rest(
+        graphs, lambda: {name: colours(graphs, name) for name in TOWERS}
+    )
     assert all(len(found) == 1 for found in of_towers.values()), of_towers
     assert len(set.union(*of_towers.values())) == len(TOWERS)
     assert colours(graphs, "vgg") == of_towers["tower_0"]  # the weights live there
