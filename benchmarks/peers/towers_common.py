@@ -19,24 +19,39 @@ def pictures(task: dict) -> tuple[np.ndarray, np.ndarray]:
     return images, random.integers(task["classes"], size=task["batch"], dtype=np.int32)
 
 
-def measure(step: Callable[[], float], steps: int) -> None:
-    """Warms up with one step, times the others, and prints what the parent reads.
+class Stopwatch:
+    """Times steps of training, wherever the loop is, and prints what the parent reads.
 
-    Args:
-      step: trains on one batch and returns the loss.
-      steps: how many are timed.
+    The first step warms up and is not timed.
     """
-    losses, seconds, core_seconds = [float(step())], [], []
-    for _ in range(steps):
-        start, worked = time.perf_counter(), time.process_time()
-        losses.append(float(step()))
-        seconds.append(time.perf_counter() - start)
-        core_seconds.append(time.process_time() - worked)
-    unit = 1 if sys.platform == "darwin" else 1024
-    said = {
-        "seconds": seconds,
-        "core_seconds": core_seconds,
-        "losses": losses,
-        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
-    }
-    print(json.dumps(said))
+
+    def __init__(self):
+        self.losses, self.seconds, self.core_seconds = [], [], []
+
+    def start(self) -> None:
+        self._now = time.perf_counter(), time.process_time()
+
+    def stop(self, loss: float) -> None:
+        before, worked = self._now
+        self.losses.append(float(loss))
+        if len(self.losses) > 1:
+            self.seconds.append(time.perf_counter() - before)
+            self.core_seconds.append(time.process_time() - worked)
+        unit = 1 if sys.platform == "darwin" else 1024
+        self.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+    def say(self, **more: float) -> None:
+        said = {
+            "seconds": self.seconds, "core_seconds": self.core_seconds,
+            "losses": self.losses, "peak_bytes": self.peak_bytes,
+        }
+        print(json.dumps(said | more))
+
+
+def measure(step: Callable[[], float], steps: int) -> Stopwatch:
+    """Times `steps` calls of `step`, which trains on a batch and returns its loss."""
+    watch = Stopwatch()
+    for _ in range(1 + steps):
+        watch.start()
+        watch.stop(step())
+    return watch

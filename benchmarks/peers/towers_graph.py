@@ -18,6 +18,7 @@ from helpers.towers import (  # noqa: E402
     process_gradient_list,
     split_batch,
 )
+from helpers.tracing import intervals, run_traced  # noqa: E402
 from helpers.vgg import vgg_net  # noqa: E402
 
 
@@ -51,6 +52,13 @@ def build(task, average):
     return (images, labels), tf.add_n(losses) / len(losses), train
 
 
+def convolution_share(metadata):
+    """Returns the share of a step's work that is convolution, forward and backward."""
+    ran = intervals(metadata)
+    spent = sum(one.duration for one in ran if "Conv2D" in one.type)
+    return spent / sum(one.duration for one in ran)
+
+
 def main(task):
     average = stack_and_mean if task["name"] == "stack" else process_gradient_list
     config = tf1.ConfigProto(device_count={"CPU": task["towers"]})
@@ -58,7 +66,9 @@ def main(task):
         inputs, loss, train = build(task, average)
         session.run(tf1.global_variables_initializer())
         feed = dict(zip(inputs, pictures(task), strict=True))
-        measure(lambda: session.run([loss, train], feed)[0], task["steps"])
+        watch = measure(lambda: session.run([loss, train], feed)[0], task["steps"])
+        _, metadata = run_traced(session, [loss, train], feed)
+        watch.say(convolution_share=convolution_share(metadata))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Contestant `mirrored`: MirroredStrategy with Keras's VGG-19."""
+"""Contestants `mirrored` and `fit`: MirroredStrategy with Keras's VGG-19."""
 
 import json
 import sys
 
-from towers_common import LEARNING_RATE, MOMENTUM, measure, pictures
+from towers_common import LEARNING_RATE, MOMENTUM, Stopwatch, measure, pictures
 
 from helpers import lesson
 
@@ -22,16 +22,22 @@ def logical_cpus(count):
     return [f"CPU:{index}" for index in range(count)]
 
 
+def vgg19(task):
+    """Returns Keras's VGG-19 with logits, and momentum SGD for it."""
+    size = task["image_size"]
+    model = tf.keras.applications.VGG19(
+        weights=None, input_shape=(size, size, 3), classes=task["classes"],
+        classifier_activation=None,
+    )
+    optimizer = tf.keras.optimizers.SGD(LEARNING_RATE, MOMENTUM)
+    optimizer.build(model.trainable_variables)
+    return model, optimizer
+
+
 def build(strategy, task):
     """Returns a training step on distributed images and labels."""
-    size = task["image_size"]
     with strategy.scope():
-        model = tf.keras.applications.VGG19(
-            weights=None, input_shape=(size, size, 3), classes=task["classes"],
-            classifier_activation=None,
-        )
-        optimizer = tf.keras.optimizers.SGD(LEARNING_RATE, MOMENTUM)
-        optimizer.build(model.trainable_variables)
+        model, optimizer = vgg19(task)
 
     def on_one_device(images, labels):
         with tf.GradientTape() as tape:
@@ -54,8 +60,8 @@ def build(strategy, task):
     return step
 
 
-def main(task):
-    strategy = tf.distribute.MirroredStrategy(logical_cpus(task["towers"]))
+def by_hand(strategy, task):
+    """Trains by a step of our own on pictures that are on their devices already."""
     step = build(strategy, task)
 
     def distributed(array):
@@ -65,7 +71,41 @@ def main(task):
         )
 
     inputs = [distributed(array) for array in pictures(task)]
-    measure(lambda: step(*inputs), task["steps"])
+    return measure(lambda: step(*inputs), task["steps"])
+
+
+class Timed(tf.keras.callbacks.Callback):
+    """Times each batch of `fit`."""
+
+    def __init__(self):
+        super().__init__()
+        self.watch = Stopwatch()
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.model.reset_metrics()  # so that the loss is this batch's, not a mean
+        self.watch.start()
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.watch.stop(logs["loss"])
+
+
+def by_fit(strategy, task):
+    """Trains by one call of `model.fit`, as Keras's guide does."""
+    with strategy.scope():
+        model, optimizer = vgg19(task)
+        loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(optimizer, loss)
+    data = tf.data.Dataset.from_tensors(pictures(task)).repeat()
+    timed = Timed()
+    steps = 1 + task["steps"]
+    model.fit(data, steps_per_epoch=steps, verbose=0, callbacks=[timed], shuffle=False)
+    return timed.watch
+
+
+def main(task):
+    strategy = tf.distribute.MirroredStrategy(logical_cpus(task["towers"]))
+    train = by_fit if task["name"] == "fit" else by_hand
+    train(strategy, task).say()
 
 
 if __name__ == "__main__":
