@@ -46,6 +46,23 @@ def no_query(query, places):
     return context, tf.fill(tf.shape(places)[:3], 1 / 6)
 
 
+def even_weights(query, places):
+    context, weights = attend(query, places)
+    return context, tf.fill(tf.shape(weights), 1 / 6)
+
+
+def scrambled_weights(query, places):
+    context, weights = attend(query, places)
+    turned = tf.transpose(weights, [0, 2, 1])
+    return context, tf.reshape(turned, tf.shape(weights))
+
+
+def attend(query, places):
+    scores = tf.einsum("bc,bhwc->bhw", query, places)
+    weights = tf.exp(scores - tf.reduce_logsumexp(scores, [1, 2], keepdims=True))
+    return tf.einsum("bhw,bhwc->bc", weights, places), weights
+
+
 @pytest.mark.parametrize(("check", "attempt", "hint"), [
     (checks.check_masked_mean, mean_over_all, "the mean over all places"),
     (checks.check_masked_mean, product, "0 times infinity"),
@@ -55,11 +72,18 @@ def no_query(query, places):
     (checks.check_beam_step, lambda scores, logp: scores, "returned ndarray"),
     (checks.check_attend, softmax_per_row, "not one per row"),
     (checks.check_attend, no_query, "Keras has"),
+    (checks.check_attend, even_weights, "do not belong to their places"),
+    (checks.check_attend, scrambled_weights, "do not belong to their places"),
 ])
 def test_a_usual_mistake_gets_its_hint(check, attempt, hint):
     report = check(attempt)
     assert not report
     assert hint in " ".join(repr(report).split())
+
+
+def test_a_right_answer_of_another_form_passes():
+    assert checks.check_attend(attend)
+    assert checks.check_beam_step(extend)
 
 
 @pytest.mark.parametrize(

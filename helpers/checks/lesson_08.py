@@ -131,6 +131,11 @@ def check_attend(attempt):
     yield ("the context equals that of Keras's Attention layer",
            np.allclose(context, wanted, rtol=1e-3, atol=1e-5),
            f"the first value is {context[0, 0]:.4f}, Keras has {wanted[0, 0]:.4f}.")
+    yield ("the weights are those that give this context, place by place",
+           np.allclose(np.einsum("bhw,bhwc->bc", weights, places), wanted,
+                       rtol=1e-3, atol=1e-5),
+           "the context is right, but the weights do not belong to their places: "
+           "reshape them to [batch, height, width] without a transpose.")
     even, _ = _run(attempt, 0 * query, places)
     yield ("a query of zeros sees the mean of all places",
            np.allclose(even, places.mean((1, 2)), rtol=1e-3, atol=1e-5),
