@@ -13,17 +13,7 @@ import tensorflow.compat.v1 as tf1
 from helpers.errors import DataError, PipelineStalled
 from helpers.queues import diagnose, feed_queue, running_queues
 
-pytestmark = pytest.mark.timeout(60)
-
-
-@pytest.fixture(autouse=True)
-def no_thread_left():
-    """Holds in every test: as many threads after it as before."""
-    before = set(threading.enumerate())
-    yield
-    for thread in set(threading.enumerate()) - before:
-        thread.join(5)
-    assert set(threading.enumerate()) <= before
+pytestmark = [pytest.mark.timeout(60), pytest.mark.usefixtures("no_thread_left")]
 
 
 def numbers(count=103, batch=10, *, epochs=1, threads=1, smaller=True, shuffle=False):

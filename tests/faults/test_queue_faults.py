@@ -21,19 +21,9 @@ from helpers.errors import PipelineStalled
 from helpers.files import ROOT
 from helpers.queues import running_queues
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.timeout(90), pytest.mark.usefixtures("no_thread_left")]
 
 BAD = 7
-
-
-@pytest.fixture(autouse=True)
-def no_thread_left():
-    """Holds in every test: as many threads after it as before."""
-    before = set(threading.enumerate())
-    yield
-    for thread in set(threading.enumerate()) - before:
-        thread.join(5)
-    assert set(threading.enumerate()) <= before
 
 
 def pipeline(*, epochs=None, bad=None, threads=1):
