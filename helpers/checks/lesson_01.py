@@ -48,6 +48,7 @@ def check_siamese(attempt):
         for scope in ("one", "two"):
             with tf1.variable_scope(scope):
                 attempt(left, right, UNITS)
+                left_on = tf1.get_variable_scope().reuse
         count = len(tf1.global_variables())
         yield ("in two scopes of the caller: two layers", count == 4,
                f"{count} variables instead of 4: keep the caller's scope.")
@@ -56,8 +57,7 @@ def check_siamese(attempt):
         count = len(tf1.global_variables())
         yield ("in a scope that reuses: no new layer", count == 4,
                f"{count} variables instead of 4: let the caller's mode decide.")
-        reuse = tf1.get_variable_scope().reuse
-        yield ("leaves the caller's scope as it was", not reuse,
+        yield ("leaves the caller's scope as it was", not left_on,
                "reuse is still on after your function: open a scope around the "
                "second call instead of reuse_variables().")
 

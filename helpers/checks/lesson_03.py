@@ -75,13 +75,15 @@ def check_deliver(deliver):
 )
 def check_repeat_until_stop(repeat_until_stop):
     """Checks the body of a thread: `repeat_until_stop(coord, job)`."""
-    calls, over, often = [], threading.Event(), threading.Event()
+    calls, took = [], []
+    over, often = threading.Event(), threading.Event()
 
     def job():
         if over.is_set():
             raise SystemExit  # ends the thread of an attempt that never stops
         calls.append(1)
         if len(calls) >= 9:
+            took.append(time.perf_counter() - start)
             often.set()
 
     def breaks():
@@ -90,10 +92,16 @@ def check_repeat_until_stop(repeat_until_stop):
         raise ValueError("the job broke")
 
     coord = tf1.train.Coordinator()
+    start = time.perf_counter()
     threads = [_start(repeat_until_stop, coord, job) for _ in range(3)]
     yield (
         "calls the job again and again", often.wait(_LIMIT),
         f"it called it {len(calls)} times in {_LIMIT} seconds, in three threads",
+    )
+    # Of nine calls in three threads, one thread made three: with two pauses between.
+    yield (
+        "pauses between two calls", took[0] > 0.015,
+        "nine calls came at once: `coord.wait_for_stop(0.01)` is the pause",
     )
     coord.request_stop()
     stopped = _all_end(threads)
@@ -131,6 +139,7 @@ def check_repeat_until_stop(repeat_until_stop):
 def check_twin(twin):
     """Checks a dataset: `twin(numbers, batch_size, epochs)`."""
     numbers = list(range(200, 229))
+    tf.random.set_seed(7)  # so that the same answer gets the same verdict
     dataset = twin(numbers, 7, 3)
     yield (
         "returns a dataset", isinstance(dataset, tf.data.Dataset),
@@ -161,6 +170,13 @@ def check_twin(twin):
         "each epoch has an order of its own",
         len({tuple(epoch) for epoch in epochs} | {tuple(numbers)}) == 4,
         "shuffle with a buffer of all numbers, and let it reshuffle",
+    )
+    # A buffer of n lets a number come n - 1 places early at most.
+    early = [max(epoch - numbers[0] - np.arange(len(numbers))) for epoch in epochs]
+    yield (
+        "numbers move far", min(early) >= 10,
+        f"in one epoch none comes more than {min(early)} places early: shuffle with a "
+        "buffer of all numbers",
     )
     sizes = [len(batch) for batch in batches]
     yield (

@@ -102,11 +102,13 @@ def check_digit_batches(attempt):
                f"it returned a {type(dataset).__name__}.")
         batches = [tf.nest.map_structure(lambda t: t.numpy(), batch)
                    for batch in dataset.take(DIGITS + 1)]
-    shapes = [batch[0].shape for batch in batches]
+    shapes = [image.shape for image, _ in batches]
     yield ("pictures are [batch, height, width, 1], labels [batch]",
-           all(shape[1:] == (HEIGHT, WIDTH, 1) for shape in shapes),
-           f"the first batch of pictures is {list(shapes[0])}: decode_raw gives a "
-           "flat row, so reshape it.")
+           all(i.shape[1:] == (HEIGHT, WIDTH, 1) and k.shape == i.shape[:1]
+               for i, k in batches),
+           f"the first pictures are {list(shapes[0])}, their labels "
+           f"{list(batches[0][1].shape)}: decode_raw gives a flat row, so reshape it; "
+           "a label is a single number.")
     dtypes = [batch.dtype.name for batch in batches[0]]
     yield ("pictures are float32 in [-1, 1], labels int32",
            dtypes == ["float32", "int32"] and all(
@@ -116,6 +118,9 @@ def check_digit_batches(attempt):
     total = sum(shape[0] for shape in shapes)
     yield (f"every one of {DIGITS} digits comes once, the last few too",
            total == DIGITS, f"{total} came: keep the last, smaller batch, one epoch.")
+    sizes = [shape[0] for shape in shapes]
+    yield ("batches have the size asked for", sizes == [8] * 6 + [5],
+           f"batches of 8 were asked for, the sizes are {sizes[:3]}...: use batch_size.")
     back = [(np.uint8(np.round(image * 127.5 + 127.5)).tobytes(), int(label))
             for batch in batches for image, label in zip(*batch, strict=True)]
     expected = [(i.tobytes(), int(k)) for i, k in zip(images, labels, strict=True)]
