@@ -34,7 +34,7 @@ def check_column_loss(attempt):
     yield ("is right when the batch is not known while building",
            _close(_value_of(attempt, prediction, column.ravel(), False), expected),
            "a batch of None is not a number: give tf.reshape a -1.")
-    for shape in ([], [1, ROWS], [ROWS, 2], [ROWS, 1, 1]):
+    for shape in ([], [1], [1, 1], [1, ROWS], [ROWS, 2], [ROWS, 1, 1]):
         yield (f"refuses targets of shape {shape} with ValueError",
                _refuses(attempt, prediction, np.zeros(shape, np.float32)),
                "let only [batch] and [batch, 1] through, and check the shapes before "
