@@ -120,7 +120,7 @@ def check_digit_batches(attempt):
            total == DIGITS, f"{total} came: keep the last, smaller batch, one epoch.")
     sizes = [shape[0] for shape in shapes]
     yield ("batches have the size asked for", sizes == [8] * 6 + [5],
-           f"batches of 8 were asked for, the sizes are {sizes[:3]}...: use batch_size.")
+           f"8 were asked for, the first sizes are {sizes[:3]}: use batch_size.")
     back = [(np.uint8(np.round(image * 127.5 + 127.5)).tobytes(), int(label))
             for batch in batches for image, label in zip(*batch, strict=True)]
     expected = [(i.tobytes(), int(k)) for i, k in zip(images, labels, strict=True)]
