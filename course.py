@@ -14,17 +14,18 @@ later call works without it.
 import contextlib
 import hashlib
 import json
-import locale
 import os
 import platform
 import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
+OLD_VENV = ROOT / ".venv.old"
 STAMP = VENV / "complete.txt"
 OLDEST, NEWEST = (3, 10), (3, 13)
 DISK_BYTES = 4 * 10**9
@@ -74,7 +75,7 @@ def wanted_stamp():
     digest = hashlib.sha256()
     digest.update((ROOT / "requirements.txt").read_bytes())
     # A virtual environment holds its own path, so a moved folder is made anew.
-    digest.update(f"{sys.version_info[:2]} {ROOT}".encode())
+    digest.update(f"{sys.version_info[:2]} ".encode() + os.fsencode(ROOT))
     return digest.hexdigest()
 
 
@@ -92,7 +93,11 @@ def only_one():
         if os.name == "nt":
             import msvcrt
 
-            msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
+            while True:  # LK_LOCK would give up after ten seconds
+                with contextlib.suppress(OSError):
+                    msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+                    break
+                time.sleep(1)
         else:
             import fcntl
 
@@ -116,48 +121,82 @@ def set_up():
         if Path(sys.prefix) == VENV:
             raise Problem("this is the Python of .venv itself, which is not whole: "
                           "run the same command with the system's Python")
-        print("Setting up .venv: once, and it needs the network.", flush=True)
-        shutil.rmtree(VENV, ignore_errors=True)
-        step([sys.executable, "-m", "venv", VENV],
-             "could not make .venv (on Debian and Ubuntu: apt install python3-venv)")
-        pip = [venv_python(), "-m", "pip", "--disable-pip-version-check", "install"]
-        step([*pip, "--no-warn-script-location", "-r", ROOT / "requirements.txt"],
-             "could not fetch the packages: pip's own words are above; check the "
-             "network or the proxy, then run the same command again")
-        make_importable()
-        settings = VENV / "share" / "jupyter" / "lab" / "settings"
-        settings.mkdir(parents=True, exist_ok=True)
-        (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS, indent=1))
-        STAMP.write_text(wanted_stamp())
+        with old_one_aside():
+            print("Setting up .venv: once, and it needs the network.", flush=True)
+            make_environment()
+
+
+@contextlib.contextmanager
+def old_one_aside():
+    """Keeps a finished .venv until the new one is, and puts it back if none comes."""
+    if STAMP.exists():
+        print("The folder, the Python or requirements.txt has changed since the last "
+              "set-up.")
+        shutil.rmtree(OLD_VENV, ignore_errors=True)
+        VENV.rename(OLD_VENV)
+    shutil.rmtree(VENV, ignore_errors=True)
+    try:
+        yield
+    except BaseException:
+        if OLD_VENV.exists():
+            shutil.rmtree(VENV, ignore_errors=True)
+            OLD_VENV.rename(VENV)
+        raise
+    shutil.rmtree(OLD_VENV, ignore_errors=True)
+
+
+def make_environment():
+    """Makes .venv, installs what the course needs, and stamps it as finished."""
+    step([sys.executable, "-m", "venv", VENV],
+         "could not make .venv (on Debian and Ubuntu: apt install python3-venv)")
+    pip = [venv_python(), "-m", "pip", "--disable-pip-version-check", "install"]
+    step([*pip, "--no-warn-script-location", "-r", ROOT / "requirements.txt"],
+         "could not fetch the packages: pip's own words are above; check the "
+         "network or the proxy, then run the same command again")
+    make_importable()
+    settings = VENV / "share" / "jupyter" / "lab" / "settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS, indent=1))
+    STAMP.write_text(wanted_stamp())
 
 
 def make_importable():
     """Puts this folder on the environment's path: an editable install, unbuilt."""
-    ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    where = subprocess.check_output(
-        [str(venv_python()), "-c", ask],
-        text=True, encoding="utf-8", env=dict(os.environ, PYTHONUTF8="1"),
+    # Which encoding a path in such a file has depends on Python; ASCII is in all.
+    program = (
+        "import pathlib, sys, sysconfig\n"
+        "line = 'import sys; sys.path.append(' + ascii(sys.argv[1]) + ')'\n"
+        "where = sysconfig.get_path('purelib')\n"
+        "pathlib.Path(where, 'course.pth').write_text(line, encoding='ascii')\n"
     )
-    # What site.py reads .pth files with; Python 3.13 tries UTF-8 first.
-    encoding = "utf-8" if sys.version_info >= (3, 13) else locale.getpreferredencoding()
-    Path(where.strip(), "course.pth").write_text(f"{ROOT}\n", encoding=encoding)
+    step([venv_python(), "-c", program, ROOT], "could not write into .venv")
 
 
 def step(command, complaint):
-    if subprocess.call([str(part) for part in command], cwd=str(ROOT)):
+    # In UTF-8 mode a path is spelt right in every locale.
+    environment = dict(os.environ, PYTHONUTF8="1")
+    if subprocess.call([str(p) for p in command], cwd=str(ROOT), env=environment):
         raise Problem(complaint)
 
 
 def python(*arguments):
-    """Runs the environment's Python in the project's folder; returns its exit code."""
+    """Runs the environment's Python in the project's folder; returns its exit code.
+
+    Raises KeyboardInterrupt after the child has ended, if Ctrl-C ended it.
+    """
     command = [str(venv_python()), *map(str, arguments)]
     environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1")
     process = subprocess.Popen(command, cwd=str(ROOT), env=environment)
+    interrupted = False
     while True:
         try:
-            return process.wait()
+            code = process.wait()
         except KeyboardInterrupt:
-            continue  # Ctrl-C reaches the child too; it decides how to end
+            interrupted = True  # Ctrl-C reaches the child too; it decides how to end
+            continue
+        if interrupted and code:
+            raise KeyboardInterrupt
+        return code
 
 
 def lab(arguments):

@@ -70,6 +70,9 @@ class Task:
 class Cluster:
     """The processes of a cluster on 127.0.0.1, for the length of a `with` block.
 
+    The tasks talk to each other on 127.0.0.1. TensorFlow's servers listen on every
+    address of the machine and ask for no password: use a network that you trust.
+
     Attributes:
       addresses: `{"worker": ["127.0.0.1:40001", ...], ...}`, ready for
         `tf.train.ClusterSpec`.
@@ -87,7 +90,7 @@ class Cluster:
 
         Args:
           folder: where the tasks run and where `<job>-<index>.log` goes; made if
-            it is not there.
+            it is not there. The block begins with empty logs.
           jobs: how many tasks each job has.
           seconds: after so long every process is killed, so nothing hangs.
 
@@ -109,6 +112,8 @@ class Cluster:
 
     def __enter__(self) -> "Cluster":
         self.folder.mkdir(parents=True, exist_ok=True)
+        for job, index in self.tasks:
+            self._log(job, index).unlink(missing_ok=True)
         self._limit = threading.Timer(self.seconds, self._too_late)
         self._limit.daemon = True
         self._limit.start()
@@ -127,7 +132,7 @@ class Cluster:
         Args:
           job: a job of this cluster.
           index: the task's number in it. A task that ended may be started again.
-          program: path of a Python file.
+          program: path of a Python file, absolute or seen from `folder`.
           *arguments: its command line.
 
         Returns:
@@ -141,7 +146,7 @@ class Cluster:
             raise ValueError(f"{name}: not a task of this cluster ({self.addresses})")
         if any(task.name == name and task.running for task in self._started):
             raise ValueError(f"{name}: is running already")
-        log = self.folder / f"{job}-{index}.log"
+        log = self._log(job, index)
         with open(log, "ab") as output:
             process = subprocess.Popen(
                 [sys.executable, "-u", "-m", "helpers.cluster", str(program),
@@ -189,6 +194,9 @@ class Cluster:
                 task.process.stdin.close()
             for reserved in self._sockets:
                 reserved.close()
+
+    def _log(self, job: str, index: int) -> Path:
+        return self.folder / f"{job}-{index}.log"
 
     def _environment(self, job: str, index: int) -> dict[str, str]:
         config = {"cluster": self.addresses, "task": {"type": job, "index": index}}

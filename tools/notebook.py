@@ -9,6 +9,8 @@ from pathlib import Path
 
 import nbformat
 
+from helpers.files import whole_file
+
 METADATA = {
     "kernelspec": {
         "display_name": "Python 3 (ipykernel)",
@@ -103,6 +105,13 @@ def dumps(notebook: nbformat.NotebookNode) -> str:
     return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
 
 
+def store(path: Path, notebook: nbformat.NotebookNode) -> None:
+    """Writes a notebook in canonical form, whole or not at all."""
+    text = dumps(canonical(notebook, path.name))
+    with whole_file(path) as temporary:
+        temporary.write_bytes(text.encode())
+
+
 def ignored_share(notebook: nbformat.NotebookNode) -> tuple[int, int]:
     """Returns how many code cells go uncompared, and how many there are."""
     code = [c for c in notebook.cells if c.cell_type == "code"]
@@ -112,8 +121,7 @@ def ignored_share(notebook: nbformat.NotebookNode) -> tuple[int, int]:
 
 def main(paths: list[str]) -> None:
     for path in map(Path, paths):
-        notebook = nbformat.read(path, as_version=4)
-        path.write_text(dumps(canonical(notebook, path.name)), encoding="utf-8")
+        store(path, nbformat.read(path, as_version=4))
 
 
 if __name__ == "__main__":

@@ -87,8 +87,7 @@ def run(paths: list[Path], save: bool) -> list[str]:
                 failures.append(str(error))
             else:
                 if save:
-                    text = nb.dumps(nb.canonical(executed, path.name))
-                    path.write_text(text, encoding="utf-8")
+                    nb.store(path, executed)
             bar.update(before + count - bar.n)
             rows.append((path, time.monotonic() - start))
     for path, seconds in rows:

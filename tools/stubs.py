@@ -51,7 +51,7 @@ def write_stubs(lesson: Path) -> None:
     cells = exercises(notebook)
     for cell, answer in zip(cells, answers, strict=True):
         cell.source = stub(answer.source)
-    lesson.write_text(nb.dumps(nb.canonical(notebook, lesson.name)), encoding="utf-8")
+    nb.store(lesson, notebook)
 
 
 if __name__ == "__main__":

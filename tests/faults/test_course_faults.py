@@ -46,7 +46,7 @@ def project(tmp_path):
 
 
 def start(project, *arguments, **variables):
-    environment = dict(os.environ, PIP_NO_INDEX="1", PYTHONUTF8="1", **variables)
+    environment = {**os.environ, "PIP_NO_INDEX": "1", "PYTHONUTF8": "1", **variables}
     environment.pop("PYTHONPATH", None)
     return subprocess.Popen(
         [sys.executable, project / "course.py", *arguments], env=environment,
@@ -107,6 +107,47 @@ def test_no_network_is_one_line(project):
     assert code == 1
     assert last.startswith("course.py: could not fetch the packages")
     assert not (project / ".venv" / "complete.txt").exists()
+
+
+def test_an_old_environment_outlives_a_new_one_that_cannot_be_made(project):
+    assert finish(start(project, "run"))[0] == 0
+    requirements = project / "requirements.txt"
+    requirements.write_text("numpy==2.2.6\n")
+    code, out, err = finish(start(project, "run"))
+    assert code == 1 and "requirements.txt has changed" in out, err
+    requirements.write_text("")
+    code, out, err = finish(start(project, "run"))
+    assert code == 0 and "Setting up" not in out, err
+    assert not (project / ".venv.old").exists()
+
+
+def test_a_locale_that_cannot_spell_the_path(project):
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    code, out, err = finish(start(project, "run", **plain))
+    assert code == 0 and "ran in" in out, err
+
+
+def test_ctrl_c_stops_all_parts_of_the_tests(tmp_path):
+    program = tmp_path / "parts.py"
+    program.write_text(
+        "import sys, course\n"
+        "course.set_up = lambda: None\n"
+        "course.venv_python = lambda: sys.executable\n"
+        "wait = [['-c', 'import time; print(\"waits\", flush=True); time.sleep(60)']]\n"
+        "course.PARTS = {'one': wait, 'two': wait}\n"
+        "sys.exit(course.main(['test']))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, program], env=dict(os.environ, PYTHONPATH=str(ROOT)),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )
+    while "waits" not in process.stdout.readline():
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    code, out, err = finish(process)
+    assert code == 1 and "two" not in out
+    assert "course.py: stopped" in err.splitlines()  # the child may speak later
 
 
 def test_no_disk_is_one_line(monkeypatch, capsys):
