@@ -14,6 +14,7 @@ from helpers.errors import DataError, first_line
 STEM = "model.ckpt"
 _INDEX = re.compile(r"-(\d+)\.index$")
 _PIECE = re.compile(r"\.(index|data-\d{5}-of-\d{5})$")
+_PATTERN = re.compile(r"[\[\]*?]")
 
 
 def save_numbered(
@@ -32,8 +33,14 @@ def save_numbered(
 
     Returns:
       The checkpoint's path without ending: `<folder>/model.ckpt-<step>`.
+
+    Raises:
+      DataError: a value is NaN or infinite, which a few saves later would have pushed
+        out every good checkpoint; or TensorFlow cannot find such a folder again.
     """
     folder = Path(folder)
+    _check_name(folder)
+    _check_finite(saver, session, step)
     folder.mkdir(parents=True, exist_ok=True)
     with session.graph.as_default():  # outside of a graph a Saver thinks it is eager
         path = saver.save(
@@ -48,7 +55,7 @@ def restore_latest(
     folder: str | os.PathLike,
     variables: list | None = None,
 ) -> int | None:
-    """Restores the newest checkpoint that is whole, finite and of this model's shapes.
+    """Restores the newest checkpoint that is whole, finite and fits this model.
 
     The step numbers in the file names decide which is newest, so a lost or garbled
     `checkpoint` state file does no harm. A damaged checkpoint is passed over with a
@@ -66,9 +73,11 @@ def restore_latest(
 
     Raises:
       DataError: there are checkpoint files, but none that can be used, or the
-        newest whole one belongs to another model. Never a silent restart.
+        newest whole one belongs to another model; or TensorFlow cannot look into
+        such a folder. Never a silent restart.
     """
     folder = Path(folder)
+    _check_name(folder)
     if variables is None:
         variables = session.graph.get_collection(tf1.GraphKeys.GLOBAL_VARIABLES)
     checkpoints = _numbered(folder)
@@ -100,6 +109,37 @@ def restore_latest(
     return None
 
 
+def _check_name(folder: Path) -> None:
+    """Raises `DataError` where TensorFlow would search for a pattern instead."""
+    if found := _PATTERN.search(str(folder)):
+        raise DataError(
+            f"{folder}: TensorFlow takes the {found[0]} in this name for a pattern and "
+            "finds no checkpoint there. Use a folder without any of [ ] * ?"
+        )
+
+
+def _check_finite(saver: tf1.train.Saver, session: tf1.Session, step: int) -> None:
+    """Raises `DataError` naming a value that is not finite, of those to be saved."""
+    done = session.graph.get_tensor_by_name(saver.as_saver_def().save_tensor_name).op
+    for save in done.control_inputs:
+        if save.type != "SaveV2":
+            continue
+        _, names, _, *tensors = save.inputs
+        names, *values = session.run([names, *tensors])
+        for name, value in zip(names, values, strict=True):
+            if not _is_finite(value):
+                raise DataError(
+                    f"{STEM}-{step}: not saved, {name.decode()} holds NaN or infinity. "
+                    "The last checkpoint is still good: restore it, and find the step "
+                    "that broke the training."
+                )
+
+
+def _is_finite(value: np.ndarray) -> bool:
+    value = np.asarray(value)
+    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
+
+
 def _numbered(folder: Path) -> list[tuple[int, Path]]:
     """Returns (step, path without ending) of every index file, newest first."""
     found = []
@@ -118,13 +158,13 @@ def _read_whole(path: Path) -> dict[str, np.ndarray]:
     except (tf.errors.OpError, ValueError, RuntimeError, IndexError) as error:
         raise DataError(f"{path.name}: damaged ({first_line(error)})") from error
     for name, value in tensors.items():
-        if value.dtype.kind == "f" and not np.isfinite(value).all():
+        if not _is_finite(value):
             raise DataError(f"{path.name}: {name} holds NaN or infinity")
     return tensors
 
 
 def _check_fit(path: Path, saved: dict[str, np.ndarray], variables: list) -> None:
-    """Raises `DataError` naming each variable that is absent or of another shape."""
+    """Raises `DataError` naming each variable that is absent or of another kind."""
     # Restoring a resource variable does not compare shapes: tensorflow issue 52220.
     problems = []
     for variable in variables:
@@ -133,5 +173,10 @@ def _check_fit(path: Path, saved: dict[str, np.ndarray], variables: list) -> Non
             problems.append(f"{name} is not saved")
         elif saved[name].shape != shape:
             problems.append(f"{name} is {saved[name].shape}, the model's is {shape}")
+        elif saved[name].dtype != variable.dtype.base_dtype.as_numpy_dtype:
+            problems.append(
+                f"{name} is {saved[name].dtype}, the model's is "
+                f"{variable.dtype.base_dtype.name}"
+            )
     if problems:
         raise DataError(f"{path.name} is of another model: " + "; ".join(problems))

@@ -340,6 +340,51 @@ def test_padding_changes_nothing():
     assert plain[1] == lengths.sum()
 
 
+def test_nothing_in_the_padding_reaches_loss_or_gradient():
+    rng = np.random.default_rng(0)
+    targets = rng.integers(0, WORDS, [2, 3])
+    mask = np.array([[1, 1, 0], [1, 0, 0]], np.float32)
+    values = rng.normal(size=[2, 3, WORDS]).astype(np.float32)
+    padded = mask == 0
+    with tf.Graph().as_default(), tf1.Session() as session:
+        logits = tf1.placeholder(tf.float32, values.shape)
+        ids = tf1.placeholder(tf.int32, targets.shape)
+        total, _ = cap.masked_loss(logits, ids, tf.constant(mask))
+        fetches = [total, *tf1.gradients(total, logits)]
+        plain = session.run(fetches, {logits: values, ids: targets})
+        values[padded] = [[np.inf], [np.nan], [-np.inf]]
+        other = session.run(
+            fetches, {logits: values, ids: np.where(padded, -1, targets)}
+        )
+    for one, two in zip(plain, other, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(("bad", "named"), [
+    ([0.0, 1.0, np.nan], "'w'"),  # a gradient and the loss
+    ([0.0, np.inf, 1.0], "'w'"),
+    ([np.nan, 1.0, 1.0], "loss"),  # the loss alone
+])
+def test_one_bad_batch_moves_no_weight(bad, named):
+    with tf.Graph().as_default(), tf1.Session() as session:
+        batch = tf1.placeholder(tf.float32, [3])
+        v, w = (tf1.get_variable(name, [2], initializer=tf1.ones_initializer())
+                for name in "vw")
+        loss = tf.reduce_sum(v) + tf.reduce_sum(w * batch[1:]) + batch[0]
+        step = tf1.train.get_or_create_global_step()
+        op = cap.train_op(loss, [v, w], tf1.train.AdamOptimizer(), global_step=step)
+        session.run(tf1.global_variables_initializer())
+        session.run(op, {batch: [0.0, 1.0, 1.0]})
+        before = session.run(tf1.global_variables())
+        with pytest.raises(tf.errors.InvalidArgumentError, match=named):
+            session.run(op, {batch: bad})
+        after = session.run(tf1.global_variables())
+        for one, two in zip(before, after, strict=True):
+            np.testing.assert_array_equal(one, two)
+        session.run(op, {batch: [0.0, 1.0, 1.0]})
+        assert session.run(step) == 2
+
+
 def test_frozen_weights_stay_then_move():
     images, inputs, targets = example()
     with tf.Graph().as_default(), tf1.Session() as session:

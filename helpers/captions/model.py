@@ -6,6 +6,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.layers import flatten, fully_connected_layer, gru_cell, lstm_cell
+from helpers.towers import process_gradient_list
 from helpers.vgg import CONFIGURATIONS, vgg_features
 
 ENCODER, DECODER = "encoder", "decoder"
@@ -188,15 +189,19 @@ def masked_loss(
 
     Args:
       logits: float32 `[batch, time, words]`.
-      targets: int32 `[batch, time]`; what stands in the padding has no effect.
+      targets: int32 `[batch, time]`. What stands in the padding has no effect, here
+        and in the logits, not even a number that is no id, or infinity.
       mask: float32 `[batch, time]`: 1 where a target counts, 0 in the padding.
 
     Returns:
       The summed cross-entropy in nats and the summed mask, float32 scalars. Their
       quotient is the loss of the batch; perplexity wants both sums.
     """
+    # Zeros first: 0 times infinity is NaN, in the loss and in its gradient.
+    counts = mask > 0
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
-        labels=targets, logits=logits
+        labels=tf.where(counts, targets, tf.zeros_like(targets)),
+        logits=tf.where(counts[..., None], logits, tf.zeros_like(logits)),
     )
     return tf.reduce_sum(losses * mask), tf.reduce_sum(mask)
 
@@ -228,6 +233,9 @@ def train_op(
 ) -> tf.Operation:
     """Builds one update of some variables, with the norm of the gradients limited.
 
+    Either all of them move or none: clipping by the norm would spread one NaN to every
+    variable, so the loss and the gradients are looked at before.
+
     Args:
       loss: float32 scalar.
       variables: those that move; all others are frozen.
@@ -240,11 +248,15 @@ def train_op(
 
     Raises:
       ValueError: the loss does not depend on one of the variables.
+      tf.errors.InvalidArgumentError: when it runs: NaN or Inf; the error names the
+        variable, and none has changed.
     """
     gradients = tf1.gradients(loss, variables)
     if lost := [v.name for v, g in zip(variables, gradients, strict=True) if g is None]:
         raise ValueError(f"train_op: the loss does not depend on {', '.join(lost)}")
-    gradients, _ = tf.clip_by_global_norm(gradients, clip)
+    pairs = list(zip(gradients, variables, strict=True))
+    pairs = process_gradient_list([pairs], losses=[loss])  # one tower, to be checked
+    gradients, _ = tf.clip_by_global_norm([gradient for gradient, _ in pairs], clip)
     return optimizer.apply_gradients(
         list(zip(gradients, variables, strict=True)), global_step
     )

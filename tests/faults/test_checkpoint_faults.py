@@ -160,9 +160,50 @@ def test_nan_is_no_usable_state(trained):
     with tf1.Session(graph=graph) as session:
         restore_latest(saver, session, trained)
         session.run(poison)
-        save_numbered(saver, session, trained, 42)
+        with graph.as_default():  # as TensorFlow saves by itself, without a look
+            saver.save(session, str(trained / "model.ckpt"), global_step=42)
     with pytest.warns(UserWarning, match="weights holds NaN"):
         assert restored(trained)[0] == 35
+
+
+@pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
+def test_nan_is_not_saved(trained, poison):
+    """Five such saves would have pushed out all that can be restored."""
+    graph, weights, _, (saver, _) = model()
+    with graph.as_default():
+        bad = weights.assign(tf.tensor_scatter_nd_update(weights, [[1, 2]], [poison]))
+    graph.finalize()
+    with tf1.Session(graph=graph) as session:
+        restore_latest(saver, session, trained)
+        session.run(bad)
+        before = sorted(trained.iterdir())
+        for step in range(36, 41):
+            with pytest.raises(DataError, match=f"ckpt-{step}: not saved, weights"):
+                save_numbered(saver, session, trained, step)
+        assert sorted(trained.iterdir()) == before
+    assert restored(trained)[0] == 35
+
+
+@pytest.mark.parametrize("name", ["runs [v2]", "a*b", "why?"])
+def test_a_folder_that_tensorflow_takes_for_a_pattern(tmp_path, name):
+    graph, _, _, (saver, init) = model()
+    with tf1.Session(graph=graph) as session:
+        session.run(init)
+        for act in (restore_latest, lambda *of: save_numbered(*of, 7)):
+            with pytest.raises(DataError, match="for a pattern") as caught:
+                act(saver, session, tmp_path / name)
+            assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_type_is_refused_by_name(trained):
+    with tf.Graph().as_default(), tf1.Session() as session:
+        weights = tf1.get_variable("weights", [3, 5], tf.float64)
+        session.run(weights.initializer)
+        before = session.run(weights)
+        with pytest.raises(DataError, match="float32, the model's is float64"):
+            restore_latest(tf1.train.Saver(), session, trained)
+        np.testing.assert_array_equal(session.run(weights), before)
 
 
 # A process of its own, because it forks: after TensorFlow is imported, before anything
