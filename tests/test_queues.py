@@ -1,5 +1,6 @@
 """Queues: exactly-once delivery, an end to every run, and no thread left behind."""
 
+import contextlib
 import itertools
 import threading
 import time
@@ -334,6 +335,28 @@ def test_feed_delivers_every_row_exactly_once_per_epoch(rows, epochs, seed):
         assert got == list(range(rows)) * epochs
     for epoch in range(epochs):  # each epoch is whole before the next begins
         assert sorted(got[epoch * rows : (epoch + 1) * rows]) == list(range(rows))
+
+
+@pytest.mark.parametrize(
+    ("capacity", "kept", "batch"),
+    [(145, 100, 15), (50, 10, 15), (100, 50, 20), (11, 7, 4), (3, 2, 1)],
+)
+def test_feed_fills_a_queue_that_keeps_rows_back(capacity, kept, batch):
+    with tf.Graph().as_default() as graph:
+        queue = tf1.RandomShuffleQueue(capacity, kept, [tf.int32], shapes=[[]])
+        value = queue.dequeue_up_to(batch)
+        feed = feed_queue(queue, np.arange(211), epochs=3)
+    got, fits = [], 0
+    with tf1.Session(graph=graph) as session:
+        while not diagnose(session).queues[0].closed:  # it stops between rows, too
+            with running_queues(session, stall=2) as runner:
+                got += itertools.chain(*(v.tolist() for v in runner.steps(value, n=9)))
+            fits += 1
+        with contextlib.suppress(tf.errors.OutOfRangeError):
+            while True:
+                got += session.run(value).tolist()
+    assert Counter(got) == dict.fromkeys(range(211), 3)
+    assert feed.rows == 3 * 211 and fits > 1
 
 
 def test_feed_keeps_its_place_over_fits():

@@ -141,7 +141,11 @@ class Feed(tf1.train.QueueRunner):
                 self._runs_per_session[session] -= 1
 
     def _fill(self, session: tf1.Session, coord: tf1.train.Coordinator) -> None:
-        """Puts chunk after chunk in, each whole or not at all."""
+        """Puts in what there is room for, and remembers what is left of a chunk.
+
+        Waiting for room for a whole chunk could last for ever: a shuffle queue keeps
+        rows back, and its consumer may wait too.
+        """
         enqueue = session.make_callable(self.enqueue_ops[0], feed_list=self._inputs)
         look = session.make_callable(self._size)
         while not coord.should_stop():
@@ -151,11 +155,14 @@ class Feed(tf1.train.QueueRunner):
                 session.run(self.close_op)
                 return
             count = len(self._next[0])
-            if 0 <= self._capacity < look() + count:
+            if self._capacity >= 0:
+                count = min(count, self._capacity - int(look()))
+            if count <= 0:
                 coord.wait_for_stop(_LOOK_AGAIN)
                 continue
-            enqueue(*self._next)
-            self._next = None
+            enqueue(*(rows[:count] for rows in self._next))
+            left = [rows[count:] for rows in self._next]
+            self._next = left if len(left[0]) else None
             self.rows += count
 
 
