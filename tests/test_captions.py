@@ -115,6 +115,20 @@ def test_a_damaged_vocabulary_is_one_line(tmp_path, text):
         cap.Vocabulary.build([])
 
 
+def test_words_of_any_script_are_whole():
+    text = "Un cafe\u0301 d\u2019\u00e9t\u00e9; \u041a\u043e\u0442 2 a_b!"
+    wanted = "un caf\u00e9 d'\u00e9t\u00e9 \u043a\u043e\u0442 2 a b"
+    assert cap.tokenize(text) == wanted.split()
+
+
+def test_a_caption_without_a_word_is_refused_by_name(scenes, vocabulary):
+    with pytest.raises(ValueError, match=r"'\?!' has no word"):
+        cap.Vocabulary.build(["a star", "?!"])
+    odd = scenes["val"][0]._replace(captions=("?!",))
+    with pytest.raises(DataError, match=rf"{odd.path.name}: its caption '\?!'"):
+        list(cap.make_pairs([odd], vocabulary))
+
+
 # Records and batches --------------------------------------------------------------
 
 
@@ -193,6 +207,56 @@ def test_buckets_hold_captions_of_like_length(scenes, vocabulary, tmp_path):
     for batch in batches:
         lengths = batch["mask"].sum(1)
         assert (lengths < 5).all() or (lengths >= 5).all()
+
+
+@pytest.mark.parametrize(("damage", "cause"), [
+    (lambda jpeg: jpeg[:300], "not a whole JPEG"),
+    (lambda jpeg: re.sub(rb"(\xff\xc0\0.\x08)....", b"\\1" + b"\xff\xdc" * 2, jpeg,
+                         flags=re.S), "pixels"),
+    (None, "No such file"),
+])
+def test_a_bad_picture_is_refused_at_conversion(
+    scenes, vocabulary, tmp_path, damage, cause
+):
+    whole = scenes["val"][0]
+    bad = whole._replace(path=tmp_path / "bad.jpg")
+    if damage:
+        bad.path.write_bytes(damage(whole.path.read_bytes()))
+    with pytest.raises(DataError, match=rf"bad\.jpg: .*{cause}") as caught:
+        list(cap.make_pairs([whole, bad], vocabulary))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_record_that_cannot_be_read_is_named(scenes, vocabulary, tmp_path):
+    pairs = list(cap.make_pairs(scenes["val"], vocabulary))
+    feature = pairs[5].context.feature["image/data"].bytes_list
+    feature.value[0] = feature.value[0][:300]
+    records.write_shards(pairs, tmp_path / "val", 1, seed=1)
+    path = tmp_path / "val-00000-of-00001"
+
+    def read():
+        with records.naming_bad_records(tmp_path / "val", cap.caption_parser(37)):
+            read_all(cap.caption_batches(tmp_path / "val", 3, image_size=37))
+
+    with pytest.raises(DataError, match=rf"{path.name}: record \d+: .*JPEG"):
+        read()
+    flipped = bytearray(path.read_bytes())
+    flipped[100] ^= 1
+    path.write_bytes(flipped)
+    with pytest.raises(DataError, match=f"{path.name}: record 0: .*checksum"):
+        read()
+
+
+def test_a_plain_shard_may_begin_like_gzip(scenes, vocabulary, tmp_path):
+    [pair] = cap.make_pairs(scenes["val"][:1], vocabulary, captions_each=1)
+    pair.context.feature["filler"].bytes_list.value.append(b"")
+    while missing := 0x8B1F - pair.ByteSize():  # the length stands first, as 1f 8b
+        filler = pair.context.feature["filler"].bytes_list
+        filler.value[0] = bytes(len(filler.value[0]) + missing)
+    records.write_shards([pair], tmp_path / "one", 1, seed=1)
+    assert (tmp_path / "one-00000-of-00001").read_bytes()[:2] == b"\x1f\x8b"
+    [batch] = read_all(cap.caption_batches(tmp_path / "one", 1, image_size=37))
+    assert batch["picture"] == [scenes["val"][0].id]
 
 
 # The model ------------------------------------------------------------------------
@@ -634,6 +698,7 @@ def test_bleu_equals_nltk_and_values_by_hand():
 def test_exact_share_and_perplexity_by_hand():
     assert cap.exact_share([["a b", "c"], ["d"], ["e"]], ["c", "d", "f"]) == 2 / 3
     assert cap.perplexity(10 * math.log(7), 10) == pytest.approx(7)
+    assert cap.perplexity(710 * 3, 3) == math.inf
     with pytest.raises(ValueError, match="0 words"):
         cap.perplexity(0, 0)
     with pytest.raises(ValueError, match="0 candidates"):

@@ -1,6 +1,6 @@
 """Captions for pictures: words and ids, records, the model, searches and scores."""
 
-from helpers.captions.batches import caption_batches, make_pairs
+from helpers.captions.batches import caption_batches, caption_parser, make_pairs
 from helpers.captions.metrics import bleu, exact_share, perplexity
 from helpers.captions.model import (
     ShowAndTell,
@@ -21,6 +21,7 @@ __all__ = [
     "beam_search",
     "bleu",
     "caption_batches",
+    "caption_parser",
     "exact_share",
     "greedy_search",
     "make_pairs",

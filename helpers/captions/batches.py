@@ -1,14 +1,16 @@
 """Pairs of picture and caption: to records, and back in padded batches."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import tensorflow as tf
 
-from helpers.captions.vocabulary import Vocabulary
+from helpers.captions.vocabulary import Vocabulary, tokenize
 from helpers.datasets import CaptionedPicture
-from helpers.records import open_shards
+from helpers.errors import DataError
+from helpers.records import open_shards, wire
+from helpers.records.tiny_imagenet import check_jpeg
 
 IMAGE, OBJECTS = "image/data", "image/objects"
 PICTURE, IDS = "image/id", "image/caption_ids"
@@ -36,16 +38,25 @@ def make_pairs(
       JPEG file) and `image/objects` (the numbers of its objects' categories, in
       order); the list `image/caption_ids` has one step per word, `<S>` and `</S>`
       included.
+
+    Raises:
+      DataError: a picture is missing, damaged or too large, or a caption has no word;
+        names the file.
     """
     for picture in pictures:
         context = tf.train.Features(feature={
             PICTURE: _ints([picture.id]),
             IMAGE: tf.train.Feature(
-                bytes_list=tf.train.BytesList(value=[picture.path.read_bytes()])
+                bytes_list=tf.train.BytesList(value=[_checked_jpeg(picture.path)])
             ),
             OBJECTS: _ints([one.category for one in picture.objects]),
         })
         for caption in picture.captions[:captions_each]:
+            if not tokenize(caption):
+                raise DataError(
+                    f"{picture.path}: its caption {caption!r} has no word. Mend it or "
+                    "take it out of the annotations."
+                )
             ids = [_ints([k]) for k in vocabulary.encode(caption)]
             lists = tf.train.FeatureLists(
                 feature_list={IDS: tf.train.FeatureList(feature=ids)}
@@ -65,6 +76,9 @@ def caption_batches(
 ) -> tf.data.Dataset:
     """Reads pairs in padded batches, with inputs and targets one word apart.
 
+    Wrap the loop in `records.naming_bad_records(path_prefix, caption_parser(...))` to
+    learn the file and the record of an error.
+
     Args:
       path_prefix: as given to `records.write_shards`.
       batch_size: pairs per batch; the last batch of an epoch may be smaller.
@@ -82,11 +96,11 @@ def caption_batches(
       where a target counts, `objects` int32 [batch, object], `picture` int64 [batch].
 
     Raises:
-      DataError: a shard is missing or damaged.
+      DataError: a shard is missing, short or was never finished. A changed byte or a
+        bad record is TensorFlow's error, when the batch that holds it is read.
     """
     files = open_shards(path_prefix)
-    compression = "GZIP" if Path(files[0]).read_bytes()[:2] == b"\x1f\x8b" else None
-    pairs = tf.data.TFRecordDataset(files, compression)
+    pairs = tf.data.TFRecordDataset(files, wire.compression_of(files[0]))
     if seed is not None:
         pairs = pairs.shuffle(4096, seed=seed).repeat()
     numbered = tf.data.Dataset.zip((pairs, tf.data.Dataset.counter()))
@@ -104,6 +118,31 @@ def caption_batches(
     else:
         pairs = pairs.padded_batch(batch_size)
     return pairs.prefetch(2)
+
+
+def caption_parser(
+    image_size: int, *, num_objects: int = 0
+) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
+    """Returns the function that one record becomes a pair with, unmoved.
+
+    Args:
+      image_size: as for `caption_batches`.
+      num_objects: as for `caption_batches`.
+
+    Returns:
+      A function from `string []`, one serialised `SequenceExample`, to what a row of
+      a batch holds, without padding.
+    """
+    return lambda record: _parse(record, image_size, num_objects, (0, None))
+
+
+def _checked_jpeg(path: Path) -> bytes:
+    try:
+        contents = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    check_jpeg(contents, path)
+    return contents
 
 
 def _parse(record, image_size, num_objects, offset) -> dict[str, tf.Tensor]:

@@ -70,12 +70,18 @@ def perplexity(loss_sum: float, word_count: float) -> float:
       word_count: the masks of all batches, summed. The mean of the batches' means is
         another number, because batches hold different numbers of words.
 
+    Returns:
+      The perplexity; infinity where it is larger than any float, above 709 nats.
+
     Raises:
       ValueError: there are no words.
     """
     if word_count <= 0:
         raise ValueError(f"perplexity: over {word_count} words there is none")
-    return math.exp(loss_sum / word_count)
+    try:
+        return math.exp(loss_sum / word_count)
+    except OverflowError:
+        return math.inf
 
 
 def _check(references, candidates) -> None:

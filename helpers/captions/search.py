@@ -101,34 +101,41 @@ def beam_search(
     ids = tf.fill([batch, width, max_length], end)
     none = tf.fill([batch, width], 2 * NEVER)
 
-    def extend(time, ids, logps, words, done_ids, done_scores, state):
-        logits, state = step(tf.reshape(words, [-1]), state)
-        logps, parents, words = _best_words(logits, logps, width)
-        ids = _write(tf.gather(ids, parents, batch_dims=1), time, words)
-        state = _follow(state, parents, width)
-        ends = tf.equal(words, end)
-        length = tf.cast(time + 1, tf.float32) ** length_power
-        done = _best_captions(
-            [done_ids, ids],
-            [done_scores, tf.where(ends, logps / length, 2 * NEVER)], width,
-        )
-        logps = tf.where(ends, 2 * NEVER, logps)  # closed: extended no more
-        return time + 1, ids, logps, words, *done, state
-
-    def improvable(time, ids, logps, words, done_ids, done_scores, state):
-        # No open hypothesis can do better than lose nothing on its way to the end.
-        bound = tf.reduce_max(logps, 1) / float(max_length) ** length_power
-        open_ones = (bound > NEVER / 2) & (bound > tf.reduce_min(done_scores, 1))
-        return (time < max_length) & tf.reduce_any(open_ones)
-
     first = tf.fill([batch, width], start)
+    longest = float(max_length) ** length_power
     _, ids, logps, _, done_ids, done_scores, _ = tf.while_loop(
-        improvable, extend, (0, ids, logps, first, ids, none, state)
+        lambda time, *beam: (time < max_length) & _improvable(*beam, longest),
+        lambda *beam: _extend(step, *beam, end, length_power),
+        (0, ids, logps, first, ids, none, state),
     )
     # An open caption counts only where nothing is complete.
     lacking = tf.reduce_max(done_scores, 1, keepdims=True) < NEVER
-    partial = tf.where(lacking, logps / float(max_length) ** length_power, 2 * NEVER)
+    partial = tf.where(lacking, logps / longest, 2 * NEVER)
     return Captions(*_best_captions([done_ids, ids], [done_scores, partial], width))
+
+
+def _extend(step, time, ids, logps, words, done_ids, done_scores, state, end, power):
+    """One round: each open hypothesis by each word; the best go on, the ends aside."""
+    width = ids.shape[1]
+    logits, state = step(tf.reshape(words, [-1]), state)
+    logps, parents, words = _best_words(logits, logps, width)
+    ids = _write(tf.gather(ids, parents, batch_dims=1), time, words)
+    state = _follow(state, parents, width)
+    ends = tf.equal(words, end)
+    length = tf.cast(time + 1, tf.float32) ** power
+    done = _best_captions(
+        [done_ids, ids], [done_scores, tf.where(ends, logps / length, 2 * NEVER)], width
+    )
+    logps = tf.where(ends, 2 * NEVER, logps)  # closed: extended no more
+    return time + 1, ids, logps, words, *done, state
+
+
+def _improvable(ids, logps, words, done_ids, done_scores, state, longest):
+    """Whether an open hypothesis may still be better than a complete caption."""
+    # None can do better than lose nothing on its way to the end.
+    bound = tf.reduce_max(logps, 1) / longest
+    open_ones = (bound > NEVER / 2) & (bound > tf.reduce_min(done_scores, 1))
+    return tf.reduce_any(open_ones)
 
 
 def _best_words(logits, logps, width):

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,13 +12,18 @@ from helpers.errors import DataError
 from helpers.files import whole_file
 
 START, END, UNKNOWN = "<S>", "</S>", "<UNK>"
-_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # letters and digits of any script
 _LINE = re.compile(r"(\S+) (\d+)")
 
 
 def tokenize(caption: str) -> list[str]:
-    """Returns the words of a caption: lower case, no punctuation."""
-    return _WORD.findall(caption.lower())
+    """Returns the words of a caption: lower case, no punctuation, in any script.
+
+    Accents come as one character each and apostrophes as the plain one, so that a word
+    is the same word however it was typed.
+    """
+    caption = unicodedata.normalize("NFC", caption.lower()).replace("\u2019", "'")
+    return _WORD.findall(caption)
 
 
 class Vocabulary:
@@ -57,11 +63,13 @@ class Vocabulary:
           min_count: words seen less often become `<UNK>`.
 
         Raises:
-          ValueError: there are no captions.
+          ValueError: there are no captions, or one has no word.
         """
         counts = Counter()
         for caption in captions:
-            counts.update([START, *tokenize(caption), END])
+            if not (words := tokenize(caption)):
+                raise ValueError(f"Vocabulary.build: {caption!r} has no word")
+            counts.update([START, *words, END])
         if not counts:
             raise ValueError("Vocabulary.build: there are no captions to count")
         kept = [
