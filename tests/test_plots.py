@@ -71,6 +71,12 @@ def test_initializers_and_savers_are_not_drawn():
     assert "variable [5, 3]" in texts and "variable [3]" in texts
 
 
+def test_one_scope_to_hide_may_be_a_string():
+    texts, boxes, _ = drawn(towers(3), hide="tower_1")
+    assert "tower_0" in texts and "tower_1" not in texts
+    assert len(boxes) == len(drawn(towers(3), hide=["tower_1"])[1]) == 5
+
+
 def test_a_graph_def_gives_the_same_picture():
     graph = towers(3)
     assert drawn(graph)[0] == drawn(graph.as_graph_def())[0]

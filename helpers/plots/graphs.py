@@ -45,7 +45,7 @@ def draw_graph(
     *,
     depth: int | Callable[[str], str] = 1,
     colour_by: str = "scope",
-    hide: Collection[str] = ("save",),
+    hide: str | Collection[str] = ("save",),
 ) -> Figure:
     """Draws a graph from its inputs at the top to its results at the bottom.
 
@@ -60,7 +60,7 @@ def draw_graph(
         2), or a function from an op's name to its box's; the empty string leaves
         the op out.
       colour_by: `"scope"`, or `"device"` with a legend of the devices asked for.
-      hide: outermost scopes that are left out.
+      hide: outermost scopes that are left out, one or several.
 
     Returns:
       The figure, for `plots.show`.
@@ -71,7 +71,8 @@ def draw_graph(
     if colour_by not in ("scope", "device"):
         raise ValueError(f"draw_graph: colour_by is scope or device, not {colour_by}")
     definition = graph.as_graph_def() if isinstance(graph, tf.Graph) else graph
-    boxes, edges = _collapse(definition, depth, set(hide))
+    hidden = {hide} if isinstance(hide, str) else set(hide)
+    boxes, edges = _collapse(definition, depth, hidden)
     if not boxes:
         raise ValueError("draw_graph: the graph holds no op to draw")
     for box in boxes.values():
