@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 from google.protobuf import text_format
+from google.protobuf.message import DecodeError
 
 from helpers import captions
 from helpers.errors import DataError
@@ -177,7 +178,7 @@ def read(path: Path) -> tf1.GraphDef:
             event = tf1.Event.FromString(record)
             if event.HasField("graph_def"):
                 return tf1.GraphDef.FromString(event.graph_def)
-    except tf.errors.OpError as error:
+    except (tf.errors.OpError, DecodeError) as error:
         raise DataError(f"{path}: damaged: run python -m prebuilt.build") from error
     raise DataError(f"{path}: holds no graph: run python -m prebuilt.build")
 

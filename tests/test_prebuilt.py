@@ -101,6 +101,10 @@ def test_damage_is_named(tmp_path):
     path.write_bytes(data)
     with pytest.raises(DataError, match="damaged"):
         build.read(path)
+    with tf.io.TFRecordWriter(str(path)) as file:
+        file.write(b"no event")
+    with pytest.raises(DataError, match="damaged"):
+        build.read(path)
     path.write_bytes(b"")
     with pytest.raises(DataError, match="holds no graph"):
         build.read(path)
