@@ -104,6 +104,11 @@ def test_somebody_elses_folder_is_not_touched(tmp_path):
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
 
+def test_settings_may_be_numpys_numbers(small, tmp_path):
+    numbers = {name: np.int64(value) for name, value in SMALL.items()}
+    assert digest(write_scenes(tmp_path / "world", **numbers)) == digest(small)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"train": 0}, {"size": 31}, {"colours": 7}, {"shapes": 1}, {"seed": -1}]
 )
@@ -244,7 +249,12 @@ def without(key):
 
 @pytest.mark.parametrize(("content", "message"), [
     ("{", "cannot be read as JSON"),
-    ("[]", "not a file of COCO captions"),
+    ("[]", "not of COCO, it has no list `images`"),
+    ({**COCO, "annotations": {}}, "no list `annotations`"),
+    ({**COCO, "annotations": [*COCO["annotations"], None]}, "entry 3 .* no 'image_id'"),
+    ({**COCO, "annotations": [{**COCO["annotations"][0], "caption": None}]},
+     "entry 0 of `annotations` has null as its caption"),
+    ({**COCO, "images": [{**COCO["images"][0], "file_name": 7}]}, "7 as its file_name"),
     (without("caption"), "no 'caption'"),
     (without("image_id"), "no 'image_id'"),
     ({**COCO, "images": []}, "lists no images"),
@@ -258,6 +268,23 @@ def test_bad_files_give_one_clear_line(coco, content, message):
     with pytest.raises(DataError, match=message) as caught:
         grab_captions(coco)
     assert "captions_val2014.json" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ({"annotations": [{"image_id": 9, "category_id": 18, "bbox": None}]}, "null as"),
+    ({"annotations": [{"image_id": 9, "category_id": 18, "bbox": [1, 2, "3", 4]}]},
+     r"\[1, 2, \"3\", 4\] as its bbox"),
+    ({"categories": [{"id": 18}]}, "entry 0 of `categories` has no 'name'"),
+    ({"categories": 18}, "no list `categories`"),
+    ([], "no list"),
+])
+def test_bad_boxes_give_one_clear_line(coco, content, message):
+    good = {"categories": [{"id": 18, "name": "dog"}], "annotations": []}
+    write(coco, {**good, **content} if content else [], "instances_val2014")
+    with pytest.raises(DataError, match=message) as caught:
+        grab_captions(coco)
+    assert "instances_val2014.json" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -13,8 +13,9 @@ import tensorflow as tf
 from PIL import Image
 from sklearn.linear_model import RidgeClassifier
 
+from helpers import manifest
 from helpers.errors import DataError
-from helpers.shapes import drawing, manifest, tiny, write_tiny_shapes
+from helpers.shapes import drawing, tiny, write_tiny_shapes
 
 SMALL = {"num_classes": 3, "train": 5, "val": 2, "size": 17}
 
@@ -221,7 +222,7 @@ def test_the_manifest_counts_what_is_there(small):
     assert listed["settings"] == {**SMALL, "seed": 7}
 
 
-@pytest.mark.parametrize("damage", ["cut", "lost", "added", "no manifest"])
+@pytest.mark.parametrize("damage", ["cut", "lost", "list", "no manifest"])
 def test_a_damaged_folder_is_found_out(damage, tmp_path):
     folder = write_tiny_shapes(tmp_path, **SMALL)
     before = digest(folder)
@@ -230,17 +231,41 @@ def test_a_damaged_folder_is_found_out(damage, tmp_path):
         victim.write_bytes(victim.read_bytes()[:100])
     elif damage == "lost":
         victim.unlink()
-    elif damage == "added":
-        victim.with_name("stray.JPEG").write_bytes(b"")
+    elif damage == "list":
+        (folder / manifest.NAME).write_text("[]")
     else:
         (folder / manifest.NAME).unlink()
     with pytest.raises(DataError, match="draw it again"):
         manifest.check_manifest(folder, "draw it again")
-    if damage == "no manifest":  # it could be somebody's own folder
+    if damage in ("list", "no manifest"):  # it could be somebody's own folder
         with pytest.raises(DataError, match="not made by"):
             write_tiny_shapes(tmp_path, **SMALL)
     else:
         assert digest(write_tiny_shapes(tmp_path, **SMALL)) == before
+
+
+def test_a_file_of_the_readers_own_changes_nothing_and_is_never_deleted(tmp_path):
+    folder = write_tiny_shapes(tmp_path, **SMALL)
+    before = {p: p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()}
+    for name in (".DS_Store", "train/my_notes.txt"):
+        (folder / name).write_text("mine")
+    write_tiny_shapes(tmp_path, **SMALL)  # nothing is drawn
+    assert {p: p.stat().st_mtime_ns for p in before} == before
+    next(folder.glob("train/*/images/*_3.JPEG")).unlink()
+    with pytest.warns(UserWarning, match=r"\.DS_Store.* is kept as tiny.*\.kept-"):
+        write_tiny_shapes(tmp_path, **SMALL)
+    assert {p.relative_to(folder) for p in folder.rglob("*") if p.is_file()} == {
+        p.relative_to(folder) for p in before
+    }
+    [kept] = tmp_path.glob("*.kept-*")
+    assert (kept / "train" / "my_notes.txt").read_text() == "mine"
+
+
+def test_settings_may_be_numpys_numbers(small, tmp_path):
+    numbers = {name: np.int64(value) for name, value in SMALL.items()}
+    assert digest(write_tiny_shapes(tmp_path, **numbers)) == digest(small)
+    with pytest.raises(TypeError, match="float"):
+        write_tiny_shapes(tmp_path, num_classes=2.5)
 
 
 def test_a_whole_folder_is_left_alone(tmp_path):

@@ -4,6 +4,7 @@ Only zip: its list stands in one place and states every size. A tar file shows w
 it does while it does it.
 """
 
+import hashlib
 import os
 import shutil
 import stat
@@ -14,9 +15,9 @@ from pathlib import Path, PurePosixPath
 
 from tqdm import tqdm
 
+from helpers import manifest
 from helpers.errors import DataError
 from helpers.files import whole_folder
-from helpers.shapes import manifest
 
 MAX_BYTES = 4 << 30
 MAX_RATIO = 200  # pictures and tables shrink to a tenth at best, zeros to a thousandth
@@ -38,8 +39,9 @@ def unpack_zip(
 
     Args:
       zip_path: the archive.
-      folder: gets its name when all is unpacked. A damaged folder that an earlier
-        call made is replaced.
+      folder: gets its name when all is unpacked. If it is there, whole, from this
+        archive, nothing is done; one that an earlier call made, damaged or of another
+        archive, is replaced.
       files: how many files it must hold; None where that is not known.
       max_bytes: the most that it may unpack to.
 
@@ -50,17 +52,19 @@ def unpack_zip(
       DataError: the archive is damaged or refused; names the member and the cause.
     """
     zip_path, folder = Path(zip_path), Path(folder)
-    if manifest.is_whole(folder):
-        return folder
     try:
         with zipfile.ZipFile(zip_path) as archive:
             members = archive.infolist()
+            made = {"made_by": _MAKER, "made_from": _identity(members)}
+            found = manifest.read_manifest(folder) or {}
+            if made.items() <= found.items() and manifest.is_whole(folder):
+                return folder
             _check_names(zip_path, members)
             _check_sizes(zip_path, members, files, max_bytes, folder)
             manifest.clear_way(folder, _MAKER)
             with whole_folder(folder) as draft:
                 _write(zip_path, archive, members, draft)
-                manifest.write_manifest(draft, made_by=_MAKER)
+                manifest.write_manifest(draft, **made)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise DataError(f"{zip_path}: damaged archive ({error}): delete it") from error
     except OSError as error:
@@ -68,6 +72,12 @@ def unpack_zip(
             f"{zip_path}: cannot be unpacked to {folder} ({error.strerror or error})"
         ) from error
     return folder
+
+
+def _identity(members: list[zipfile.ZipInfo]) -> str:
+    """Returns the SHA-256 of the archive's list: each name, size and CRC-32."""
+    rows = [f"{one.orig_filename} {one.file_size} {one.CRC}\n" for one in members]
+    return hashlib.sha256("".join(rows).encode(errors="surrogatepass")).hexdigest()
 
 
 def _check_names(zip_path: Path, members: list[zipfile.ZipInfo]) -> None:

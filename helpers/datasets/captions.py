@@ -80,12 +80,14 @@ def _split(path: Path) -> str:
 def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
     """Returns the pictures of one annotation file that have a caption."""
     split = _split(path)
-    images, annotations = _read(path, "caption")
+    content = _parse(path)
+    images = _images(content, path)
+    annotations = _entries(content, path, "annotations", image_id=int, caption=str)
     captions: dict[int, list[str]] = {number: [] for number in images}
     for annotation in annotations:
         _of(annotation, captions, path).append(annotation["caption"].strip())
     objects = _objects(folder / "annotations" / f"instances_{split}.json", images)
-    places = _places(folder, split, path)
+    places = _places(folder, split)
     pictures = []
     for number, name in images.items():
         if name not in places:
@@ -107,36 +109,47 @@ def _objects(path: Path, images: dict[int, str]) -> dict[int, list[PicturedObjec
     objects: dict[int, list[PicturedObject]] = {number: [] for number in images}
     if not path.exists():
         return objects
-    _, annotations = _read(path, "category_id", "bbox")
-    try:
-        names = {one["id"]: one["name"] for one in _parse(path)["categories"]}
-    except (KeyError, TypeError) as error:
-        raise DataError(f"{path}: its list of categories is missing or odd.") from error
-    for one in annotations:
+    content = _parse(path)
+    categories = _entries(content, path, "categories", id=int, name=str)
+    names = {one["id"]: one["name"] for one in categories}
+    keys = {"image_id": int, "category_id": int, "bbox": list}
+    for k, one in enumerate(_entries(content, path, "annotations", **keys)):
+        if [type(part) in (int, float) for part in one["bbox"]] != [True] * 4:
+            box = json.dumps(one["bbox"])[:40]
+            raise DataError(
+                f"{path}: entry {k} of `annotations` has {box} as its bbox. Expected "
+                "x, y, width, height."
+            )
         category = one["category_id"]
         found = PicturedObject(category, names.get(category, "?"), tuple(one["bbox"]))
         _of(one, objects, path).append(found)
     return objects
 
 
-def _read(path: Path, *keys: str) -> tuple[dict[int, str], list[dict]]:
-    """Returns file name by image id, and the annotations, which all have the keys."""
-    content = _parse(path)
-    try:
-        images = {one["id"]: one["file_name"] for one in content["images"]}
-        annotations = content["annotations"]
-        for annotation in annotations:
-            for key in ("image_id", *keys):
-                annotation[key]
-    except (KeyError, TypeError) as error:
-        raise DataError(
-            f"{path}: not a file of COCO {'captions' if 'caption' in keys else 'boxes'}"
-            f": an entry has no {error}. Expected lists `images` (id, file_name) and "
-            f"`annotations` (image_id, {', '.join(keys)})."
-        ) from error
+def _images(content: Any, path: Path) -> dict[int, str]:
+    """Returns file name by image id."""
+    images = _entries(content, path, "images", id=int, file_name=str)
     if not images:
         raise DataError(f"{path}: it lists no images.")
-    return images, annotations
+    return {one["id"]: one["file_name"] for one in images}
+
+
+def _entries(content: Any, path: Path, part: str, /, **kinds: type) -> list[dict]:
+    """Returns one of a file's lists, whose entries have these keys, of these kinds."""
+    entries = content.get(part) if isinstance(content, dict) else None
+    wanted = f"Expected a list `{part}` of entries with {', '.join(kinds)}."
+    if not isinstance(entries, list):
+        raise DataError(f"{path}: not of COCO, it has no list `{part}`. {wanted}")
+    for k, entry in enumerate(entries):
+        for key, kind in kinds.items():
+            if not isinstance(entry, dict) or key not in entry:
+                cause = f"has no {key!r}"
+            elif not isinstance(entry[key], kind):
+                cause = f"has {json.dumps(entry[key])[:40]} as its {key}"
+            else:
+                continue
+            raise DataError(f"{path}: entry {k} of `{part}` {cause}. {wanted}")
+    return entries
 
 
 def _parse(path: Path) -> Any:
@@ -158,7 +171,7 @@ def _of(annotation: dict, per_image: dict[int, list], path: Path) -> list:
         ) from error
 
 
-def _places(folder: Path, split: str, path: Path) -> dict[str, Path]:
+def _places(folder: Path, split: str) -> dict[str, Path]:
     """Returns where each file of the folders that may hold the pictures is."""
     places = {}
     for sub in (folder / "images" / split, folder / split, folder / "images"):

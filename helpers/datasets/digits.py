@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
+from helpers import manifest
 from helpers.datasets.downloads import Download
 from helpers.errors import DataError
 from helpers.files import data_folder, whole_folder
-from helpers.shapes import manifest
 
 ARRAYS = ("x_train", "y_train", "x_test", "y_test")
 NUM_TRAIN = 1500  # of the 1,797 small digits; the rest are by other writers
@@ -45,7 +45,8 @@ def grab_mnist(source: str = "bundled") -> Path:
             f'grab_mnist: source is {source!r}; it is "bundled" or "download"'
         )
     folder = data_folder() / f"mnist-{source}"
-    if manifest.is_whole(folder):
+    found = manifest.read_manifest(folder) or {}
+    if found.get("made_by") == _MAKER and manifest.is_whole(folder):
         return folder
     arrays = makers[source]()
     manifest.clear_way(folder, _MAKER)

@@ -3,14 +3,16 @@
 import itertools
 import json
 import math
+import operator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from tqdm import tqdm
 
+from helpers import manifest
 from helpers.files import whole_folder
-from helpers.shapes import drawing, manifest
+from helpers.shapes import drawing
 
 MOST_COLOURS, MOST_SHAPES = len(drawing.COLOURS), len(drawing.SHAPES)
 # Each relation with its mirror: "A left of B" says the same as "B right of A".
@@ -82,6 +84,10 @@ def write_scenes(
     """
     counts = {"train": train, "val": val, "unseen": unseen}
     world = {"colours": colours, "shapes": shapes, "size": size, "seed": seed}
+    counts, world = (
+        {name: operator.index(value) for name, value in part.items()}
+        for part in (counts, world)
+    )
     _check({**counts, **world})
     folder = Path(path)
     made = {"made_by": _MAKER, "settings": {**counts, **world}}

@@ -2,14 +2,16 @@
 
 import itertools
 import math
+import operator
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 from tqdm import tqdm
 
+from helpers import manifest
 from helpers.files import whole_folder
-from helpers.shapes import drawing, manifest
+from helpers.shapes import drawing
 
 FOLDER = "tiny-imagenet-200"
 MOST_CLASSES = len(drawing.COLOURS) * len(drawing.SHAPES) * len(drawing.TEXTURES)
@@ -36,7 +38,7 @@ def write_tiny_shapes(
     Args:
       path: gets the folder `tiny-imagenet-200/`, in one step when all is drawn. If
         that is there with these settings, whole, nothing is done; if it is drawn
-        with others, or damaged, it is drawn anew.
+        with others, or damaged, it is drawn anew. Files of your own in it are kept.
       num_classes: 1 to 216.
       train: training pictures per class.
       val: validation pictures per class.
@@ -58,6 +60,7 @@ def write_tiny_shapes(
         "size": size,
         "seed": seed,
     }
+    settings = {name: operator.index(value) for name, value in settings.items()}
     _check(settings)
     folder = Path(path) / FOLDER
     if _is_there(folder, settings):

@@ -18,10 +18,10 @@ from pathlib import Path
 import killing
 import pytest
 
+from helpers import manifest
 from helpers.datasets import archives
 from helpers.datasets.archives import unpack_zip
 from helpers.errors import DataError
-from helpers.shapes import manifest
 
 pytestmark = [
     pytest.mark.timeout(180),
@@ -273,7 +273,8 @@ def test_three_processes_at_once(call, many, tmp_path):
     code = (
         "import sys\n"
         "from helpers.datasets.archives import unpack_zip\n"
-        "from helpers.shapes import write_tiny_shapes, manifest\n"
+        "from helpers import manifest\n"
+        "from helpers.shapes import write_tiny_shapes\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         f"manifest.check_manifest({call}, 'mend')"
     )
@@ -297,6 +298,16 @@ def test_a_damaged_folder_is_unpacked_again(many, tmp_path):
     (folder / "d3" / "3.bin").write_bytes(b"")
     assert not manifest.is_whole(folder)
     assert killing.digest(unpack_zip(many, folder)) == before
+
+
+def test_another_archive_is_unpacked_though_the_folder_is_whole(tmp_path):
+    for name in ("a", "b"):  # of the same names and sizes
+        build(tmp_path / f"{name}.zip", ("letter.txt", name))
+        folder = unpack_zip(tmp_path / f"{name}.zip", tmp_path / "out")
+        assert (folder / "letter.txt").read_text() == name
+    stamp = (folder / manifest.NAME).stat().st_mtime_ns
+    unpack_zip(tmp_path / "b.zip", folder)
+    assert (folder / manifest.NAME).stat().st_mtime_ns == stamp
 
 
 def test_a_folder_of_somebody_else_is_left_alone(many, tmp_path):
