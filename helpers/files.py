@@ -18,10 +18,14 @@ STALE_SECONDS = 24 * 3600
 def data_folder() -> Path:
     """Returns the folder for data: `data/`, or wherever `HELPERS_DATA` points.
 
+    A relative `HELPERS_DATA` begins at the repository's folder, wherever the notebook
+    runs; `~` is your home.
+
     Raises:
       DataError: nothing can be written there.
     """
-    folder = Path(os.environ.get("HELPERS_DATA") or ROOT / "data").resolve()
+    wanted = Path(os.environ.get("HELPERS_DATA") or "data").expanduser()
+    folder = (ROOT / wanted).resolve()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         cause = "" if os.access(folder, os.W_OK) else "no permission to write"
@@ -36,10 +40,28 @@ def data_folder() -> Path:
 
 
 def fresh_folder(path: str | os.PathLike) -> Path:
-    """Returns `path` as an empty folder, so that re-running a cell starts clean."""
+    """Returns `path` as an empty folder, so that re-running a cell starts clean.
+
+    Where it is a link, the link gives way to a folder; what it led to stays as it is.
+
+    Args:
+      path: the folder; all that is in it is deleted.
+
+    Raises:
+      DataError: it cannot be emptied.
+    """
     path = Path(path)
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        if path.is_symlink():
+            path.unlink()
+        elif path.exists():
+            shutil.rmtree(path)
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be emptied ({error.strerror or error}): close what uses "
+            "it, or delete it by hand"
+        ) from error
     return path
 
 

@@ -12,6 +12,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 import helpers
+from helpers import files, manifest
 from helpers.datasets import (
     archives,
     digits,
@@ -153,6 +154,45 @@ def test_digits_are_mended(data):
     original = (path / "y_test.npy").read_bytes()
     (path / "y_test.npy").write_bytes(original[:-1])
     assert (grab_mnist() / "y_test.npy").read_bytes() == original
+
+
+def test_digits_of_another_version_are_made_again_and_notes_beside_them_are_kept(data):
+    path = grab_mnist()
+    (path / "my_notes.txt").write_text("mine")
+    assert (grab_mnist() / "my_notes.txt").exists()
+    text = (path / manifest.NAME).read_text()
+    (path / manifest.NAME).write_text(text.replace("version 1", "version 0"))
+    with pytest.warns(UserWarning, match="my_notes.txt"):
+        grab_mnist()
+    assert (path / manifest.NAME).read_text() == text
+    [kept] = data.glob("mnist-bundled.kept-*")
+    assert (kept / "my_notes.txt").read_text() == "mine"
+
+
+def test_the_data_folder_is_the_same_from_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "ROOT", tmp_path / "course")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    (tmp_path / "notebooks").mkdir()
+    for value, wanted in (("", "course/data"), ("my data", "course/my data"),
+                          ("~/data", "home/data")):
+        monkeypatch.setenv("HELPERS_DATA", value)
+        for here in (tmp_path, tmp_path / "notebooks"):
+            monkeypatch.chdir(here)
+            assert files.data_folder() == tmp_path / wanted
+
+
+def test_a_fresh_folder_is_empty_also_where_a_link_was(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    (real / "thesis.txt").write_text("mine")
+    link.symlink_to(real)
+    assert list(files.fresh_folder(link).iterdir()) == [] and not link.is_symlink()
+    assert (real / "thesis.txt").read_text() == "mine"
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(DataError, match="file: cannot be emptied"):
+        files.fresh_folder(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_grab_mnist_takes_an_archive_that_is_there(data, monkeypatch):
