@@ -1,5 +1,6 @@
 """Queues: exactly-once delivery, an end to every run, and no thread left behind."""
 
+import _thread
 import contextlib
 import itertools
 import threading
@@ -196,6 +197,32 @@ def test_a_thread_that_does_not_stop_is_named():
         time.sleep(0.2)
 
 
+def test_steps_go_one_at_a_time():
+    first, release, found = threading.Event(), threading.Event(), []
+
+    def step():
+        first.set()
+        return float(release.wait(20))
+
+    with tf.Graph().as_default() as graph:
+        value = tf1.py_func(step, [], tf.float64)
+
+    def second(runner):
+        first.wait(20)
+        with pytest.raises(RuntimeError, match="another thread is in a step"):
+            runner.run(value)
+        found.append("error")
+        release.set()
+
+    with tf1.Session(graph=graph) as session, running_queues(session) as runner:
+        thread = threading.Thread(target=second, args=(runner,))
+        thread.start()
+        assert runner.run(value) == 1.0
+        thread.join()
+        assert runner.run(value) == 1.0  # and it goes on
+    assert found == ["error"]
+
+
 def test_own_threads_join_with_the_others():
     graph, values = numbers(epochs=None)
     turns = []
@@ -306,8 +333,9 @@ def test_diagnose_looks_into_a_monitored_session():
     with graph.as_default(), tf1.train.MonitoredSession() as session:
         session.run(values)
         assert [state.alive for state in diagnose(session).queues] == [1, 1]
-        with pytest.raises(RuntimeError, match="run already"):
+        with pytest.raises(RuntimeError, match="MonitoredSession starts and stops"):
             all_of(session, values)
+        session.run(values)
 
 
 def test_diagnose_without_queues():
@@ -432,6 +460,60 @@ def test_feed_stops_while_its_queue_is_full():
     assert not state.closed and state.size == 11
 
 
+def test_feed_with_a_slow_source_goes_on_in_the_next_block():
+    leaves = threading.Event()
+
+    def slow():
+        for number in itertools.count():
+            if number == 5:
+                leaves.wait(20)
+                time.sleep(0.9)
+            yield number
+
+    with tf.Graph().as_default() as graph:
+        queue = fifo()
+        value = queue.dequeue()
+        feed_queue(queue, slow)
+    got = []
+    with tf1.Session(graph=graph) as session:
+        for _ in range(3):
+            with running_queues(session) as runner:
+                got += [int(one) for one in runner.steps(value, n=5)]
+                leaves.set()
+    assert got == list(range(15))
+
+
+def test_feed_goes_on_after_a_step_that_was_slow():
+    with tf.Graph().as_default() as graph:
+        queue = fifo()
+        value = queue.dequeue()
+        slow = tf1.py_func(lambda row: time.sleep(2) or row, [value], tf.int32)
+        feed_queue(queue, np.arange(101))
+    with tf1.Session(graph=graph) as session:
+        with (
+            pytest.raises(PipelineStalled, match="no queue starves"),
+            running_queues(session, stall=0.3) as runner,
+        ):
+            runner.run(slow)
+        with running_queues(session) as runner:
+            assert [int(one) for one in runner.steps(value, n=3)] == [1, 2, 3]
+
+
+def test_a_step_that_waits_for_a_feed_is_freed_before_the_grace():
+    with tf.Graph().as_default() as graph:
+        queue = fifo()
+        value = queue.dequeue_many(5)
+        feed_queue(queue, lambda: ([3] * 5 if time.sleep(0.5) is None else 0))
+    with tf1.Session(graph=graph) as session:
+        with (
+            pytest.raises(KeyboardInterrupt),
+            running_queues(session, grace=100) as runner,
+        ):
+            threading.Timer(0.2, _thread.interrupt_main).start()
+            runner.run(value)
+        assert diagnose(session).queues[0].closed  # nothing else would have freed it
+
+
 def test_feed_serves_one_session_at_a_time():
     with tf.Graph().as_default() as graph:
         queue = fifo()
@@ -469,6 +551,7 @@ def test_feed_in_a_monitored_session():
         (np.arange(0), {}, "same number of rows, got \\[0\\]"),
         ((np.arange(3), np.arange(3)), {}, "expected 1 arrays"),
         (np.ones((3, 2), np.int32), {}, "component 0: expected rows of shape \\(\\)"),
+        (np.ones(3), {}, "component 0: float64 values do not fit into int32"),
         (np.arange(3), {"epochs": 0}, "epochs is 0"),
         (lambda: iter([1]), {"seed": 1}, "shuffles by itself"),
     ],
@@ -486,6 +569,24 @@ def test_feed_refuses_a_queue_with_a_runner_or_without_shapes():
             feed_queue(queue, np.arange(3))
         with pytest.raises(ValueError, match="shapes"):
             feed_queue(tf1.FIFOQueue(3, [tf.int32]), np.arange(3))
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ((1, 2), "numbers: item 2 has 2 values, the queue takes 1"),
+        (1.5, "numbers: item 2: component 0 does not fit into int32"),
+        (2**40, "numbers: item 2: component 0 does not fit into int32"),
+        ("three", "numbers: item 2: component 0 does not fit into int32"),
+    ],
+)
+def test_feed_names_an_item_that_does_not_fit(item, message):
+    with tf.Graph().as_default() as graph:
+        queue = fifo()
+        value = queue.dequeue()
+        feed_queue(queue, lambda: iter([1, np.int64(2), item]))
+    with tf1.Session(graph=graph) as session, pytest.raises(ValueError, match=message):
+        all_of(session, value)
 
 
 def test_feed_from_nothing_is_an_error():

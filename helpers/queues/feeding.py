@@ -7,10 +7,12 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.errors import first_line
 from helpers.queues.doctor import building, filled_by, probe_queue, runners_of
 
 _CHUNK = 64  # rows per enqueue: one run for many rows, small against most queues
 _LOOK_AGAIN = 0.002  # seconds between two looks at a full queue
+FEED_THREAD = "feed-"  # how the names of feeding threads begin
 
 Source = np.ndarray | tuple[np.ndarray, ...] | Callable[[], Iterable]
 
@@ -28,8 +30,9 @@ def feed_queue(
     exactly once per epoch, whatever stops in between: the feed keeps its place, and
     the next `running_queues` on the session goes on with the next row. With
     `epochs=None` the queue stays open when the block ends, so that you can train
-    again. When the last of `epochs` is in, the queue is closed: steps drain it, then
-    end.
+    again; but not when a step waits in vain for rows at that moment (a stall, Ctrl-C),
+    since only closing the queue frees it. When the last of `epochs` is in, the queue
+    is closed: steps drain it, then end.
 
     Args:
       queue: with the shape of every component given, and with no other runner.
@@ -122,7 +125,7 @@ class Feed(tf1.train.QueueRunner):
             self._runs_per_session[sess] = 1
         thread = threading.Thread(
             target=self._feed, args=(sess, coord), daemon=daemon,
-            name=f"feed-{self.name}",
+            name=f"{FEED_THREAD}{self.name}",
         )
         coord.register_thread(thread)
         if start:
@@ -186,9 +189,20 @@ def _checked(queue: tf1.QueueBase, source) -> list[np.ndarray]:
                 f"{array.shape[1:]}"
             )
     return [
-        array.astype(dtype.as_numpy_dtype, casting="same_kind", copy=False)
-        for array, dtype in zip(arrays, queue.dtypes, strict=True)
+        _typed(array, dtype, f"{name}: component {i}")
+        for i, (array, dtype) in enumerate(zip(arrays, queue.dtypes, strict=True))
     ]
+
+
+def _typed(array: np.ndarray, dtype: tf.DType, where: str) -> np.ndarray:
+    """Returns an array in a component's type, if that is of the same kind."""
+    try:
+        return array.astype(dtype.as_numpy_dtype, casting="same_kind", copy=False)
+    except TypeError as error:
+        raise ValueError(
+            f"{where}: {array.dtype} values do not fit into {dtype.name}: convert them "
+            "first"
+        ) from error
 
 
 def _sliced(arrays, epochs, seed, size) -> Iterator[list[np.ndarray]]:
@@ -211,9 +225,14 @@ def _called(name, source, dtypes, epochs) -> Iterator[list[np.ndarray]]:
         items = 0
         for item in source():
             values = item if isinstance(item, tuple) else (item,)
+            if len(values) != len(dtypes):
+                raise ValueError(
+                    f"{name}: item {items} has {len(values)} values, the queue takes "
+                    f"{len(dtypes)}"
+                )
             yield [
-                np.asarray(value, dtype.as_numpy_dtype)[np.newaxis]
-                for value, dtype in zip(values, dtypes, strict=True)
+                _row(value, dtype, f"{name}: item {items}: component {i}")
+                for i, (value, dtype) in enumerate(zip(values, dtypes, strict=True))
             ]
             items += 1
         if not items:
@@ -221,3 +240,14 @@ def _called(name, source, dtypes, epochs) -> Iterator[list[np.ndarray]]:
         epoch += 1
 
 
+def _row(value, dtype: tf.DType, where: str) -> np.ndarray:
+    """Returns one value as a chunk of one row, if the component can hold it."""
+    try:
+        row = np.asarray(value, dtype.as_numpy_dtype)
+        if dtype.is_integer and not np.array_equal(row, value):
+            raise ValueError(f"{row} is another number")  # cut off, or wrapped around
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError(
+            f"{where} does not fit into {dtype.name} ({first_line(error)})"
+        ) from error
+    return row[np.newaxis]

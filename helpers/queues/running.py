@@ -22,9 +22,12 @@ from helpers.queues.doctor import (
     raw_session,
     runners_of,
 )
+from helpers.queues.feeding import FEED_THREAD, Feed
 
 _POLL = 0.2  # seconds: how late Windows notices Ctrl-C; elsewhere it is at once
-_FREE = 0.5  # seconds that threads get before every queue is closed under them
+_FREE = 0.5  # seconds that threads get before queues are closed under them
+_SPARE = 1.0  # seconds more before the queue of a feed is: closing is for good
+_LOST = "the session had to be closed under a step, and its variables are lost"
 _END_OF_DATA = ("is closed and has insufficient elements", "End of sequence")
 
 
@@ -43,7 +46,10 @@ def running_queues(
     Args:
       session: an open session whose variables are initialised.
       stall: seconds that one step may take before it counts as stalled.
-      grace: seconds that threads get to stop.
+      grace: seconds that threads and a step under way get to stop. A step that
+        waits for a queue is freed at once. One that computes for longer cannot be
+        cut short: the session is closed under it, which loses the variables, and
+        the error says so.
 
     Yields:
       A `Runner`: `runner.run(fetches)` in place of `session.run(fetches)`, or
@@ -52,7 +58,9 @@ def running_queues(
     Raises:
       RuntimeError: the session is closed, its runners run already, a variable that
         they need is not initialised, or the pipeline was stopped once before; at
-        the end: a thread did not stop, or the session was closed too early.
+        the end: a thread or a step did not stop, or the session was closed too
+        early; at once: the session is a `MonitoredSession`, which starts its
+        runners itself and whose hooks a step here would pass by.
       PipelineStalled: a step took longer than `stall`; names the queue that starves.
       DataError: the data ended before the first step.
       tf.errors.OpError: what a thread or a step failed with, in one line, with
@@ -65,7 +73,12 @@ def running_queues(
         yield runner
     except BaseException as error:  # Ctrl-C too: the threads have to stop first
         own = error
-    first = _first_real(own, runner._stop())
+    try:
+        first = _first_real(own, runner._stop())
+    except BaseException as error:  # Ctrl-C once more: then nothing is waited for
+        first = error
+    if runner._lost:
+        first = _with(first or RuntimeError(), _LOST)
     if first is not None:
         raise first
 
@@ -86,13 +99,17 @@ class Runner:
     def __init__(self, session: tf1.Session, stall: float, grace: float):
         self.coord = _NamingCoordinator()
         self.steps_done = 0
-        self._session = raw_session(session)
+        self._session = session
         self._stall = stall
         self._grace = grace
         self._ended = False
+        self._lost = False
 
     def run(self, fetches, feed_dict: dict | None = None):
-        """Runs one step: `session.run`, but it can be interrupted and always ends.
+        """Runs one step: `session.run`, but it can be interrupted.
+
+        It returns after `stall` seconds at the latest, and leaving the block then
+        takes `grace` seconds and a few more at the most, whatever the step does.
 
         Args:
           fetches: as for `session.run`.
@@ -104,7 +121,8 @@ class Runner:
         Raises:
           tf.errors.OutOfRangeError: the data has come to its end. Let it pass:
             the block takes it for its normal end.
-          RuntimeError: a step was asked for after that, or after an interrupt.
+          RuntimeError: a step was asked for after that, after an interrupt, or while
+            another thread is in one.
         """
         if self._ended:
             raise RuntimeError(
@@ -154,6 +172,11 @@ class Runner:
 
     def _start(self) -> None:
         """Checks that the runners can run, then starts them."""
+        if self._session is not raw_session(self._session):
+            raise RuntimeError(
+                "a MonitoredSession starts and stops the queue runners itself: call "
+                "its session.run, with no running_queues around it"
+            )
         if self._session._closed:
             raise RuntimeError("the session is closed: open a new one")
         graph = self._session.graph
@@ -166,6 +189,7 @@ class Runner:
                     "leave them to one"
                 )
         self._probes = {op.name: probe_queue(op) for op in queue_ops(graph)}
+        self._feeds = {filled_by(r).name for r in runners if isinstance(r, Feed)}
         _check_open(self._session, runners, self._probes)
         _check_initialised(self._session, runners)
         self._steps = _StepThread()
@@ -183,20 +207,33 @@ class Runner:
         """Stops and joins everything; returns what a thread failed with."""
         closed_early = self._session._closed
         self.coord.request_stop()
-        if not self._all_ended(_FREE):
-            self._close_queues()
-            self._all_ended(self._grace)
         failed = None
         try:
+            self._free_all()
             self.coord.join(stop_grace_period_secs=0)
         except Exception as error:
             failed = error
-        if not self._steps.end(0):
-            self._session.close()  # the last resort: variables are lost with it
-            self._steps.end(1)
+        finally:
+            if not self._steps.end(_FREE):
+                self._lost = not closed_early
+                _within(_FREE, self._session.close)  # ends the step, or waits for it
         if closed_early:
             return _closed_early(failed)
         return failed and self._readable(failed)
+
+    def _free_all(self) -> None:
+        """Waits for all to end, closing the queues that somebody waits for.
+
+        No runner closes a feed's queue, so that it can be fed again. It is closed
+        only under a step or a thread that finds it empty, or after the grace.
+        """
+        if self._all_ended(_FREE):
+            return
+        self._close_queues(self._probes.keys() - self._feeds)
+        if self._feeds and not self._all_ended(_SPARE) and self._somebody_waits():
+            self._close_queues(self._feeds & self._starving())
+        if not self._all_ended(self._grace) and self._somebody_waits():
+            self._close_queues(self._feeds)
 
     def _all_ended(self, seconds: float) -> bool:
         """Waits for the threads and the step under way; says whether all ended."""
@@ -206,16 +243,22 @@ class Runner:
             thread.join(max(0.0, deadline - time.monotonic()))
         return ended and not any(thread.is_alive() for thread in self.coord.threads)
 
-    def _close_queues(self) -> None:
-        """Closes every queue, to free what waits for one that no runner closes."""
+    def _somebody_waits(self) -> bool:
+        """Whether a step, or a thread other than a feed's, has not ended yet."""
+        return not self._steps.end(0) or any(
+            thread.is_alive() and not thread.name.startswith(FEED_THREAD)
+            for thread in self.coord.threads
+        )
 
-        def close():
-            with contextlib.suppress(Exception):
-                self._session.run([cancel for *_, cancel in self._probes.values()])
+    def _starving(self) -> set[str]:
+        """Returns the names of the queues that starve; none if nobody can say."""
+        found = _limited(_FREE, lambda: diagnose(self._session).queues)
+        return {state.name for state in found or () if state.starves}
 
-        thread = threading.Thread(target=close, name="close-queues", daemon=True)
-        thread.start()
-        thread.join(_FREE)
+    def _close_queues(self, names: set[str]) -> None:
+        """Closes queues, to free what waits for one that no runner closes."""
+        cancels = [self._probes[name][2] for name in names]
+        _within(_FREE, lambda: self._session.run(cancels))
 
     def _explained(self, error: tf.errors.OpError) -> Exception:
         """Returns what a step's error means, in one line."""
@@ -314,7 +357,8 @@ class _StepThread:
     def __init__(self):
         self._calls: queue.SimpleQueue = queue.SimpleQueue()
         self._answers: queue.SimpleQueue = queue.SimpleQueue()
-        self._waiting = False
+        self._one_caller = threading.Lock()
+        self._left = False
         self._thread = threading.Thread(
             target=self._serve, name="guarded-step", daemon=True
         )
@@ -322,15 +366,23 @@ class _StepThread:
 
     def call(self, seconds: float, function: Callable, *arguments):
         """Returns `function(*arguments)`; TimeoutError after so many seconds."""
-        if self._waiting:
+        if not self._one_caller.acquire(blocking=False):
             raise RuntimeError(
-                "the step before this one was interrupted: leave the running_queues "
-                "block"
+                "another thread is in a step, and steps go one at a time: call "
+                "runner.run from one thread, and session.run from the others"
             )
-        self._waiting = True
-        self._calls.put((function, arguments))
-        value, error = self._answer(time.monotonic() + seconds)
-        self._waiting = False
+        try:
+            if self._left:
+                raise RuntimeError(
+                    "the step before this one was interrupted: leave the "
+                    "running_queues block"
+                )
+            self._left = True
+            self._calls.put((function, arguments))
+            value, error = self._answer(time.monotonic() + seconds)
+            self._left = False
+        finally:
+            self._one_caller.release()
         if error is not None:
             raise error
         return value
@@ -449,6 +501,24 @@ def _closed_early(cause: BaseException | None) -> RuntimeError:
     )
     error.__cause__ = cause
     return error
+
+
+def _with(error: BaseException, sentence: str) -> BaseException:
+    """Returns the error with a sentence more in its message, whatever its type."""
+    error.args = (f"{error}; {sentence}" if str(error) else sentence,)
+    return error
+
+
+def _within(seconds: float, function: Callable) -> None:
+    """Calls a function whose failure tells nothing; leaves it after so many seconds."""
+
+    def call():
+        with contextlib.suppress(Exception):
+            function()
+
+    thread = threading.Thread(target=call, name="last-resort", daemon=True)
+    thread.start()
+    thread.join(seconds)
 
 
 def _limited(seconds: float, function: Callable):

@@ -4,6 +4,7 @@ Where the naive code of old tutorials hangs, it runs in a process of its own, an
 the test asserts that the process has to be killed.
 """
 
+import _thread
 import os
 import signal
 import subprocess
@@ -331,6 +332,38 @@ def test_consumer_error_naive_is_swallowed():
             raise ValueError("nobody hears this: there is no join")
         with pytest.raises(ValueError, match="nobody hears"):
             coord.join()
+
+
+@pytest.mark.parametrize("ended_by", [PipelineStalled, KeyboardInterrupt])
+def test_a_step_that_waits_for_no_queue_is_left(ended_by):
+    release, left = threading.Event(), []
+    with tf.Graph().as_default() as graph:
+        stuck = tf1.py_func(lambda: left.append(release.wait(30)) or 1.0, [],
+                            tf.float64)
+    with (
+        pytest.raises(ended_by, match="its variables are lost"),
+        tf1.Session(graph=graph) as session,
+        running_queues(session, stall=1, grace=0.3) as runner,
+    ):
+        if ended_by is KeyboardInterrupt:
+            threading.Timer(0.3, _thread.interrupt_main).start()
+        runner.run(stuck)
+    assert not left  # the step is in it still
+    release.set()
+
+
+def test_a_slow_step_that_ends_in_time_loses_nothing():
+    with tf.Graph().as_default() as graph:
+        weight = tf1.get_variable("weight", initializer=7.0)
+        slow = tf1.py_func(lambda: time.sleep(1.5) or 1.0, [], tf.float64)
+    with tf1.Session(graph=graph) as session:
+        initialise(session)
+        with (
+            pytest.raises(PipelineStalled, match=r"built in another\?$"),
+            running_queues(session, stall=0.3) as runner,
+        ):
+            runner.run(slow)
+        assert session.run(weight) == 7.0
 
 
 @pytest.mark.parametrize("step_after", [False, True])
