@@ -57,6 +57,13 @@ def jpeg(shade: int, height: int = SIZE, width: int = SIZE, kind: str = "JPEG"):
     return stream.getvalue()
 
 
+def noise(seed: int) -> bytes:
+    stream = io.BytesIO()
+    pixels = np.random.default_rng(seed).integers(0, 256, (SIZE, SIZE, 3), np.uint8)
+    Image.fromarray(pixels).save(stream, "JPEG", quality=95)
+    return stream.getvalue()
+
+
 def pictures(count: int) -> list[tf.train.Example]:
     """Examples whose label is their number, so that each can be counted."""
     return [records.make_example(jpeg(number), number) for number in range(count)]
@@ -341,6 +348,24 @@ def test_augmentation_moves_and_mirrors(tmp_path, read):
     assert len(np.unique(pixels, axis=0)) > 5
 
 
+def test_the_dataset_augments_the_same_way_twice(tmp_path):
+    examples = [records.make_example(noise(seed), seed) for seed in range(53)]
+    records.write_shards(examples, tmp_path / "x", 2, seed=1)
+    options = {"augment": True, "num_threads": 2, "num_epochs": 3, "seed": 5}
+    first, second = (through_dataset(tmp_path / "x", **options) for _ in range(2))
+    for (a, _), (b, _) in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a, b)
+    [(other, _), *_] = through_dataset(tmp_path / "x", **{**options, "seed": 6})
+    assert not np.array_equal(first[0][0], other)
+    in_order = records.image_label_dataset(
+        tmp_path / "x", 53, image_size=SIZE, num_epochs=2, shuffle_buffer=0,
+        augment=True,
+    )
+    (a, labels), (b, again) = in_order  # one picture, another crop in each epoch
+    np.testing.assert_array_equal(labels, again)
+    assert (a.numpy() != b.numpy()).any(axis=(1, 2, 3)).sum() > 40
+
+
 @BOTH
 def test_labels_are_mixed_in_each_batch(tmp_path, read):
     examples = [records.make_example(jpeg(n), n // 20) for n in range(20 * CLASSES)]
@@ -413,6 +438,19 @@ def test_tiny_imagenet_to_shards(tin, split, per_class):
             assert (image.mean() < 0) == (label == IDS["n01"])
     lines = (tin / f"records/{split}.labels.txt").read_text().splitlines()
     assert lines == ["n02\tbell", "n01\tgoldfish, Carassius auratus"]
+
+
+def test_a_failed_conversion_keeps_the_old_labels(tin):
+    def convert(ids):
+        records.write_tiny_imagenet_shards(tin, "train", tin / "x", 1,
+                                           synset_to_id=ids, seed=1)
+
+    convert(IDS)
+    before = {path.name: path.read_bytes() for path in tin.glob("x*")}
+    (tin / "tiny-imagenet-200/train/n02/images/n02_1.JPEG").write_bytes(b"<html>")
+    with pytest.raises(DataError, match="n02_1.JPEG"):
+        convert({"n01": 0, "n02": 1})
+    assert {path.name: path.read_bytes() for path in tin.glob("x*")} == before
 
 
 def test_tiny_imagenet_refuses_what_it_does_not_know(tin):

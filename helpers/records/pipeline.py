@@ -156,9 +156,9 @@ def image_label_dataset(
     paths = open_shards(path_prefix)
     parse = image_label_parser(image_size)
 
-    def prepare(serialized):
+    def prepare(serialized, draw):
         image, label = parse(serialized)
-        return (_augmented(image, seed) if augment else image), label
+        return (_augmented_by(image, [seed, draw]) if augment else image), label
 
     files = tf.data.Dataset.from_tensor_slices(paths)
     if shuffle_buffer:
@@ -167,7 +167,10 @@ def image_label_dataset(
     records = records.repeat(num_epochs)
     if shuffle_buffer:
         records = records.shuffle(shuffle_buffer, seed=seed)
-    pictures = records.map(prepare, num_threads, deterministic=True)
+    # One number per picture: random ops with a state repeat only in one thread.
+    draws = tf.data.Dataset.random(seed, rerandomize_each_iteration=True)
+    numbered = tf.data.Dataset.zip(records, draws)
+    pictures = numbered.map(prepare, num_threads, deterministic=True)
     batches = pictures.batch(batch_size, drop_remainder=num_epochs is None)
     return batches.map(lambda images, labels: (_normalised(images), labels)).prefetch(2)
 
@@ -214,11 +217,11 @@ def find_bad_record(
             one = tf1.placeholder(tf.string, [])
             # A number that needs the whole tensor: its static size would not be read.
             many = tf1.placeholder(tf.string, [None])
-            parsed = tf.nest.flatten(parse(one))
+            parsed = tf.nest.flatten(parse(one), expand_composites=True)
             scan = tf.map_fn(
                 lambda record: [
                     tf.strings.length(tf.io.serialize_tensor(t))
-                    for t in tf.nest.flatten(parse(record))
+                    for t in tf.nest.flatten(parse(record), expand_composites=True)
                 ],
                 many,
                 fn_output_signature=[tf.int32] * len(parsed),
@@ -280,7 +283,10 @@ def _named(error: Exception, path_prefix, parse) -> Exception:
     unreadable = (tf.errors.OpError, UnicodeDecodeError)
     if isinstance(error, ends) or not isinstance(error, unreadable):
         return error
-    message = find_bad_record(path_prefix, parse)
+    try:
+        message = find_bad_record(path_prefix, parse)
+    except Exception:  # a parser that runs only where it was built, a session closed
+        return error
     return DataError(message) if message else error
 
 
@@ -346,10 +352,21 @@ def _batch_queue(image, label, shuffle_buffer, batch_size, seed):
 
 def _augmented(image: tf.Tensor, seed: int) -> tf.Tensor:
     """Mirrors and shifts one picture at random; `uint8 [height, width, 3]`."""
-    margin = [[CROP_MARGIN, CROP_MARGIN], [CROP_MARGIN, CROP_MARGIN], [0, 0]]
-    shifted = tf.image.random_crop(tf.pad(image, margin, "REFLECT"), image.shape,
-                                   seed=seed)
+    shifted = tf.image.random_crop(_with_margin(image), image.shape, seed=seed)
     return tf.image.random_flip_left_right(shifted, seed=seed)
+
+
+def _augmented_by(image: tf.Tensor, numbers) -> tf.Tensor:
+    """As `_augmented`, but the two numbers decide, whichever thread comes first."""
+    shift, mirror = tf.unstack(tf.random.split(tf.cast(numbers, tf.int64)))
+    shifted = tf.image.stateless_random_crop(_with_margin(image), image.shape, shift)
+    return tf.image.stateless_random_flip_left_right(shifted, mirror)
+
+
+def _with_margin(image: tf.Tensor) -> tf.Tensor:
+    """Adds mirrored pixels around a picture, for a crop to move in."""
+    margin = [[CROP_MARGIN, CROP_MARGIN], [CROP_MARGIN, CROP_MARGIN], [0, 0]]
+    return tf.pad(image, margin, "REFLECT")
 
 
 def _normalised(images: tf.Tensor) -> tf.Tensor:

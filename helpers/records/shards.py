@@ -16,6 +16,7 @@ from helpers.errors import DataError, first_line
 from helpers.files import sha256, whole_file
 from helpers.records import wire
 
+_COUNTS = ("records", "bytes")
 PathPrefix = str | os.PathLike | Sequence[str | os.PathLike]
 
 
@@ -160,7 +161,8 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
     path = _manifest_path(Path(path_prefix))
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        return {"records": int(manifest["records"]), "shards": manifest["shards"]}
+        _check_manifest(manifest)
+        return {"records": manifest["records"], "shards": manifest["shards"]}
     except FileNotFoundError as error:
         raise DataError(
             f"{path}: no such manifest, so the writing of these shards never "
@@ -175,6 +177,19 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
 
 def _manifest_path(prefix: Path) -> Path:
     return prefix.with_name(f"{prefix.name}.manifest.json")
+
+
+def _check_manifest(manifest: Any) -> None:
+    """Refuses what `write_shards` cannot have written, with whatever error comes."""
+    shards = manifest["shards"]
+    sound = isinstance(shards, dict) and len(shards) > 0 and all(
+        Path(name).name == name != ".."
+        and isinstance(shard["sha256"], str)
+        and all(type(shard[key]) is int and shard[key] > 0 for key in _COUNTS)
+        for name, shard in shards.items()
+    )
+    if not sound or manifest["records"] != sum(s["records"] for s in shards.values()):
+        raise ValueError("these are no shards")
 
 
 def _open_manifest(prefix: Path) -> list[str]:

@@ -45,7 +45,7 @@ def write_tiny_imagenet_shards(
 
     Raises:
       DataError: a picture is missing, damaged or too large, or a synset is unknown;
-        names the file. No shard is kept.
+        names the file. Older shards and their labels stay as they were.
       ValueError: there is no such split.
 
     Source: 004, "TFRecords".
@@ -53,9 +53,10 @@ def write_tiny_imagenet_shards(
     root = Path(tin_path) / "tiny-imagenet-200"
     prefix = Path(path_prefix)
     pictures = _labelled_pictures(root, split, synset_to_id)
+    # The labels get their name last: until then the old shards need the old ones.
     with whole_file(prefix.with_name(f"{prefix.name}.labels.txt")) as temporary:
         temporary.write_text(_label_lines(root, synset_to_id), encoding="utf-8")
-    return write_shards(_Examples(pictures), prefix, num_shards, seed=seed)
+        return write_shards(_Examples(pictures), prefix, num_shards, seed=seed)
 
 
 def check_jpeg(contents: bytes, name: str | os.PathLike) -> None:

@@ -80,8 +80,9 @@ def walk(path: str | os.PathLike) -> int:
       path: a TFRecord file, plain or GZIP.
 
     Raises:
-      DataError: the file is missing, empty, cut, or not a TFRecord file. The
-        message names the file, the record, the byte, the cause and the mend.
+      DataError: the file is missing, empty, cut, or not a TFRecord file, or it
+        holds no record. The message names the file, the record, the byte, the cause
+        and the mend.
     """
     compression = compression_of(path)
     size = None if compression else os.path.getsize(path)
@@ -99,6 +100,8 @@ def walk(path: str | os.PathLike) -> int:
             f"{path}: record {count}: the GZIP stream is damaged or cut short "
             f"({first_line(error)}). {AGAIN}"
         ) from error
+    if not count:  # GZIP can wrap nothing, and every reader takes it for the end
+        raise DataError(f"{path}: the GZIP file holds no record. {AGAIN}")
     return count
 
 
@@ -166,8 +169,9 @@ def _skip(file: BinaryIO, skip: int, end: int, size: int | None, where: str) -> 
             skip -= len(block)
         whole = not skip
     else:
-        file.seek(end)
         whole = end <= size
+        if whole:  # a length can be beyond what `seek` takes
+            file.seek(end)
     if not whole:
         raise DataError(
             f"{where}: the file was cut short, the record should end at byte {end}. "

@@ -4,11 +4,13 @@ Each fault is also given to TensorFlow's own reader where that stays silent.
 """
 
 import contextlib
+import gzip
 import io
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import textwrap
@@ -23,6 +25,7 @@ from PIL import Image
 from helpers import queues, records
 from helpers.errors import DataError
 from helpers.files import ROOT
+from helpers.records import wire
 
 SIZE = 8
 FIELDS = {"length": 0, "length checksum": 8, "payload": 12, "payload checksum": -4}
@@ -229,7 +232,46 @@ def test_wrong_compression_cannot_be_asked_for(tmp_path):
     assert records.check_shards([zipped]) == 3  # the file says what it is
 
 
+@BOTH
+def test_a_gzip_file_of_no_records(tmp_path, read):
+    path = tmp_path / "nothing"
+    with tf.io.TFRecordWriter(str(path), "GZIP"):
+        pass
+    assert path.stat().st_size and naive_count(path, "GZIP") == 0
+    for go in (records.check_shards, records.open_shards, read):
+        with pytest.raises(DataError, match="nothing: .*holds no record"):
+            go([path])
+
+
+@pytest.mark.parametrize("length", [2**63 - 1, 2**63, 2**64 - 1])
+def test_a_length_beyond_every_file(tmp_path, length):
+    header = struct.pack("<Q", length)
+    header += struct.pack("<I", wire.masked_crc(header))
+    for name, opened in (("plain", open), ("zipped", gzip.open)):
+        with opened(tmp_path / name, "wb") as file:
+            file.write(header + b"some bytes")
+        with pytest.raises(DataError, match=f"{name}: record 0 at byte 0: .*cut short"):
+            records.open_shards([tmp_path / name])
+
+
 # Sets of shards -------------------------------------------------------------------
+
+
+def forged(manifest):
+    """Manifests that are JSON, and say nothing that can be."""
+    whole = json.loads(manifest.read_text())
+    shards = whole["shards"]
+    first, *_ = shards
+    entry = shards[first]
+    for other in ({}, [], None, {f"../{first}": entry}, {"..": entry}, {first: entry}):
+        yield json.dumps({**whole, "shards": other})
+    for damage in ({"records": 0}, {"records": "3"}, {"bytes": "7"}, {"bytes": None},
+                   {"sha256": 7}):
+        one = {**shards, first: {**entry, **damage}}
+        yield json.dumps({**whole, "shards": one})
+    for one in (None, 7, {"records": 3}):
+        yield json.dumps({**whole, "shards": {**shards, first: one}})
+    yield json.dumps({**whole, "records": 10})
 
 
 @BOTH
@@ -248,7 +290,7 @@ def test_sets_that_are_not_what_was_written(tmp_path, read):
     with pytest.raises(DataError, match="never finished"):
         read(tmp_path / "x")
     fresh()
-    for garbage in ("", "{}", "[1, 2]", manifest.read_text()[:-9]):
+    for garbage in ("", "{}", "[1, 2]", manifest.read_text()[:-9], *forged(manifest)):
         manifest.write_text(garbage)
         with pytest.raises(DataError, match="manifest is damaged"):
             read(tmp_path / "x")
@@ -323,6 +365,48 @@ def test_bad_record_is_named(tmp_path, read, fault, position):
     assert isinstance(e.value.__cause__, (tf.errors.OpError, UnicodeDecodeError))
     assert "\n" not in str(e.value)
     assert threading.active_count() == before
+
+
+class Sparse:
+    """A parser that returns a sparse tensor, and may need a tensor from outside."""
+
+    def __init__(self, outside=None):
+        self.outside = outside
+
+    def __call__(self, record):
+        fields = tf.io.parse_single_example(record, {
+            "words": tf.io.VarLenFeature(tf.int64),
+            "label": tf.io.FixedLenFeature([], tf.int64),
+        })
+        label = fields["label"]
+        return fields["words"], label if self.outside is None else label + self.outside
+
+
+@pytest.mark.parametrize("captures", [False, True])
+def test_parsers_that_a_search_meets(tmp_path, captures):
+    """One that is sparse is searched; one that cannot be hides no error."""
+    paths = records.write_shards(
+        [records.make_example(b"", n) for n in range(7)] + [without("label")],
+        tmp_path / "x", 1, seed=1,
+    )
+    with tf.Graph().as_default() as graph:
+        names = tf1.train.string_input_producer([str(path) for path in paths])
+        parse = Sparse(tf.constant(3, tf.int64) if captures else None)
+        queue = tf.queue.FIFOQueue(5, [tf.int64], [[]])
+        enqueue = queue.enqueue(parse(tf1.TFRecordReader().read(names)[1])[1])
+        tf1.train.add_queue_runner(
+            records.NamingQueueRunner(queue, [enqueue], paths=paths, parse=parse)
+        )
+        value = queue.dequeue()
+    expected = tf.errors.InvalidArgumentError if captures else DataError
+    with (
+        tf1.Session(graph=graph) as session,
+        pytest.raises(expected, match="label.*could not be found") as caught,
+        queues.running_queues(session, stall=20) as runner,
+    ):
+        for _ in runner.steps(value):
+            pass
+    assert captures or "record" in str(caught.value)
 
 
 def test_errors_that_blame_no_record_stay_as_they_are(tmp_path):
