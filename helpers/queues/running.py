@@ -57,10 +57,10 @@ def running_queues(
 
     Raises:
       RuntimeError: the session is closed, its runners run already, a variable that
-        they need is not initialised, or the pipeline was stopped once before; at
-        the end: a thread or a step did not stop, or the session was closed too
-        early; at once: the session is a `MonitoredSession`, which starts its
-        runners itself and whose hooks a step here would pass by.
+        they need is not initialised, or the pipeline was stopped once before; or it
+        is a `MonitoredSession`, which starts its runners itself, and whose hooks a
+        step from here would pass by; at the end: a thread did not stop, or the
+        session was closed too early.
       PipelineStalled: a step took longer than `stall`; names the queue that starves.
       DataError: the data ended before the first step.
       tf.errors.OpError: what a thread or a step failed with, in one line, with
@@ -108,8 +108,8 @@ class Runner:
     def run(self, fetches, feed_dict: dict | None = None):
         """Runs one step: `session.run`, but it can be interrupted.
 
-        It returns after `stall` seconds at the latest, and leaving the block then
-        takes `grace` seconds and a few more at the most, whatever the step does.
+        It gives up `stall` seconds and a little later, and leaving the block then
+        takes `grace` seconds and a little more, whatever the step does.
 
         Args:
           fetches: as for `session.run`.
@@ -213,7 +213,7 @@ class Runner:
             self.coord.join(stop_grace_period_secs=0)
         except Exception as error:
             failed = error
-        finally:
+        finally:  # after a second Ctrl-C, too
             if not self._steps.end(_FREE):
                 self._lost = not closed_early
                 _within(_FREE, self._session.close)  # ends the step, or waits for it
@@ -358,6 +358,7 @@ class _StepThread:
         self._calls: queue.SimpleQueue = queue.SimpleQueue()
         self._answers: queue.SimpleQueue = queue.SimpleQueue()
         self._one_caller = threading.Lock()
+        self._ended = threading.Event()
         self._left = False
         self._thread = threading.Thread(
             target=self._serve, name="guarded-step", daemon=True
@@ -390,8 +391,8 @@ class _StepThread:
     def end(self, seconds: float) -> bool:
         """Ends the thread after the call it is in; says whether it has ended."""
         self._calls.put(None)
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        # Not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended.
+        return self._ended.wait(seconds)
 
     def _answer(self, deadline: float):
         while True:
@@ -409,6 +410,7 @@ class _StepThread:
             except BaseException as error:
                 self._answers.put((None, error))
             del call, function, arguments  # or a graph lives until the next step
+        self._ended.set()
 
 
 def _check_open(session, runners, probes) -> None:

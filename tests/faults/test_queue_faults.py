@@ -4,7 +4,6 @@ Where the naive code of old tutorials hangs, it runs in a process of its own, an
 the test asserts that the process has to be killed.
 """
 
-import _thread
 import os
 import signal
 import subprocess
@@ -334,8 +333,17 @@ def test_consumer_error_naive_is_swallowed():
             coord.join()
 
 
-@pytest.mark.parametrize("ended_by", [PipelineStalled, KeyboardInterrupt])
-def test_a_step_that_waits_for_no_queue_is_left(ended_by):
+def press_ctrl_c():
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+@pytest.mark.parametrize(
+    ("ended_by", "presses", "grace"),
+    [(PipelineStalled, 0, 0.3), (KeyboardInterrupt, 1, 0.3),
+     (KeyboardInterrupt, 2, 99)],
+)
+def test_a_step_that_waits_for_no_queue_is_left(ended_by, presses, grace):
     release, left = threading.Event(), []
     with tf.Graph().as_default() as graph:
         stuck = tf1.py_func(lambda: left.append(release.wait(30)) or 1.0, [],
@@ -343,10 +351,10 @@ def test_a_step_that_waits_for_no_queue_is_left(ended_by):
     with (
         pytest.raises(ended_by, match="its variables are lost"),
         tf1.Session(graph=graph) as session,
-        running_queues(session, stall=1, grace=0.3) as runner,
+        running_queues(session, stall=1, grace=grace) as runner,
     ):
-        if ended_by is KeyboardInterrupt:
-            threading.Timer(0.3, _thread.interrupt_main).start()
+        for press in range(presses):
+            threading.Timer(0.5 + 2 * press, press_ctrl_c).start()
         runner.run(stuck)
     assert not left  # the step is in it still
     release.set()
