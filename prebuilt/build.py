@@ -134,9 +134,13 @@ def build(name: str) -> tf1.GraphDef:
 
 
 def _steady_functions(graph_def: tf1.GraphDef) -> tf1.GraphDef:
-    """Renumbers the bodies of loops, whose names count all that this process built."""
-    names = [function.signature.name for function in graph_def.library.function]
-    names.sort(key=lambda name: [int(digits) for digits in re.findall(r"\d+", name)])
+    """Renumbers and sorts the bodies of loops.
+
+    Their names count all that this process built, and their order follows the names.
+    """
+    functions = graph_def.library.function
+    functions.sort(key=lambda body: int(re.search(r"\d+$", body.signature.name)[0]))
+    names = [function.signature.name for function in functions]
     text = text_format.MessageToString(graph_def) if names else ""
     for k, name in enumerate(names):
         text = re.sub(rf"\b{name}(?!\d)", re.sub(r"\d+$", str(k), name), text)
