@@ -1,6 +1,7 @@
 """The checks: what a report says, and that every one is found by its name."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,16 @@ def test_siamese_refuses_reuse_that_stays_on():
         return tf.reduce_sum((a - b) ** 2, axis=1)
 
     assert "scope as it was" in stopped_at(checks.check_siamese(attempt))
+
+
+@pytest.mark.usefixtures("no_thread_left")
+def test_repeat_until_stop_leaves_no_thread_of_a_slow_attempt():
+    def attempt(coord, job):
+        while not coord.should_stop():
+            job()
+            time.sleep(1.5)
+
+    assert "again and again" in stopped_at(checks.check_repeat_until_stop(attempt))
 
 
 def test_repeat_until_stop_wants_the_pause():

@@ -75,8 +75,17 @@ def check_deliver(deliver):
 )
 def check_repeat_until_stop(repeat_until_stop):
     """Checks the body of a thread: `repeat_until_stop(coord, job)`."""
-    calls, took = [], []
-    over, often = threading.Event(), threading.Event()
+    over = threading.Event()
+    try:
+        yield from _stops_when_asked(repeat_until_stop, over)
+        over.clear()
+        yield from _stops_by_an_error(repeat_until_stop, over)
+    finally:  # at the first claim that does not hold, too: the threads must end
+        over.set()
+
+
+def _stops_when_asked(repeat_until_stop, over):
+    calls, took, often = [], [], threading.Event()
 
     def job():
         if over.is_set():
@@ -85,11 +94,6 @@ def check_repeat_until_stop(repeat_until_stop):
         if len(calls) >= 9:
             took.append(time.perf_counter() - start)
             often.set()
-
-    def breaks():
-        if over.is_set():
-            raise SystemExit
-        raise ValueError("the job broke")
 
     coord = tf1.train.Coordinator()
     start = time.perf_counter()
@@ -110,7 +114,17 @@ def check_repeat_until_stop(repeat_until_stop):
         "stops when asked", stopped,
         "the thread still runs: ask the coordinator in every turn",
     )
-    over.clear()
+
+
+def _stops_by_an_error(repeat_until_stop, over):
+    def job():
+        if over.is_set():
+            raise SystemExit
+
+    def breaks():
+        job()
+        raise ValueError("the job broke")
+
     coord = tf1.train.Coordinator()
     threads = [_start(repeat_until_stop, coord, work) for work in (breaks, job)]
     told = coord.wait_for_stop(_LIMIT)
