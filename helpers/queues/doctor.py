@@ -305,11 +305,6 @@ def _cause(
     state: QueueState, fillable: bool, waits_for: tuple[str, ...], reads: bool
 ) -> str:
     """Returns why a queue is empty, as far as the outside can tell, and the mend."""
-    if 0 <= state.capacity < state.kept + state.wanted:
-        return (
-            f"it keeps {state.kept} items back and a step wants {state.wanted}, more "
-            f"than its capacity of {state.capacity}: raise the capacity"
-        )
     if not fillable:
         return "no op of the graph puts anything in: build an enqueue op"
     if not state.threads:
