@@ -84,6 +84,7 @@ def test_siamese_refuses_reuse_that_stays_on():
 
 
 @pytest.mark.usefixtures("no_thread_left")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_repeat_until_stop_leaves_no_thread_of_a_slow_attempt():
     def attempt(coord, job):
         while not coord.should_stop():
