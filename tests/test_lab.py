@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tools import notebook as nb
@@ -20,11 +21,13 @@ ROOT = Path(__file__).resolve().parents[1]
 ALL = os.environ.get("LESSONS_IN_BROWSER") == "all"
 LESSONS = nb.lessons(ROOT) if ALL else nb.lessons(ROOT)[:1]
 SHOTS = ROOT / "logs" / "browser"
-FINISHED = r"""() => {
+FINISHED = r"""count => {
   const prompts = [...document.querySelectorAll(
       '.jp-Notebook .jp-CodeCell .jp-InputPrompt')].map(e => e.textContent.trim());
-  return prompts.length > 0 && prompts.every(p => /^\[\d+\]:$/.test(p));
+  return prompts.length === count && prompts.every(p => /^\[\d+\]:$/.test(p));
 }"""
+# By default JupyterLab leaves out of the page what is out of sight.
+EVERY_CELL = '{"windowingMode": "none"}'
 pytestmark = pytest.mark.timeout(900)
 
 
@@ -34,6 +37,9 @@ def lab(serve, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     copy = home / "course"
     shutil.copytree(ROOT / "notebooks", copy / "notebooks")
+    settings = home / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
+    settings.mkdir(parents=True)
+    (settings / "tracker.jupyterlab-settings").write_text(EVERY_CELL)
     with serve(
         "lab", copy / LESSONS[0].relative_to(ROOT), f"--ServerApp.root_dir={copy}",
         "--no-browser", "--IdentityProvider.token=t0k",
@@ -54,7 +60,6 @@ def test_run_all_shows_no_error(lab, page, lesson):
     page.on("request", lambda r: outside.append(r.url)
             if not r.url.startswith((lab, "data:", "blob:", lab.replace("http", "ws")))
             else None)
-    # Tall enough that JupyterLab renders every cell, also those far below.
     page.set_viewport_size({"width": 1280, "height": 30000 if ALL else 12000})
     page.goto(f"{lab}/lab/tree/notebooks/{lesson.name}?reset&token=t0k")
     page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
@@ -64,7 +69,9 @@ def test_run_all_shows_no_error(lab, page, lesson):
     page.wait_for_timeout(500)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    page.wait_for_function(FINISHED, timeout=600_000)
+    cells = nbformat.read(lesson, as_version=4).cells
+    count = sum(cell.cell_type == "code" for cell in cells)
+    page.wait_for_function(FINISHED, arg=count, timeout=600_000)
     errors = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
     assert page.locator(errors).count() == 0
     assert outside == []
