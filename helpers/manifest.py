@@ -67,8 +67,15 @@ def check_manifest(folder: Path, mend: str) -> dict:
     return manifest
 
 
-def is_whole(folder: Path) -> bool:
-    """Returns whether the folder holds what its manifest lists, all of it."""
+def is_whole(folder: Path, **facts) -> bool:
+    """Returns whether the folder holds what its manifest lists, all of it.
+
+    Args:
+      folder: what is checked, as by `check_manifest`.
+      **facts: what the manifest must say besides, as given to `write_manifest`.
+    """
+    if not facts.items() <= (read_manifest(folder) or {}).items():
+        return False  # before the files are counted
     try:
         return bool(check_manifest(folder, ""))
     except DataError:

@@ -2,15 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import tensorflow as tf
 
-from helpers.captions.vocabulary import Vocabulary, tokenize
+from helpers.captions.vocabulary import Vocabulary
 from helpers.datasets import CaptionedPicture
 from helpers.errors import DataError
 from helpers.records import open_shards, wire
-from helpers.records.tiny_imagenet import check_jpeg
+from helpers.records.tiny_imagenet import read_jpeg
 
 IMAGE, OBJECTS = "image/data", "image/objects"
 PICTURE, IDS = "image/id", "image/caption_ids"
@@ -47,20 +46,19 @@ def make_pairs(
         context = tf.train.Features(feature={
             PICTURE: _ints([picture.id]),
             IMAGE: tf.train.Feature(
-                bytes_list=tf.train.BytesList(value=[_checked_jpeg(picture.path)])
+                bytes_list=tf.train.BytesList(value=[read_jpeg(picture.path)])
             ),
             OBJECTS: _ints([one.category for one in picture.objects]),
         })
         for caption in picture.captions[:captions_each]:
-            if not tokenize(caption):
+            ids = vocabulary.encode(caption)
+            if len(ids) == 2:  # <S> and </S> alone
                 raise DataError(
                     f"{picture.path}: its caption {caption!r} has no word. Mend it or "
                     "take it out of the annotations."
                 )
-            ids = [_ints([k]) for k in vocabulary.encode(caption)]
-            lists = tf.train.FeatureLists(
-                feature_list={IDS: tf.train.FeatureList(feature=ids)}
-            )
+            steps = tf.train.FeatureList(feature=[_ints([k]) for k in ids])
+            lists = tf.train.FeatureLists(feature_list={IDS: steps})
             yield tf.train.SequenceExample(context=context, feature_lists=lists)
 
 
@@ -134,15 +132,6 @@ def caption_parser(
       a batch holds, without padding.
     """
     return lambda record: _parse(record, image_size, num_objects, (0, None))
-
-
-def _checked_jpeg(path: Path) -> bytes:
-    try:
-        contents = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
-    check_jpeg(contents, path)
-    return contents
 
 
 def _parse(record, image_size, num_objects, offset) -> dict[str, tf.Tensor]:

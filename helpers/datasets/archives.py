@@ -56,8 +56,7 @@ def unpack_zip(
         with zipfile.ZipFile(zip_path) as archive:
             members = archive.infolist()
             made = {"made_by": _MAKER, "made_from": _identity(members)}
-            found = manifest.read_manifest(folder) or {}
-            if made.items() <= found.items() and manifest.is_whole(folder):
+            if manifest.is_whole(folder, **made):
                 return folder
             _check_names(zip_path, members)
             _check_sizes(zip_path, members, files, max_bytes, folder)

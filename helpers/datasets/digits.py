@@ -45,8 +45,7 @@ def grab_mnist(source: str = "bundled") -> Path:
             f'grab_mnist: source is {source!r}; it is "bundled" or "download"'
         )
     folder = data_folder() / f"mnist-{source}"
-    found = manifest.read_manifest(folder) or {}
-    if found.get("made_by") == _MAKER and manifest.is_whole(folder):
+    if manifest.is_whole(folder, made_by=_MAKER):
         return folder
     arrays = makers[source]()
     manifest.clear_way(folder, _MAKER)

@@ -74,8 +74,7 @@ def grab_tin_records(source: str = "drawn") -> Path:
     pictures = manifest.read_manifest(tin / FOLDER) or manifest.read_manifest(tin)
     wanted = {"made_by": _MAKER, "made_from": pictures["sha256"]}
     folder = data_folder() / "records" / f"tin-{source}"
-    found = manifest.read_manifest(folder) or {}
-    if wanted.items() <= found.items() and manifest.is_whole(folder):
+    if manifest.is_whole(folder, **wanted):
         return folder
     manifest.clear_way(folder, _MAKER)
     _, synset_to_id = get_tin_id_maps(tin)

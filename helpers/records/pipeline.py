@@ -156,9 +156,9 @@ def image_label_dataset(
     paths = open_shards(path_prefix)
     parse = image_label_parser(image_size)
 
-    def prepare(serialized, draw):
-        image, label = parse(serialized)
-        return (_augmented_by(image, [seed, draw]) if augment else image), label
+    def move(picture, draw):
+        image, label = picture
+        return _augmented_by(image, [seed, draw]), label
 
     files = tf.data.Dataset.from_tensor_slices(paths)
     if shuffle_buffer:
@@ -167,10 +167,12 @@ def image_label_dataset(
     records = records.repeat(num_epochs)
     if shuffle_buffer:
         records = records.shuffle(shuffle_buffer, seed=seed)
-    # One number per picture: random ops with a state repeat only in one thread.
-    draws = tf.data.Dataset.random(seed, rerandomize_each_iteration=True)
-    numbered = tf.data.Dataset.zip(records, draws)
-    pictures = numbered.map(prepare, num_threads, deterministic=True)
+    pictures = records.map(parse, num_threads, deterministic=True)
+    if augment:
+        # One number per picture: random ops with a state repeat only in one thread.
+        draws = tf.data.Dataset.random(seed, rerandomize_each_iteration=True)
+        numbered = tf.data.Dataset.zip(pictures, draws)
+        pictures = numbered.map(move, num_threads, deterministic=True)
     batches = pictures.batch(batch_size, drop_remainder=num_epochs is None)
     return batches.map(lambda images, labels: (_normalised(images), labels)).prefetch(2)
 

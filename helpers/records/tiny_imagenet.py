@@ -59,6 +59,20 @@ def write_tiny_imagenet_shards(
         return write_shards(_Examples(pictures), prefix, num_shards, seed=seed)
 
 
+def read_jpeg(path: Path) -> bytes:
+    """Returns the bytes of a JPEG file that `check_jpeg` accepts.
+
+    Raises:
+      DataError: it cannot be read, or is refused; names the file.
+    """
+    try:
+        contents = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    check_jpeg(contents, path)
+    return contents
+
+
 def check_jpeg(contents: bytes, name: str | os.PathLike) -> None:
     """Refuses what is not a whole JPEG of a sane size.
 
@@ -103,9 +117,7 @@ class _Examples:
 
     def __iter__(self) -> Iterator[tf.train.Example]:
         for path, label in self._pictures:
-            contents = path.read_bytes()
-            check_jpeg(contents, path)
-            yield make_example(contents, label)
+            yield make_example(read_jpeg(path), label)
 
 
 def _labelled_pictures(

@@ -91,8 +91,7 @@ def write_scenes(
     _check({**counts, **world})
     folder = Path(path)
     made = {"made_by": _MAKER, "settings": {**counts, **world}}
-    found = manifest.read_manifest(folder) or {}
-    if made.items() <= found.items() and manifest.is_whole(folder):
+    if manifest.is_whole(folder, **made):
         return folder
     manifest.clear_way(folder, _MAKER)
     with whole_folder(folder) as draft:

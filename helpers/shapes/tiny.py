@@ -63,12 +63,13 @@ def write_tiny_shapes(
     settings = {name: operator.index(value) for name, value in settings.items()}
     _check(settings)
     folder = Path(path) / FOLDER
-    if _is_there(folder, settings):
+    made = {"made_by": _MAKER, "settings": settings}
+    if manifest.is_whole(folder, **made):
         return folder
     manifest.clear_way(folder, _MAKER)
     with whole_folder(folder) as draft:
         _write(draft, **settings)
-        manifest.write_manifest(draft, made_by=_MAKER, settings=settings)
+        manifest.write_manifest(draft, **made)
     return folder
 
 
@@ -103,13 +104,6 @@ def _check(settings: dict) -> None:
         raise ValueError(
             f"num_classes is {settings['num_classes']}; {MOST_CLASSES} can be drawn"
         )
-
-
-def _is_there(folder: Path, settings: dict) -> bool:
-    """Returns whether the folder holds these pictures, all of them."""
-    found = manifest.read_manifest(folder) or {}
-    wanted = {"made_by": _MAKER, "settings": settings}
-    return wanted.items() <= found.items() and manifest.is_whole(folder)
 
 
 def _write(folder: Path, num_classes, train, val, size, seed) -> None:
