@@ -1,4 +1,4 @@
-"""What every exercise check returns: ticks, crosses and hints."""
+"""What every exercise check returns: ticks, crosses, and hints one step at a time."""
 
 import functools
 import textwrap
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from helpers.errors import first_line
 
-# One claim of a check: what should hold, whether it does, what to try if not.
+# One claim of a check: what should hold, whether it does, what is wrong if not.
 Claim = tuple[str, bool, str]
 
 
@@ -15,42 +15,54 @@ class Report:
 
     Attributes:
       title: the exercise.
-      claims: the claims reached, in order; only the last can be false.
-      start: the hint for a stub that nobody has touched yet.
+      claims: the claims reached, in order; only the last can be false. None are
+        reached by a stub that nobody has touched.
+      hints: how many of `steps` the reader has asked for.
+      steps: what helps further, the smallest help first.
     """
 
-    def __init__(self, title: str, start: str):
+    def __init__(self, title: str, steps: tuple[str, ...] = (), hints: int = 0):
         self.title = title
-        self.start = start
+        self.steps = steps
+        self.hints = hints
         self.claims: list[Claim] = []
 
     def __bool__(self) -> bool:
         return bool(self.claims) and all(holds for _, holds, _ in self.claims)
 
     def __repr__(self) -> str:
+        if not self.claims:
+            return f"{self.title}\n  [ ] not tried yet"
         lines = [self.title]
-        for text, holds, hint in self.claims:
+        for text, holds, wrong in self.claims:
             lines.append(f"  [{'✓' if holds else '✗'}] {text}")
             if not holds:
-                lines += textwrap.wrap(hint, 76, initial_indent=" " * 6,
+                lines += textwrap.wrap(wrong, 76, initial_indent=" " * 6,
                                        subsequent_indent=" " * 6)
+        return "\n".join(lines + self._last_lines())
+
+    def _last_lines(self) -> list[str]:
         if self:
-            lines.append("All of it holds. Well done.")
-        elif len(self.claims) == 1:
-            lines += textwrap.wrap(f"Start here: {self.start}", 76)
-        return "\n".join(lines)
+            return ["All of it holds. Well done."]
+        lines = []
+        for number, step in enumerate(self.steps[: self.hints], 1):
+            lines += textwrap.wrap(f"Hint {number}: {step}", 76)
+        if self.hints < len(self.steps):
+            lines.append(f"To get a hint, give the check hints={self.hints + 1}.")
+        return lines
 
 
-def exercise(title: str, start: str) -> Callable:
+def exercise(title: str, *steps: str) -> Callable:
     """Turns a generator of claims into a check that returns a `Report`.
 
-    The generator yields `(claim, holds, hint)`. The check stops at the first claim
-    that does not hold, because the later ones rest on it. An error in the attempt
-    becomes a cross with one line, never a traceback.
+    The generator yields `(claim, holds, what_is_wrong)`. The check stops at the first
+    claim that does not hold, because the later ones rest on it. An error in the
+    attempt becomes a cross with one line, never a traceback.
 
     Args:
       title: for example `"Exercise 1: counted"`.
-      start: where to begin; shown to a reader who has not begun.
+      *steps: help for one who has tried and is stuck, in the order in which
+        `check(attempt, hints=n)` gives it: where to look, then the first line.
 
     Returns:
       The decorator.
@@ -58,11 +70,13 @@ def exercise(title: str, start: str) -> Callable:
 
     def decorate(claims: Callable[..., Iterator[Claim]]) -> Callable[..., Report]:
         @functools.wraps(claims)
-        def check(*attempt, **options) -> Report:
-            report = Report(title, start)
+        def check(*attempt, hints: int = 0, **options) -> Report:
+            report = Report(title, steps, hints)
+            if attempt and is_untouched(attempt[0]):
+                return report
             try:
-                for text, holds, hint in claims(*attempt, **options):
-                    report.claims.append((text, bool(holds), hint))
+                for text, holds, wrong in claims(*attempt, **options):
+                    report.claims.append((text, bool(holds), wrong))
                     if not holds:
                         break
             except Exception as error:
@@ -75,3 +89,20 @@ def exercise(title: str, start: str) -> Callable:
         return check
 
     return decorate
+
+
+def is_untouched(attempt: object) -> bool:
+    """Returns whether an attempt is still the stub: a function or class of `pass`.
+
+    Args:
+      attempt: what the reader's cell defined.
+    """
+    if isinstance(attempt, type):
+        own = vars(attempt).values()
+        return not any(callable(value) for value in own)
+    code = getattr(attempt, "__code__", None)
+    return code is not None and code.co_code == _nothing.__code__.co_code
+
+
+def _nothing():
+    pass

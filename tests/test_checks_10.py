@@ -1,24 +1,12 @@
-"""Wrong answers of lessons 09 and 10 get a cross, and the hint that helps."""
-
-import json
+"""The checks of lesson 10: wrong answers get a cross, and a word that helps."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from helpers.checks.lesson_09 import check_repeated_steps, check_tf_configs
 from helpers.checks.lesson_10 import check_keras_lstm_weights, check_running_mean
 
 pytestmark = pytest.mark.timeout(60)
-
-
-def configs(indices):
-    cluster = {"ps": ["alpha:2222"], "worker": ["beta:2222", "gamma:2222"]}
-    jobs = ["ps", "worker", "worker"]
-    return lambda hosts: [
-        json.dumps({"cluster": cluster, "task": {"type": j, "index": i}})
-        for j, i in zip(jobs, indices, strict=True)
-    ]
 
 
 def lstm(order, forget):
@@ -54,11 +42,6 @@ class Forgetful(Retraced):
 @pytest.mark.parametrize(
     "check, attempt, hint",
     [
-        (check_tf_configs, lambda hosts: hosts[:1], "list of three strings"),
-        (check_tf_configs, lambda hosts: ["{}"] * 3, "each must hold"),
-        (check_tf_configs, configs([0, 1, 2]), "counts within"),
-        (check_repeated_steps, lambda log: len(log) - len(set(log)), "only step 3"),
-        (check_repeated_steps, lambda log: 1, "answer is 0"),
         (check_running_mean, Retraced, "input_signature"),
         (check_running_mean, Forgetful, "the means are"),
         (check_running_mean, tf.Module, "give it `def update"),
@@ -77,8 +60,6 @@ def test_wrong_answers_get_their_hint(check, attempt, hint):
 @pytest.mark.parametrize(
     "check, attempt",
     [
-        (check_tf_configs, configs([0, 0, 1])),
-        (check_repeated_steps, lambda log: sum(log.count(s) > 1 for s in set(log))),
         (check_keras_lstm_weights, lstm([0, 2, 1, 3], 1.0)),
     ],
 )
