@@ -1,5 +1,6 @@
 """What every exercise check returns: ticks, crosses, and hints one step at a time."""
 
+import dis
 import functools
 import textwrap
 from collections.abc import Callable, Iterator
@@ -101,8 +102,9 @@ def is_untouched(attempt: object) -> bool:
         own = vars(attempt).values()
         return not any(callable(value) for value in own)
     code = getattr(attempt, "__code__", None)
-    return code is not None and code.co_code == _nothing.__code__.co_code
-
-
-def _nothing():
-    pass
+    if code is None:
+        return False
+    loads_none = [("LOAD_CONST", None), ("RETURN_CONST", None)]  # the latter in 3.12
+    steps = [(step.opname, step.argval) for step in dis.get_instructions(code)
+             if step.opname not in ("RESUME", "NOP", "RETURN_VALUE")]
+    return len(steps) == 1 and steps[0] in loads_none
