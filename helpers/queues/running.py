@@ -11,6 +11,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import DataError, PipelineStalled, first_line
+from helpers.graph import holds_variable
 from helpers.queues.doctor import (
     ancestors,
     building,
@@ -432,7 +433,7 @@ def _check_initialised(session, runners) -> None:
     """Refuses to start threads that would die on a variable without a value."""
     graph = session.graph
     needed = ancestors([op for runner in runners for op in runner.enqueue_ops])
-    checks = {op.name: _initialised(op) for op in needed if _is_variable(op)}
+    checks = {op.name: _initialised(op) for op in needed if holds_variable(op.type)}
     found = session.run(checks) if checks else {}
     missing = [name for name, is_set in found.items() if not is_set]
     if not missing:
@@ -448,10 +449,6 @@ def _check_initialised(session, runners) -> None:
         f"the pipeline needs variable '{missing[0]}', which is not initialised: run "
         f"{mend} before running_queues"
     )
-
-
-def _is_variable(op: tf.Operation) -> bool:
-    return op.type in ("VarHandleOp", "VariableV2")
 
 
 def _initialised(variable: tf.Operation) -> tf.Tensor:
