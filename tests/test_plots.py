@@ -10,7 +10,7 @@ import tensorflow.compat.v1 as tf1
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from helpers import layers, plots
-from helpers.plots import graphs
+from helpers.plots.layout import GAP, layered
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -138,31 +138,44 @@ def test_boxes_do_not_overlap_and_text_stays_inside(graph, depth):
         assert whole.y0 <= box.y0 and box.y1 <= whole.y1
 
 
-def test_every_arrow_points_down_the_longest_path():
-    definition = towers(5).as_graph_def()
-    boxes, edges = graphs._collapse(definition, 2, set())
-    graphs._ordered_rows(boxes, edges)
-    assert all(boxes[a].row < boxes[b].row for a, b in edges)
-    for b in boxes:
-        before = [boxes[a].row for a, other in edges if other == b]
-        assert not before or boxes[b].row == 1 + max(before)
+def sized(edges):
+    return {name: (1.0, 0.3) for edge in edges for name in edge}
 
 
-def test_crossings_equal_counting_pairs_and_an_untangled_order_has_none():
+def test_every_arrow_points_down_and_inputs_stand_above_their_first_user():
+    edges = [("x", "a"), ("a", "b"), ("b", "c"), ("x", "c"), ("late", "c"), ("a", "c")]
+    found = layered(sized(edges), edges)
+    assert found.row == {"x": 0, "a": 1, "b": 2, "late": 2, "c": 3}
+    assert set(found.passages) == {("x", "c", 1), ("x", "c", 2), ("a", "c", 2)}
+    for a, b in edges:
+        assert found.centre[a][1] > found.centre[b][1]
+
+
+def test_rows_keep_their_gaps_whatever_the_widths():
     random = np.random.default_rng(5)
-    for _ in range(20):
-        upper, lower = list(range(7)), list(range(10, 21))
-        below = {a: random.choice(lower, 3, replace=False).tolist() for a in upper}
-        pairs = [(a, b) for a in upper for b in below[a]]
-        wanted = sum((a - c) * (b - d) < 0
-                     for (a, b), (c, d) in itertools.combinations(pairs, 2))
-        assert graphs._crossings([upper, lower], below) == wanted
-    below = {0: [13], 1: [12], 2: [11], 3: [10]}
-    above = {b: [a] for a, targets in below.items() for b in targets}
-    below |= {b: [] for b in above}
-    above |= {a: [] for a in range(4)}
-    rows = graphs._fewest_crossings([[0, 1, 2, 3], [10, 11, 12, 13]], above, below)
-    assert graphs._crossings(rows, below) == 0
+    names = [f"box{i}" for i in range(30)]
+    sizes = {name: (random.uniform(0.3, 3.0), 0.3) for name in names}
+    edges = list({(names[a], names[b]) for a, b in random.integers(0, 30, (60, 2))
+                  if a < b})
+    found = layered(sizes, edges)
+    for a, b in itertools.combinations(names, 2):
+        if found.row[a] == found.row[b]:
+            apart = abs(found.centre[a][0] - found.centre[b][0])
+            assert apart >= (sizes[a][0] + sizes[b][0]) / 2 + GAP - 1e-9
+
+
+def test_what_can_be_untangled_is():
+    edges = [(f"up{i}", f"down{3 - i}") for i in range(4)]
+    found = layered(sized(edges), edges)
+    tops, ends = ([found.centre[name][0] for name in side]
+                  for side in zip(*edges, strict=True))
+    assert np.argsort(tops).tolist() == np.argsort(ends).tolist()
+
+
+def test_edges_that_close_a_cycle_run_back_up():
+    edges = [("a", "b"), ("b", "c"), ("c", "a")]
+    rows = layered(sized(edges), edges).row
+    assert sorted(rows.values()) == [0, 1, 2]
 
 
 def test_a_loop_is_drawn_and_ends():

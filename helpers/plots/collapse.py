@@ -1,0 +1,161 @@
+"""What becomes one box of a graph's picture, what it says, and which boxes connect."""
+
+import textwrap
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import tensorflow as tf
+from matplotlib.textpath import TextPath
+
+VARIABLES = {"VarHandleOp", "VariableV2", "Variable"}
+LINE = 0.165  # inches: the height of a line of text
+
+
+@dataclass
+class Box:
+    """One thing in the picture: an op, a collapsed scope, or variables.
+
+    Attributes:
+      name: its key; what stands before a line break is shown.
+      ops: the NodeDefs collapsed into it.
+      variables: the NodeDefs of the variables inside.
+      lines: its text.
+      width: of the text with its rim, in inches.
+      height: the same.
+    """
+
+    name: str
+    ops: list = field(default_factory=list)
+    variables: list = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    width: float = 0.0
+    height: float = 0.0
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it holds variables and nothing else."""
+        return bool(self.variables) and not self.ops
+
+
+def collapse(
+    definition: tf.compat.v1.GraphDef, depth: int | Callable[[str], str], hide: set[str]
+) -> tuple[dict[str, Box], dict[tuple[str, str], bool]]:
+    """Returns the boxes of a graph, with their text and size, and what connects them.
+
+    Args:
+      definition: the graph.
+      depth: how many parts of a name are kept, or a function from an op's name to its
+        box's; the empty string leaves the op out.
+      hide: outermost scopes that are left out.
+
+    Returns:
+      The boxes by name, in the graph's order, and `{(from, to): is_data}`; an edge
+      that is no data carries order only.
+    """
+    ops = {op.name: op for op in definition.node}
+    owner = _variable_owners(ops)
+    ops = _without_initialization(ops, owner)
+    box_of = {}
+    for name in ops:
+        group = _group(name, depth)
+        if name.split("/")[0] not in hide and group and name not in owner:
+            box_of[name] = group
+    users = defaultdict(set)
+    for name, group in box_of.items():
+        for source, data in _inputs(ops[name]):
+            if data and source in owner:
+                users[owner[source]].add(group)
+    boxes = {group: Box(group) for group in box_of.values()}
+    for name, group in box_of.items():
+        boxes[group].ops.append(ops[name])
+    for variable, groups in users.items():
+        place = _variable_box(variable, groups, boxes, depth)
+        boxes[place].variables.append(ops[variable])
+        box_of[variable] = place
+    box_of |= {name: box_of[v] for name, v in owner.items() if v in box_of}
+    edges = {}
+    for name, op in ops.items():
+        for source, data in _inputs(op):
+            a, b = box_of.get(source), box_of.get(name)
+            if a and b and a != b and name not in owner:
+                edges[a, b] = edges.get((a, b), False) or data
+    for box in boxes.values():
+        _label(box)
+    return boxes, edges
+
+
+def _variable_owners(ops) -> dict[str, str]:
+    """Maps a variable's own ops (handle, initializer, read ...) to its name."""
+    handles = {name for name, op in ops.items() if op.op in VARIABLES}
+    owner = {}
+    for name in ops:
+        parts = name.split("/")
+        for length in range(1, len(parts) + 1):
+            if "/".join(parts[:length]) in handles:
+                owner[name] = "/".join(parts[:length])
+    return owner
+
+
+def _without_initialization(ops, owner):
+    """Leaves out what only waits for variables' own assignments, such as `init`."""
+    left = dict(ops)
+    while True:
+        idle = [
+            name for name, op in left.items()
+            if op.op == "NoOp" and op.input
+            and all(owner.get(source) or source not in left
+                    for source, _ in _inputs(op))
+        ]
+        if not idle:
+            return left
+        for name in idle:
+            del left[name]
+
+
+def _variable_box(variable, groups, boxes, depth) -> str:
+    """Into its only user's box; else into one of all that the same boxes share."""
+    if len(groups) == 1:
+        return next(iter(groups))
+    scope = _group(variable, depth)
+    if scope == variable or "/" not in variable:
+        name = variable
+    else:
+        name = f"{scope}\n" + "\n".join(sorted(groups))
+    boxes.setdefault(name, Box(name))
+    return name
+
+
+def _group(name: str, depth) -> str:
+    return depth(name) if callable(depth) else "/".join(name.split("/")[:depth])
+
+
+def _inputs(op):
+    """Yields `(name of the op that is read, whether data flows)`."""
+    for text in op.input:
+        yield text.lstrip("^").split(":")[0], not text.startswith("^")
+
+
+def _label(box: Box) -> None:
+    """Writes the name and, below it, what is inside."""
+    name = box.name.split("\n")[0]
+    box.lines = textwrap.wrap(name.replace("/", "/ "), 22, break_on_hyphens=False)
+    box.lines = [line.replace("/ ", "/") for line in box.lines]
+    if len(box.ops) == 1 and not box.variables:
+        if box.ops[0].op.lower() != name.rsplit("/")[-1].lower():
+            box.lines.append(box.ops[0].op)
+    elif box.ops:
+        box.lines.append(f"{len(box.ops)} ops")
+    if len(box.variables) == 1 and box.is_variable:
+        sides = [side.size for side in box.variables[0].attr["shape"].shape.dim]
+        box.lines.append(f"variable {sides}")
+    elif box.variables:
+        plural = "s" if len(box.variables) > 1 else ""
+        box.lines.append(f"{len(box.variables)} variable{plural}")
+    box.width = max(_text_width(line) for line in box.lines) + 0.22
+    box.height = LINE * len(box.lines) + 0.14
+
+
+def _text_width(text: str) -> float:
+    """Inches at 9 points."""
+    return TextPath((0, 0), text or " ", size=9).get_extents().width / 72
