@@ -1,0 +1,184 @@
+"""The usual causes of a difference: tried on the values, then on the weights."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+OF_CODE = (
+    "usual in code: padding, an epsilon, an activation, dropout, how a picture is "
+    "resized, something added at run time that the other holds in a weight"
+)
+OF_WEIGHTS = (
+    "usual in weights: a kernel transposed, gates in another order, statistics not "
+    "restored, averages in place of raw weights"
+)
+_LARGEST_RECURRENT = 4_000_000  # numbers in a kernel whose gates are tried
+_CLOSE = {"rtol": 1e-4, "atol": 1e-6}
+
+
+def of_values(old: np.ndarray, new: np.ndarray) -> list[str]:
+    """Returns what would turn one tensor into the other, most telling first.
+
+    Args:
+      old, new: the tensor in each program, any shapes.
+    """
+    if np.array_equal(old, new):
+        return []
+    if old.shape != new.shape:
+        return list(_of_shapes(old, new)) or ["the shapes differ: padding, stride, or "
+                                              "an axis that one of them drops"]
+    found = list(_of_numbers(old, new))
+    if old.dtype != new.dtype:
+        found.append(f"dtype: {old.dtype} against {new.dtype}")
+    return found
+
+
+def _of_shapes(old, new) -> Iterator[str]:
+    if sorted(old.shape) == sorted(new.shape):
+        for order in itertools.permutations(range(old.ndim)):
+            if _equal(old.transpose(order), new):
+                yield f"equal after transpose{order}: axes in another order"
+                return
+    if old.ndim == new.ndim and old.shape[:-1] == new.shape[:-1]:
+        wide, slim = sorted((old, new), key=lambda t: -t.shape[-1])
+        if wide.shape[-1] == slim.shape[-1] + 1 and _equal(wide[..., 1:], slim):
+            yield "label shift: one of them has a class 0 for the background"
+
+
+def _of_numbers(old, new) -> Iterator[str]:
+    if not np.isfinite(new.astype(float)).all():
+        yield "not a number in one of them: a logarithm or a root of 0, or an overflow"
+        return
+    old, new = old.astype(float), new.astype(float)
+    if old.ndim and old.shape[-1] > 1:
+        yield from _of_last_axis(old, new)
+    yield from _of_offsets(old, new)
+    zero_in_one = (old == 0) != (new == 0)
+    if zero_in_one.mean() > 0.02 and _scaled(old[(old != 0) & (new != 0)],
+                                             new[(old != 0) & (new != 0)]):
+        yield "dropout left on: zeros in one of them, and the rest is scaled"
+    if old.ndim == 4 and min(old.shape[1:3]) > 2:
+        yield from _of_pictures(old, new)
+
+
+def _of_last_axis(old, new) -> Iterator[str]:
+    if _equal(old[..., ::-1], new):
+        yield "channel order: the last axis is reversed (RGB against BGR)"
+    elif any(_equal(np.roll(old, shift, -1), new) for shift in (1, -1)):
+        yield "label shift: the last axis is moved by one place"
+    elif old.shape[-1] <= 512 and _equal(np.sort(old, -1), np.sort(new, -1)):
+        yield "the last axis holds the same numbers in another order"
+
+
+def _of_offsets(old, new) -> Iterator[str]:
+    offset = (new - old).reshape(-1, old.shape[-1] if old.ndim else 1)
+    if np.ptp(offset) < 1e-5 * (1 + np.abs(offset).max()):
+        yield f"everything is {offset[0, 0]:+.4g}: a label shift, or a mean taken away"
+    elif len(offset) > 1 and np.ptp(offset, 0).max() < 1e-4 * np.abs(offset).max():
+        yield "each channel is off by a constant: a wrong bias, beta or moving mean"
+    elif _scaled(old.ravel(), new.ravel()):
+        ratio = np.dot(new.ravel(), old.ravel()) / np.dot(old.ravel(), old.ravel())
+        yield (f"everything is times {ratio:.5g}: a scale of the input, dropout's "
+               "1/keep, or an epsilon")
+    elif len(offset) > 2 and _affine(old, new):
+        yield ("each channel is scaled and moved: batch norm's statistics, gamma, or "
+               "its epsilon")
+
+
+def _of_pictures(old, new) -> Iterator[str]:
+    """`[batch, height, width, channels]`: borders, and shifts by one place."""
+    if _equal(old[:, 1:-1, 1:-1], new[:, 1:-1, 1:-1]):
+        yield "padding: they differ at the border and nowhere else"
+        return
+    for one, other in ((old, new), (new, old)):
+        if _equal(one[:, 1:, 1:], other[:, :-1, :-1]):
+            yield "padding: one is the other moved by one place (SAME pads one side)"
+            return
+    if abs(old.mean() - new.mean()) < 0.2 * old.std() + 0.2 * new.std():
+        yield ("resize or padding: corners aligned, half-pixel centres, or the side "
+               "that is padded at a stride of 2")
+
+
+def of_weights(old: Mapping, new: Mapping, near: str) -> list[str]:
+    """Returns what is wrong with the weights of the new program, if it can be seen.
+
+    Args:
+      old, new: weights by name.
+      near: the tensor that differs; its own weights come first.
+    """
+    lines = [(near not in name, f"{name}: {found}") for name, weight in new.items()
+             if weight.ndim and (found := _of_weight(weight, old))]
+    return [line for _, line in sorted(lines)][:3]
+
+
+def _of_weight(weight: np.ndarray, old: Mapping[str, np.ndarray]) -> str:
+    """Says how a weight came about from those of the old program; "" if it is one."""
+    matching = {n: w for n, w in old.items() if w.size >= weight.size and w.ndim}
+    if any(_is_part(weight, w) for w in matching.values()):
+        return ""
+    for name, value in matching.items():
+        for order in itertools.permutations(range(value.ndim)):
+            if (value.ndim == weight.ndim and value.transpose(order).shape
+                    == weight.shape and _equal(value.transpose(order), weight)):
+                return f"{name} transposed by {order}"
+    for name, value in matching.items():
+        if found := _gates(value, weight):
+            return f"{name} with its {found} gates in another order"
+    if np.ptp(weight) == 0:
+        return "constant, as a new model has it: never restored"
+    same = [(n, w) for n, w in matching.items()
+            if w.shape == weight.shape and np.ptp(w) > 0]
+    for name, value in same:
+        if np.corrcoef(value.ravel(), weight.ravel())[0, 1] > 0.9:
+            return f"near {name}, not equal: averages against raw weights, or a step"
+    return "equal to no old weight"
+
+
+def _is_part(weight, whole) -> bool:
+    """Whether a weight is another, or rows of it, as in a kernel that was cut."""
+    if weight.ndim != whole.ndim or weight.shape[1:] != whole.shape[1:]:
+        return False
+    rows = (0, len(whole) - len(weight))
+    return any(_equal(whole[row:row + len(weight)], weight) for row in rows)
+
+
+def _gates(whole, weight) -> int:
+    """Returns how many blocks of columns were exchanged, 0 if that is not it."""
+    if weight.ndim != whole.ndim or weight.shape[-1] != whole.shape[-1]:
+        return 0
+    if whole.size > _LARGEST_RECURRENT:
+        return 0
+    for count in (2, 3, 4):
+        if weight.shape[-1] % count:
+            continue
+        blocks = np.split(whole, count, -1)
+        for order in itertools.permutations(blocks):
+            if _is_part(weight, np.concatenate(order, -1)):
+                return count
+    return 0
+
+
+def _equal(one, other) -> bool:
+    return one.shape == other.shape and np.allclose(one, other, **_CLOSE)
+
+
+def _scaled(old, new) -> bool:
+    """Whether one is the other times a constant that is not 1."""
+    if old.size < 3 or not np.dot(old, old):
+        return False
+    ratio = np.dot(new, old) / np.dot(old, old)
+    largest = np.abs(new).max()
+    return abs(ratio - 1) > 1e-6 and np.abs(new - ratio * old).max() < 2e-6 * largest
+
+
+def _affine(old, new) -> bool:
+    """Whether each channel of one is a straight line of the other's."""
+    old, new = (t.reshape(-1, t.shape[-1]) for t in (old, new))
+    mean_old, mean_new = old.mean(0), new.mean(0)
+    spread = ((old - mean_old) ** 2).sum(0)
+    if not (spread > 0).all():
+        return False
+    slope = ((old - mean_old) * (new - mean_new)).sum(0) / spread
+    rest = new - mean_new - slope * (old - mean_old)
+    return np.abs(rest).max() < 1e-4 * np.abs(new).max()

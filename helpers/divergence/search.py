@@ -1,0 +1,210 @@
+"""Walk two programs side by side, with constants in all weights and with their own."""
+
+import contextlib
+import dataclasses
+import textwrap
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from helpers.divergence import causes
+from helpers.divergence.programs import Program, Tensors, program
+
+STAGES = ("constants", "real")
+
+
+@dataclasses.dataclass
+class Divergence:
+    """What `first_difference` found; true where something differs.
+
+    Attributes:
+      name: of the first tensor that differs, by the old program's names; `None` where
+        all are equal.
+      stage: `"constants"` if it differs with one constant in all weights: then it is
+        the code; `"real"` if only with the programs' own weights.
+      largest: of the absolute differences of its values; infinite for another shape.
+      relative: that, over the largest value of either.
+      causes: of such a difference, those first that the values or weights bear out.
+      differences: the relative difference by stage and tensor, in the order walked.
+      only_in_one: names that one program has and the other has not.
+      tolerance: the relative difference from which a tensor counts as another.
+    """
+
+    name: str | None = None
+    stage: str | None = None
+    largest: float = 0.0
+    relative: float = 0.0
+    causes: list[str] = dataclasses.field(default_factory=list)
+    differences: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
+    only_in_one: list[str] = dataclasses.field(default_factory=list)
+    tolerance: float = 1e-5
+
+    def __bool__(self) -> bool:
+        return self.name is not None
+
+    def __repr__(self) -> str:
+        lines = [f"{stage} weights: {_summary(found, self.tolerance)}"
+                 for stage, found in self.differences.items()]
+        if self:
+            lines += [f"first difference: {self.name}, by {self.largest:.2g} "
+                      f"({self.relative:.1%} of the largest value)"]
+        for cause in self.causes:
+            lines += textwrap.wrap(cause, 74, initial_indent="  - ",
+                                   subsequent_indent="    ")
+        if self.only_in_one:
+            lines += textwrap.wrap("not compared: " + ", ".join(self.only_in_one), 78)
+        return "\n".join(lines)
+
+
+def first_difference(
+    old,
+    new,
+    feeds: Mapping[str, np.ndarray],
+    *,
+    tolerance: float = 1e-5,
+    stages: Sequence[str] = STAGES,
+    rename: Mapping[str, str] | None = None,
+) -> Divergence:
+    """Names the first tensor at which two programs differ, and the usual causes.
+
+    Both run twice on the same feeds: with one constant in all their weights, which
+    shows what the code does differently, then with their own weights, which shows
+    what the weights do. Tensors that have the same name are compared, in the order
+    in which the program runs them. All weights are put back.
+
+    Source: the TensorFlow guide, "Validating correctness & numerical equivalence".
+
+    Args:
+      old: `(session, tensors)`, tensors as a list or a dictionary by name; a Keras
+        layer or model; a `tf.Module`; or a dictionary of NumPy arrays, which has no
+        weights, so that the constants are left out.
+      new: likewise.
+      feeds: arrays by the name of an input; one array alone fits any one input of
+        layers and modules.
+      tolerance: a share of the largest value of a tensor.
+      stages: of `"constants"` and `"real"`.
+      rename: the new program's name of a tensor to the old one's.
+
+    Returns:
+      A `Divergence`, which is true where something differs.
+
+    Raises:
+      ValueError: no tensor has the same name in both.
+      TypeError: a program is of another kind.
+    """
+    old, new = program(old), program(new)
+    walk = _Walk(old, new, dict(feeds), dict(rename or {}), tolerance)
+    constant = _common_constant(old.weights(), new.weights())
+    for stage in stages:
+        if stage not in STAGES:
+            raise ValueError(f"a stage is one of {STAGES}, not {stage!r}")
+        if stage == "real" or constant is not None:
+            walk.run(stage, constant)
+    return walk.result()
+
+
+class _Walk:
+    """The runs of both programs, and where they part in each stage."""
+
+    def __init__(self, old: Program, new: Program, feeds, rename, tolerance: float):
+        self._old, self._new, self._feeds = old, new, feeds
+        self._rename, self._tolerance = rename, tolerance
+        self._tensors: dict[str, tuple[Tensors, Tensors]] = {}
+        self._order: list[str] = []
+        self._random: list[str] = []
+        self.found = Divergence(tolerance=tolerance)
+
+    def run(self, stage: str, constant: float | None) -> None:
+        """Runs both programs, with one constant in the weights or as they are."""
+        with contextlib.ExitStack() as stack:
+            if stage == "constants":
+                for each in (self._old, self._new):
+                    stack.enter_context(each.constant_weights(constant))
+            old, new = self._old.run(self._feeds), self._renamed()
+            again = self._renamed()
+        first = old if self._old.ordered or not self._new.ordered else new
+        self._order = [name for name in first if name in old and name in new]
+        if not self._order:
+            raise ValueError(
+                f"no tensor has the same name in both: {sorted(old)} against "
+                f"{sorted(new)}; give rename={{new name: old name}}"
+            )
+        self._tensors[stage] = old, new
+        self._random = [n for n in self._order if distance(new[n], again[n])[1] > 0]
+        self.found.only_in_one = sorted(set(old) ^ set(new))
+        self.found.differences[stage] = {
+            name: distance(old[name], new[name])[1] for name in self._order}
+
+    def _renamed(self) -> Tensors:
+        tensors = self._new.run(self._feeds)
+        return {self._rename.get(name, name): value for name, value in tensors.items()}
+
+    def result(self) -> Divergence:
+        firsts = {stage: _first(found, self._tolerance)
+                  for stage, found in self.found.differences.items()}
+        reached = {stage: name for stage, name in firsts.items() if name}
+        if reached:
+            stage = min(reached, key=lambda s: self._order.index(reached[s]))
+            self._explain(stage, reached)
+        return self.found
+
+    def _explain(self, stage: str, reached: dict[str, str]) -> None:
+        name, found = reached[stage], self.found
+        old, new = (tensors[name] for tensors in self._tensors[stage])
+        found.name, found.stage = name, stage
+        found.largest, found.relative = distance(old, new)
+        if name in self._random:
+            found.causes.append("another answer at each call: dropout left on, or "
+                                "random pictures")
+        for tensors in reversed(self._tensors.values()):
+            for cause in causes.of_values(*(each[name] for each in tensors)):
+                found.causes += [cause] if cause not in found.causes else []
+        if stage == "constants" and "real" not in reached:
+            found.causes.append(
+                "the real weights hide it: one of them is 0 or 1 today, or holds what "
+                "the other program adds at run time")
+        if stage == "constants":
+            found.causes.append(causes.OF_CODE)
+        else:
+            found.causes += causes.of_weights(self._old.weights(), self._new.weights(),
+                                              name)
+            found.causes.append(causes.OF_WEIGHTS)
+
+
+def distance(old: np.ndarray, new: np.ndarray) -> tuple[float, float]:
+    """Returns the largest absolute difference, and that over the largest value."""
+    if np.shape(old) != np.shape(new):
+        return np.inf, np.inf
+    if not np.size(old):
+        return 0.0, 0.0
+    old, new = np.asarray(old, float), np.asarray(new, float)
+    same = (old == new) | (np.isnan(old) & np.isnan(new))
+    if same.all():
+        return 0.0, 0.0
+    if not (np.isfinite(old) & np.isfinite(new) | same).all():
+        return np.inf, np.inf
+    largest = float(np.abs(np.where(same, 0, old - new)).max())
+    return largest, largest / float(max(np.abs(old).max(), np.abs(new).max()))
+
+
+def _common_constant(old: Tensors, new: Tensors) -> float | None:
+    """Returns a constant that keeps signals of a usual size; `None` without weights.
+
+    It cannot depend on the single weight: the same kernel may be cut in two in one of
+    the programs, and stand transposed there.
+    """
+    sizes = [w.size for w in old.values() if w.ndim > 1 and w.dtype.kind == "f"]
+    if not old or not new:
+        return None
+    return float(np.clip(1 / np.sqrt(np.median(sizes or [100])), 1e-3, 0.3))
+
+
+def _first(found: dict[str, float], tolerance: float) -> str | None:
+    return next((name for name, far in found.items() if far > tolerance), None)
+
+
+def _summary(found: dict[str, float], tolerance: float) -> str:
+    name = _first(found, tolerance)
+    if name is None:
+        return f"{len(found)} tensors equal"
+    return f"{list(found).index(name)} of {len(found)} tensors equal, then {name}"

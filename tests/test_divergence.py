@@ -1,0 +1,312 @@
+"""Planted faults: each is found at its own tensor, with its cause named."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.divergence import Divergence, first_difference
+
+pytestmark = pytest.mark.timeout(300)
+
+RANDOM = np.random.default_rng(11)
+PICTURES = RANDOM.uniform(0, 255, size=[5, 10, 10, 3]).astype(np.float32)
+WORDS = RANDOM.normal(size=[4, 3, 6]).astype(np.float32)
+FEEDS = {"pictures": PICTURES}
+
+
+def trained(*shape, mean=0.0, sd=0.4):
+    return (mean + sd * RANDOM.normal(size=shape)).astype(np.float32)
+
+
+WEIGHTS = {
+    "conv/kernel": trained(3, 3, 3, 7), "conv/bias": trained(7, mean=0.5),
+    "norm/gamma": trained(7, mean=1.0, sd=0.1), "norm/beta": trained(7),
+    "norm/moving_mean": trained(7, mean=0.2),
+    "norm/moving_variance": np.abs(trained(7, mean=1.0)) + 0.1,
+    "fc/kernel": trained(7, 7), "fc/bias": trained(7),
+    "scores/kernel": trained(7, 5), "scores/bias": trained(5),
+}
+
+
+def old_graph():
+    """The old program: a session and its tensors by name."""
+    with tf.Graph().as_default() as graph:
+        x = tf1.placeholder(tf.float32, [None, 10, 10, 3], name="pictures")
+        v = {name: tf1.get_variable(name, initializer=w) for name, w in WEIGHTS.items()}
+        t = {"pixels": x / 127.5 - 1}
+        t["small"] = tf1.image.resize_bilinear(t["pixels"], [6, 6])
+        t["conv"] = tf.nn.conv2d(t["small"], v["conv/kernel"], 2, "SAME") \
+            + v["conv/bias"]
+        t["norm"] = tf1.nn.batch_normalization(
+            t["conv"], v["norm/moving_mean"], v["norm/moving_variance"],
+            v["norm/beta"], v["norm/gamma"], 1e-3)
+        t["pool"] = tf.reduce_mean(tf.nn.relu(t["norm"]), [1, 2])
+        t["fc"] = tf.nn.relu(t["pool"] @ v["fc/kernel"] + v["fc/bias"])
+        t["scores"] = t["fc"] @ v["scores/kernel"] + v["scores/bias"]
+        t["label"] = tf.argmax(t["scores"], 1)
+        session = tf1.Session(graph=graph)
+        session.run(tf1.global_variables_initializer())
+    return session, t
+
+
+class New(tf.Module):
+    """The port, with a fault on request; it returns its tensors by name."""
+
+    def __init__(self, fault="", **changed):
+        super().__init__()
+        self.fault = fault
+        values = {name: changed.get(name, w) for name, w in WEIGHTS.items()}
+        self.v = {name: tf.Variable(w, name=name) for name, w in values.items()}
+
+    @tf.function
+    def __call__(self, x):
+        t = {}
+        t["pixels"] = self.pixels(x)
+        aligned = self.fault == "resize corners"
+        resize = (tf.image.resize if self.fault == "half pixels" else
+                  lambda *a: tf1.image.resize_bilinear(*a, align_corners=aligned))
+        t["small"] = resize(t["pixels"], [6, 6])
+        t["conv"] = self.conv(t["small"])
+        t["norm"] = tf.nn.batch_normalization(
+            t["conv"], self.v["norm/moving_mean"], self.v["norm/moving_variance"],
+            self.v["norm/beta"], self.v["norm/gamma"],
+            1e-2 if self.fault == "epsilon" else 1e-3)
+        t["pool"] = tf.reduce_mean(tf.nn.relu(t["norm"]), [1, 2])
+        t["fc"] = tf.nn.relu(t["pool"] @ self.v["fc/kernel"] + self.v["fc/bias"])
+        if self.fault == "dropout":
+            t["fc"] = tf.nn.dropout(t["fc"], 0.5)
+        t["scores"] = t["fc"] @ self.v["scores/kernel"] + self.v["scores/bias"]
+        t["label"] = tf.argmax(t["scores"], 1) + (self.fault == "label shift")
+        return t
+
+    def pixels(self, x):
+        if self.fault == "dtype":
+            x = tf.cast(tf.cast(x, tf.uint8), tf.float32)
+        if self.fault == "channel order":
+            x = x[..., ::-1]
+        return x / 127.5 - 1 if self.fault != "scale" else x / 255.0
+
+    def conv(self, x):
+        if self.fault == "padding":     # what other frameworks do at a stride of 2
+            x = tf.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]])
+            x = tf.nn.conv2d(x, self.v["conv/kernel"], 2, "VALID")
+        else:
+            x = tf.nn.conv2d(x, self.v["conv/kernel"], 2, "SAME")
+        return x if self.fault == "no bias" else x + self.v["conv/bias"]
+
+
+@pytest.fixture(scope="module")
+def old():
+    session, tensors = old_graph()
+    yield session, tensors
+    session.close()
+
+
+def averaged(name):
+    return WEIGHTS[name] * 0.98 + trained(*WEIGHTS[name].shape, sd=0.02)
+
+
+CODE = [
+    ("channel order", "pixels", "channel order"),
+    ("scale", "pixels", None),
+    ("dtype", "pixels", None),
+    ("resize corners", "small", "resize"),
+    ("half pixels", "small", "resize"),
+    ("padding", "conv", "padding"),
+    ("no bias", "conv", "bias"),
+    ("epsilon", "norm", "epsilon"),
+    ("dropout", "fc", "dropout left on"),
+    ("label shift", "label", "label shift"),
+]
+LOADED = [
+    ({"conv/bias": WEIGHTS["conv/bias"][::-1]}, "conv", "a wrong bias"),
+    ({"fc/kernel": WEIGHTS["fc/kernel"].T}, "fc", "transposed by (1, 0)"),
+    ({"norm/moving_mean": np.zeros(7, "f")}, "norm", "never restored"),
+    ({"norm/moving_variance": np.ones(7, "f")}, "norm", "never restored"),
+    ({"conv/kernel": averaged("conv/kernel")}, "conv", "averages against raw"),
+    ({"scores/kernel": np.roll(WEIGHTS["scores/kernel"], 1, 1),
+      "scores/bias": np.roll(WEIGHTS["scores/bias"], 1)}, "scores", "label shift"),
+]
+
+
+def test_a_right_port_differs_nowhere(old):
+    found = first_difference(old, New(), FEEDS)
+    assert not found
+    assert found.name is None
+    assert repr(found).count("8 tensors equal") == 2
+
+
+@pytest.mark.parametrize("fault, tensor, cause", CODE, ids=[row[0] for row in CODE])
+def test_a_fault_of_the_code_shows_with_constants(old, fault, tensor, cause):
+    found = first_difference(old, New(fault), FEEDS)
+    assert (found.name, found.stage) == (tensor, "constants")
+    assert found.largest > 0 and found.relative > found.tolerance
+    assert cause is None or any(cause in c for c in found.causes[:-1]), found
+    assert "usual in code" in found.causes[-1]
+
+
+@pytest.mark.parametrize("changed, tensor, cause", LOADED,
+                         ids=[", ".join(row[0]) for row in LOADED])
+def test_a_fault_of_the_weights_shows_with_the_real_ones(old, changed, tensor, cause):
+    found = first_difference(old, New(**changed), FEEDS)
+    assert (found.name, found.stage) == (tensor, "real")
+    assert "constants weights: 8 tensors equal" in repr(found)
+    assert any(cause in c for c in found.causes[:-1]), found
+
+
+def keras_lstm(kernel, bias):
+    model = tf.keras.Sequential([tf.keras.Input([3, 6], name="words"),
+                                 tf.keras.layers.LSTM(5, name="lstm")])
+    model.layers[0].set_weights([kernel[:6], kernel[6:], bias])
+    return model
+
+
+def test_gates_in_another_order():
+    kernel, bias = trained(11, 20), trained(20)
+    wrong = np.concatenate([np.split(kernel, 4, 1)[i] for i in (0, 2, 1, 3)], 1)
+    found = first_difference(keras_lstm(kernel, bias), keras_lstm(wrong, bias),
+                             {"words": WORDS})
+    assert (found.name, found.stage) == ("lstm/cell", "real")  # at its first step
+    assert any("4 gates in another order" in c for c in found.causes), found
+
+
+def test_a_constant_held_in_a_weight_is_said_to_be_one(old):
+    """The 1 that an old cell adds at run time stands in the bias of the new one."""
+    class Adds(tf.Module):
+        def __init__(self, bias, extra):
+            super().__init__()
+            self.bias, self.extra = tf.Variable(bias), extra
+
+        def __call__(self, x):
+            return {"sum": x + (self.bias + self.extra)}
+
+    programs = Adds([1.0, 2.0], 1.0), Adds([2.0, 3.0], 0.0)
+    found = first_difference(*programs, {"x": np.ones([3, 2], "f")})
+    assert (found.name, found.stage) == ("sum", "constants")
+    assert any("real weights hide it" in cause for cause in found.causes)
+    assert not first_difference(*programs, {"x": np.ones([3, 2], "f")},
+                                stages=["real"])
+
+
+def model(rate=None, epsilon=1e-3):
+    inputs = tf.keras.Input([10, 10, 3], name="pictures")
+    x = tf.keras.layers.Conv2D(4, 3, name="conv")(inputs)
+    x = tf.keras.layers.BatchNormalization(epsilon=epsilon, name="norm")(x)
+    x = tf.keras.layers.Dropout(0.5, name="drop")(x, training=rate is not None)
+    return tf.keras.Model(inputs, tf.keras.layers.Dense(2, name="scores")(x))
+
+
+def test_two_models_layer_by_layer():
+    one, other = model(), model()
+    other.set_weights(one.get_weights())
+    found = first_difference(one, other, FEEDS)
+    assert not found
+    assert list(found.differences["real"]) >= ["conv", "norm", "drop", "scores"]
+    left_on = model(rate=0.5)
+    left_on.set_weights(one.get_weights())
+    found = first_difference(one, left_on, FEEDS)
+    assert (found.name, found.stage) == ("drop", "constants")
+    assert "another answer at each call" in found.causes[0]
+    assert first_difference(one, model(epsilon=1e-5), FEEDS).name in ("conv", "norm")
+
+
+class Stack(tf.Module):
+    """Keras layers and modules within a module, called in another order."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = tf.keras.layers.Dense(2)
+        self.layers = [tf.keras.layers.Dense(3), tf.keras.layers.Dense(4)]
+
+    @tf.function
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.last(x)
+
+
+def test_parts_of_a_module_are_walked_in_the_order_of_the_calls():
+    one, other, x = Stack(), Stack(), {"x": np.ones([2, 3], "f")}
+    one(tf.ones([2, 3])), other(tf.ones([2, 3]))
+    for mine, yours in zip([*one.layers, one.last], [*other.layers, other.last],
+                           strict=True):
+        yours.set_weights(mine.get_weights())
+    found = first_difference(one, other, x)
+    assert not found
+    assert list(found.differences["real"]) == ["layers/0", "layers/1", "last", "output"]
+    other.layers[1].bias.assign([0.0, 0.0, 0.5, 0.0])
+    found = first_difference(one, other, x)
+    assert (found.name, found.stage) == ("layers/1", "real")
+    assert any("wrong bias" in cause for cause in found.causes)
+
+
+def test_arrays_that_somebody_stored(old):
+    session, tensors = old
+    golden = session.run(tensors, {"pictures:0": PICTURES})
+    assert not first_difference(golden, New(), FEEDS)
+    found = first_difference(golden, New("epsilon"), FEEDS)
+    assert (found.name, found.stage) == ("norm", "real")
+    assert list(found.differences) == ["real"]
+    assert not first_difference(golden, dict(reversed(golden.items())), {})
+
+
+@pytest.mark.parametrize("change, cause", [
+    (lambda t: t.transpose(0, 3, 1, 2), "equal after transpose(0, 3, 1, 2)"),
+    (lambda t: t[..., 1:], "class 0 for the background"),
+    (lambda t: t[:, 1:], "the shapes differ"),
+    (lambda t: t.astype(np.float16), "float32 against float16"),
+    (lambda t: np.where(t > 0, np.nan, t), "not a number"),
+    (lambda t: t * 1.25, "everything is times 1.25"),
+    (lambda t: t + 0.5, "everything is +0.5"),
+    (lambda t: np.pad(t[:, 1:-1, 1:-1], [(0, 0), (1, 1), (1, 1), (0, 0)]),
+     "at the border and nowhere else"),
+    (lambda t: np.pad(t[:, 1:, 1:], [(0, 0), (0, 1), (0, 1), (0, 0)]), "by one place"),
+    (lambda t: t[..., [0, 2, 1]], "in another order"),
+    (lambda t: t * [1, 2, 3] + 1, "batch norm's statistics"),
+])
+def test_causes_are_read_from_the_values(change, cause):
+    tensor = trained(2, 5, 6, 3)
+    found = first_difference({"t": tensor}, {"t": change(tensor)}, {})
+    assert found.name == "t"
+    assert any(cause in c for c in found.causes), found.causes
+
+
+def test_weights_are_put_back_also_after_an_error(old):
+    session, tensors = old
+    new = New()
+    before = [v.numpy() for v in new.variables]
+    first_difference(old, new, FEEDS)
+    with pytest.raises(Exception, match="shape|pictures"):
+        first_difference(old, new, {"pictures": PICTURES[..., :2]})
+    assert all(np.array_equal(b, v) for b, v in zip(before, new.variables, strict=True))
+    values = session.run(session.graph.get_collection("variables"))
+    for value, weight in zip(values, WEIGHTS.values(), strict=True):
+        assert np.array_equal(value, weight)
+    assert not tf.config.functions_run_eagerly()
+    assert type(new).__call__ is New.__call__
+
+
+def test_names_that_do_not_fit_are_said(old):
+    renamed = {"points": np.ones(3)}, {"dots": np.ones(3)}
+    with pytest.raises(ValueError, match="give rename="):
+        first_difference(*renamed, {})
+    assert not first_difference(*renamed, {}, rename={"dots": "points"})
+    partial = first_difference({"a": np.ones(2), "b": np.ones(2)}, {"a": np.ones(2)},
+                               {})
+    assert partial.only_in_one == ["b"]
+    assert "not compared: b" in repr(partial)
+    with pytest.raises(TypeError, match="not int"):
+        first_difference(3, {}, {})
+    with pytest.raises(ValueError, match="a stage is one of"):
+        first_difference(*renamed, {}, stages=["random"])
+
+
+def test_a_list_of_tensors_has_the_names_of_its_ops(old):
+    session, tensors = old
+    listed = session, [tensors["scores"], tensors["conv"].name]
+    found = first_difference(listed, (session, [tensors["conv"], tensors["scores"]]),
+                             FEEDS)
+    assert isinstance(found, Divergence) and not found
+    assert list(found.differences["real"]) == [
+        tensors["conv"].op.name, tensors["scores"].op.name]
