@@ -39,7 +39,7 @@ def in_a_scope_of_its_own(left, right, units):
 def called_once_on_both(left, right, units):
     both = embed(tf.concat([left, right], 0), units)
     a, b = tf.split(both, 2)
-    return tf.einsum("bu,bu->b", a - b, a - b)
+    return tf.einsum("ij,ij->i", a - b, a - b)
 
 
 def with_reuse_true(left, right, units):
