@@ -60,18 +60,16 @@ def restore_captioner(
     *,
     vocabulary: Vocabulary,
     sizes: Sizes,
-    variables: list | None = None,
 ) -> int | None:
     """Restores the newest whole checkpoint, if it is of this model.
 
     Args:
-      saver: made over `variables`.
+      saver: is asked what it restores.
       session: receives the values; untouched when an error is raised.
       folder: where `save_captioner` wrote.
       vocabulary: must be the one that was saved: with another one, the model says
         fluent nonsense.
       sizes: must be those that were saved.
-      variables: what the saver saves; all global variables if `None`.
 
     Returns:
       The step that was restored, or `None` where nothing was ever saved.
@@ -84,7 +82,7 @@ def restore_captioner(
     if not folder.exists() or not any(folder.iterdir()):
         return None
     _check(folder, vocabulary, sizes)
-    return restore_latest(saver, session, folder, variables)
+    return restore_latest(saver, session, folder)
 
 
 def _check(folder: Path, vocabulary: Vocabulary, sizes: Sizes) -> None:
@@ -107,7 +105,6 @@ def _check(folder: Path, vocabulary: Vocabulary, sizes: Sizes) -> None:
         )
 
 
-
 def _read_sizes(folder: Path) -> dict:
     path = folder / SIZES
     try:
@@ -117,7 +114,9 @@ def _read_sizes(folder: Path) -> dict:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path}: the sizes of the saved model cannot be read "
-            f"({type(error).__name__}). Delete {folder.name} to train from the start."
+            f"({type(error).__name__}). The weights beside it may be whole: restore "
+            "them with checkpoints.restore_latest. To train from the start, save into "
+            "another folder."
         ) from error
 
 

@@ -1,0 +1,84 @@
+"""Save under a name that carries the step; refuse what would spoil a good one."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.arguments import whole_number
+from helpers.checkpoints.contents import entries, is_finite
+from helpers.checkpoints.folder import STEM, check_name
+from helpers.errors import DataError, first_line
+
+
+def save_numbered(
+    saver: tf1.train.Saver, session: tf1.Session, folder: str | os.PathLike, step: int
+) -> Path:
+    """Saves under a name that carries the step, so that no save replaces another.
+
+    Saving under one name again and again is how a kill leaves new data under an old
+    index, and nothing to restore.
+
+    Args:
+      saver: made over the variables to keep.
+      session: holds their values.
+      folder: made if it is not there.
+      step: the global step.
+
+    Returns:
+      The checkpoint's path without ending: `<folder>/model.ckpt-<step>`.
+
+    Raises:
+      DataError: a value is NaN or infinite, which a few saves later would have pushed
+        out every good checkpoint; the file cannot be written; or TensorFlow cannot
+        find such a folder again.
+      ValueError: the `Saver` has nothing to save, or belongs to another graph.
+    """
+    folder, step = Path(folder), whole_number("step", step, least=0)
+    check_name(folder)
+    _check_finite(saver, session, step)
+    with _one_line(folder, step), session.graph.as_default():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Outside of a graph a Saver thinks it is eager.
+        return Path(saver.save(
+            session, str(folder / STEM), global_step=step, write_meta_graph=False
+        ))
+
+
+def _check_finite(saver: tf1.train.Saver, session: tf1.Session, step: int) -> None:
+    """Raises `DataError` naming a value that is not finite, of those to be saved."""
+    saved = entries(saver, session.graph)
+    values = session.run([entry.tensor for entry in saved])
+    for entry, value in zip(saved, values, strict=True):
+        if not is_finite(value):
+            raise DataError(
+                f"{STEM}-{step}: not saved, {entry.name} holds NaN or infinity. "
+                "The last checkpoint is still good: restore it, and find the step "
+                "that broke the training."
+            )
+
+
+@contextlib.contextmanager
+def _one_line(folder: Path, step: int) -> Iterator[None]:
+    """Turns what the disk refuses into one line, and takes half files away."""
+    before = set(_half_files(folder, step))
+    try:
+        yield
+    except (tf.errors.OpError, OSError) as error:
+        for path in set(_half_files(folder, step)) - before:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        cause = getattr(error, "strerror", None) or first_line(error)
+        raise DataError(
+            f"{folder / STEM}-{step}: not saved ({cause}). The checkpoints before it "
+            "are as they were. Make room, or save into another folder."
+        ) from error
+
+
+def _half_files(folder: Path, step: int) -> list[Path]:
+    """Returns what a save under way has written: TensorFlow renames it at the end."""
+    name = f"{STEM}-{step}"
+    return [*folder.glob(f"{name}.*.tempstate*"), *folder.glob(f"{name}_temp")]
