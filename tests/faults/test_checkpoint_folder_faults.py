@@ -52,7 +52,8 @@ class Model:
 
 
 def steps_in(folder, stem="model.ckpt"):
-    return sorted(int(p.stem.rpartition("-")[2]) for p in folder.glob(f"{stem}-*.index"))
+    found = folder.glob(f"{stem}-*.index")
+    return sorted(int(path.stem.rpartition("-")[2]) for path in found)
 
 
 def test_the_best_model_of_another_saver_stays(tmp_path):
@@ -218,7 +219,8 @@ def is_ours(one):
 
 
 def is_whole(one):
-    return one["damage"] is None or ("V1" in one["kind"] and one["damage"] == "no index")
+    no_index = "V1" in one["kind"] and one["damage"] == "no index"  # V1 has none
+    return one["damage"] is None or no_index
 
 
 def is_there(one):
