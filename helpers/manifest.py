@@ -30,7 +30,7 @@ def write_manifest(folder: Path, **facts) -> dict:
     return manifest
 
 
-def read_manifest(folder: Path) -> dict | None:
+def find_manifest(folder: Path) -> dict | None:
     """Returns the manifest of a folder; None where there is none to be read."""
     try:
         manifest = json.loads((folder / NAME).read_text())
@@ -39,22 +39,22 @@ def read_manifest(folder: Path) -> dict | None:
     return manifest if isinstance(manifest, dict) else None
 
 
-def check_manifest(folder: Path, mend: str) -> dict:
+def check_manifest(folder: Path, remedy: str) -> dict:
     """Returns the manifest after comparing it with the folder's names and sizes.
 
     A file that the manifest does not list is somebody's own, and does no harm.
 
     Args:
       folder: what is checked. The files are counted and measured, not read.
-      mend: what the message tells the reader to do.
+      remedy: what the message tells the reader to do.
 
     Raises:
       DataError: the manifest is missing, or a file that it lists is missing or has
         another size.
     """
-    manifest = read_manifest(folder)
+    manifest = find_manifest(folder)
     if manifest is None:
-        raise DataError(f"{folder}: no {NAME}, so it is not whole: {mend}")
+        raise DataError(f"{folder}: no {NAME}, so it is not whole: {remedy}")
     listed = _listed(manifest)
     there = {name: size for name, size in _sizes(folder).items() if name in listed}
     found = _summary(there)
@@ -62,7 +62,7 @@ def check_manifest(folder: Path, mend: str) -> dict:
         raise DataError(
             f"{folder}: {found['files']} of its files with {found['bytes']} bytes, its "
             f"{NAME} lists {manifest.get('files')} with {manifest.get('bytes')}: "
-            + mend
+            + remedy
         )
     return manifest
 
@@ -74,7 +74,7 @@ def is_whole(folder: Path, **facts) -> bool:
       folder: what is checked, as by `check_manifest`.
       **facts: what the manifest must say besides, as given to `write_manifest`.
     """
-    if not facts.items() <= (read_manifest(folder) or {}).items():
+    if not facts.items() <= (find_manifest(folder) or {}).items():
         return False  # before the files are counted
     try:
         return bool(check_manifest(folder, ""))
@@ -97,7 +97,7 @@ def clear_way(folder: Path, made_by: str) -> None:
     """
     if not folder.exists():
         return
-    manifest = read_manifest(folder) or {}
+    manifest = find_manifest(folder) or {}
     if str(manifest.get("made_by")).split(",")[0] != made_by.split(",")[0]:
         raise DataError(
             f"{folder}: this folder was not made by {made_by.split(',')[0]}, so it is "

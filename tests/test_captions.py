@@ -195,20 +195,6 @@ def test_training_batches_are_shuffled_shifted_and_repeatable(
     assert len(offsets) > 10
 
 
-def test_buckets_hold_captions_of_like_length(scenes, vocabulary, tmp_path):
-    short = [p._replace(captions=("a red",)) for p in scenes["train"]]
-    pairs = [*cap.make_pairs(short, vocabulary),
-             *cap.make_pairs(scenes["train"], vocabulary, captions_each=1)]
-    records.write_shards(pairs, tmp_path / "mixed", 1, seed=1)
-    batches = read_all(
-        cap.caption_batches(tmp_path / "mixed", 5, image_size=37, bucket_bounds=[5])
-    )
-    assert {batch["inputs"].shape[1] for batch in batches} > {3}
-    for batch in batches:
-        lengths = batch["mask"].sum(1)
-        assert (lengths < 5).all() or (lengths >= 5).all()
-
-
 @pytest.mark.parametrize(("damage", "cause"), [
     (lambda jpeg: jpeg[:300], "not a whole JPEG"),
     (lambda jpeg: re.sub(rb"(\xff\xc0\0.\x08)....", b"\\1" + b"\xff\xdc" * 2, jpeg,

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import tensorflow as tf
 
+from helpers import pictures as arithmetic
 from helpers.captions.vocabulary import Vocabulary
 from helpers.datasets import CaptionedPicture
 from helpers.errors import DataError
+from helpers.jpeg import decode, read_jpegs
 from helpers.records import open_shards, wire
-from helpers.records.tiny_imagenet import read_jpeg
 
 IMAGE, OBJECTS = "image/data", "image/objects"
 PICTURE, IDS = "image/id", "image/caption_ids"
@@ -42,20 +43,19 @@ def make_pairs(
       DataError: a picture is missing, damaged or too large, or a caption has no word;
         names the file.
     """
-    for picture in pictures:
+    contents = read_jpegs(picture.path for picture in pictures)
+    for picture, jpeg in zip(pictures, contents, strict=True):
         context = tf.train.Features(feature={
             PICTURE: _ints([picture.id]),
-            IMAGE: tf.train.Feature(
-                bytes_list=tf.train.BytesList(value=[read_jpeg(picture.path)])
-            ),
+            IMAGE: tf.train.Feature(bytes_list=tf.train.BytesList(value=[jpeg])),
             OBJECTS: _ints([one.category for one in picture.objects]),
         })
         for caption in picture.captions[:captions_each]:
             ids = vocabulary.encode(caption)
             if len(ids) == 2:  # <S> and </S> alone
                 raise DataError(
-                    f"{picture.path}: its caption {caption!r} has no word. Mend it or "
-                    "take it out of the annotations."
+                    f"{picture.path}: its caption {caption!r} has no word. Give it "
+                    "one, or take it out of the annotations."
                 )
             steps = tf.train.FeatureList(feature=[_ints([k]) for k in ids])
             lists = tf.train.FeatureLists(feature_list={IDS: steps})
@@ -70,7 +70,6 @@ def caption_batches(
     seed: int | None = None,
     shift: int = 0,
     num_objects: int = 0,
-    bucket_bounds: Sequence[int] = (),
 ) -> tf.data.Dataset:
     """Reads pairs in padded batches, with inputs and targets one word apart.
 
@@ -85,8 +84,6 @@ def caption_batches(
         order.
       shift: pixels by which each picture is moved at random, at most, in both axes.
       num_objects: objects per picture; fewer are filled up with -1.
-      bucket_bounds: lengths at which a new bucket begins; captions of one bucket make
-        a batch, which saves padding. None for batches of mixed lengths.
 
     Returns:
       A dataset of dicts: `images` float32 [batch, height, width, 3] in [-1, 1],
@@ -98,7 +95,7 @@ def caption_batches(
         bad record is TensorFlow's error, when the batch that holds it is read.
     """
     files = open_shards(path_prefix)
-    pairs = tf.data.TFRecordDataset(files, wire.compression_of(files[0]))
+    pairs = wire.dataset(files)
     if seed is not None:
         pairs = pairs.shuffle(4096, seed=seed).repeat()
     numbered = tf.data.Dataset.zip((pairs, tf.data.Dataset.counter()))
@@ -108,14 +105,7 @@ def caption_batches(
         ),
         num_parallel_calls=2, deterministic=True,
     )
-    if bucket_bounds:
-        pairs = pairs.bucket_by_sequence_length(
-            lambda pair: tf.shape(pair["inputs"])[0], list(bucket_bounds),
-            [batch_size] * (len(bucket_bounds) + 1),
-        )
-    else:
-        pairs = pairs.padded_batch(batch_size)
-    return pairs.prefetch(2)
+    return pairs.padded_batch(batch_size).prefetch(2)
 
 
 def caption_parser(
@@ -169,13 +159,9 @@ def _offset(shift, seed, number) -> tuple[int, tf.Tensor | None]:
 
 def _image(encoded, size, margin, start) -> tf.Tensor:
     """Returns float32 [height, width, 3] in [-1, 1], moved by up to `margin` pixels."""
-    image = tf.io.decode_jpeg(encoded, channels=3)
-    image = tf.image.resize(tf.cast(image, tf.float32), [size, size]) / 127.5 - 1.0
-    if margin:
-        around = [[margin, margin], [margin, margin], [0, 0]]
-        image = tf.pad(image, around, "REFLECT")
-        image = tf.image.crop_to_bounding_box(image, start[0], start[1], size, size)
-    return image
+    image = tf.image.resize(decode(encoded), [size, size])
+    image = arithmetic.from_bytes(image)
+    return arithmetic.shifted(image, margin, start) if margin else image
 
 
 def _ints(values) -> tf.train.Feature:

@@ -83,7 +83,7 @@ def _check_names(zip_path: Path, members: list[zipfile.ZipInfo]) -> None:
     """Refuses every name that another system or another folder could understand."""
     files, folders = set(), set()
     for member in members:
-        # `filename` is already mended by zipfile; we want what stands in the file.
+        # `filename` is already tidied by zipfile; we want what stands in the file.
         name = member.orig_filename
         problem = _name_problem(name) or _kind_problem(member)
         key = _key(name)

@@ -25,7 +25,7 @@ class _Failed(Exception):
 
 
 class _Dropped(_Failed):
-    """A failure that another try may mend."""
+    """A failure that another try may cure."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,11 +5,10 @@ from pathlib import Path
 from helpers import manifest
 from helpers.datasets.archives import unpack_zip
 from helpers.datasets.downloads import Download
-from helpers.errors import DataError
 from helpers.files import data_folder, whole_folder
 from helpers.shapes import write_tiny_shapes
+from helpers.tiny_layout import FOLDER, TinyLayout
 
-FOLDER = "tiny-imagenet-200"
 ARCHIVE = Download(
     name="tiny-imagenet-200.zip",
     urls=(
@@ -40,7 +39,7 @@ def grab_tin(source: str = "drawn") -> Path:
       ValueError: there is no such source.
       DataError: it could not be fetched or unpacked; the message says why.
 
-    Source: 004, "TFRecords".
+    Source: the records document.
     """
     if source == "drawn":
         return write_tiny_shapes(data_folder() / "tin-drawn").parent
@@ -71,19 +70,15 @@ def grab_tin_records(source: str = "drawn") -> Path:
     from helpers.records import write_tiny_imagenet_shards
 
     tin = grab_tin(source)
-    pictures = manifest.read_manifest(tin / FOLDER) or manifest.read_manifest(tin)
+    pictures = manifest.find_manifest(tin / FOLDER) or manifest.find_manifest(tin)
     wanted = {"made_by": _MAKER, "made_from": pictures["sha256"]}
     folder = data_folder() / "records" / f"tin-{source}"
     if manifest.is_whole(folder, **wanted):
         return folder
     manifest.clear_way(folder, _MAKER)
-    _, synset_to_id = get_tin_id_maps(tin)
     with whole_folder(folder) as temporary:
         for split, shards in (("train", 4), ("val", 1)):
-            write_tiny_imagenet_shards(
-                tin, split, temporary / split, shards,
-                synset_to_id=synset_to_id, seed=7,
-            )  # fmt: skip
+            write_tiny_imagenet_shards(tin, split, temporary / split, shards, seed=7)
         manifest.write_manifest(temporary, **wanted)
     return folder
 
@@ -101,20 +96,7 @@ def get_tin_id_maps(path) -> tuple[dict[int, str], dict[str, int]]:
     Raises:
       DataError: the list is missing, empty, or names a class twice.
 
-    Source: 004, "TFRecords".
+    Source: the records document.
     """
-    file = Path(path) / FOLDER / "wnids.txt"
-    try:
-        synsets = file.read_text(encoding="utf-8").split()
-    except OSError as error:
-        raise DataError(
-            f"{file}: cannot be read ({error.strerror}): pass the folder that "
-            "grab_tin() returns"
-        ) from error
-    if not synsets or len(set(synsets)) != len(synsets):
-        raise DataError(
-            f"{file}: {len(synsets)} names, {len(set(synsets))} different ones: "
-            "delete the folder and run grab_tin() again"
-        )
-    id_to_synset = dict(enumerate(synsets))
-    return id_to_synset, {synset: id_ for id_, synset in id_to_synset.items()}
+    synset_to_id = TinyLayout(Path(path) / FOLDER).synset_ids()
+    return {number: synset for synset, number in synset_to_id.items()}, synset_to_id

@@ -1,16 +1,19 @@
 """TFRecords: write shards that are whole or absent, check them, read them.
 
 `wire` knows the bytes, `shards` writes and checks sets of files, `pipeline` turns
-them into batches of pictures, `tiny_imagenet` converts that folder layout.
+them into batches of pictures, `blame` finds the record that cannot be read,
+`tiny_imagenet` converts that folder layout.
 """
 
-from helpers.records.pipeline import (
+from helpers.records.blame import (
     NamingQueueRunner,
     find_bad_record,
+    naming_bad_records,
+)
+from helpers.records.pipeline import (
     image_label_dataset,
     image_label_parser,
     image_label_queue,
-    naming_bad_records,
 )
 from helpers.records.shards import (
     check_shards,

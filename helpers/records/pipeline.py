@@ -1,18 +1,25 @@
 """From shards to batches of pictures: the queue pipeline and its tf.data twin."""
 
-import contextlib
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.errors import DataError, first_line
+from helpers.arguments import whole_number
+from helpers.jpeg import decode
+from helpers.pictures import from_bytes, shifted_and_mirrored
 from helpers.records import wire
-from helpers.records.shards import PathPrefix, open_shards
+from helpers.records.blame import NamingQueueRunner
+from helpers.records.shards import PathPrefix, open_counted
 
 CROP_MARGIN = 4
-SCAN_RECORDS = 128
+GROUP = 64  # records that are parsed, decoded and handed on by one call
+MOST_PIXELS = 65_535  # of one side: a JPEG's header holds no more
+MOST_PICTURES, MOST_THREADS = 1 << 20, 256  # beyond, the process would die
+_FEATURES = {
+    "image": tf.io.FixedLenFeature([], tf.string),
+    "label": tf.io.FixedLenFeature([], tf.int64),
+}
 
 
 def image_label_parser(
@@ -30,28 +37,11 @@ def image_label_parser(
       A function from `string []`, one serialised `Example`, to the picture
       `uint8 [height, width, 3]` and the label `int32 []`.
     """
-    height, width = _height_width(image_size)
+    size = _height_width(image_size)
 
     def parse(serialized):
-        fields = tf.io.parse_single_example(
-            serialized,
-            {
-                "image": tf.io.FixedLenFeature([], tf.string),
-                "label": tf.io.FixedLenFeature([], tf.int64),
-            },
-        )
-        shape = tf.io.extract_jpeg_shape(fields["image"])
-        # The bare op: tf.debugging.Assert wraps it in a tf.cond, for each picture.
-        right_size = tf.raw_ops.Assert(
-            condition=tf.reduce_all(tf.equal(shape[:2], [height, width])),
-            data=["the picture has the shape", shape,
-                  f"but image_size asks for {height} x {width}"],
-        )
-        with tf.control_dependencies([right_size]):
-            contents = tf.identity(fields["image"])
-        image = tf.io.decode_jpeg(contents, channels=3)
-        image.set_shape([height, width, 3])
-        return image, tf.cast(fields["label"], tf.int32)
+        fields = tf.io.parse_single_example(serialized, _FEATURES)
+        return _decoded([fields["image"]], size)[0], _int32(fields["label"])
 
     return parse
 
@@ -80,9 +70,9 @@ def image_label_queue(
         width). To train at another size, resize the batch afterwards.
       num_epochs: how often each record is read; without end if `None`. A number
         needs `tf1.local_variables_initializer()`.
-      shuffle_buffer: decoded pictures to draw from, `height * width * 3` bytes
-        each; 0 gives the order of the files, with one thread.
-      num_threads: threads that read and decode.
+      shuffle_buffer: records to draw from, still encoded; more than there are is as
+        good as all. 0 gives the order of the files, with one thread.
+      num_threads: threads that decode; each decodes a group of pictures at once.
       augment: mirror at random and shift by up to 4 pixels.
       seed: of the order and the augmentation. Threads reorder all the same.
 
@@ -94,28 +84,34 @@ def image_label_queue(
       DataError: a file is missing, damaged or was never finished.
       ValueError: an argument is not possible.
 
-    Source: 004, "Queues".
+    Source: the queue documents and the records document.
     """
-    _check_numbers(batch_size, num_epochs, shuffle_buffer, num_threads)
-    paths = open_shards(path_prefix)
-    parse = image_label_parser(image_size)
+    numbers = _checked(batch_size, num_epochs, shuffle_buffer, num_threads, seed)
+    batch_size, num_epochs, shuffle_buffer, num_threads, seed = numbers
+    size = _height_width(image_size)
+    paths, count = open_counted(path_prefix)
+    shuffle_buffer = min(shuffle_buffer, count)
+    naming = {"paths": paths, "parse": image_label_parser(image_size)}
     with tf.name_scope("input_queue"):
-        image, label = parse(
-            _next_record(paths, num_epochs, seed if shuffle_buffer else None)
-        )
+        encoded = _encoded_queue(shuffle_buffer, seed)
+        records = _next_records(paths, num_epochs, seed if shuffle_buffer else None)
+        read = encoded.enqueue_many([records])
+        tf1.train.add_queue_runner(NamingQueueRunner(encoded, [read], **naming))
+
+        decoded = _picture_queue(size, batch_size)
+        draws = None
         if augment:
-            image = _augmented(image, seed)
-        queue = _batch_queue(image, label, shuffle_buffer, batch_size, seed)
-        enqueue = queue.enqueue([image, label])
-        threads = num_threads if shuffle_buffer else 1
-        tf1.train.add_queue_runner(
-            NamingQueueRunner(queue, [enqueue] * threads, paths=paths, parse=parse)
-        )
+            draws = tf.random.uniform([GROUP], maxval=2**40, dtype=tf.int64, seed=seed)
+        group = _parsed_group(encoded.dequeue_up_to(GROUP), GROUP, draws, size)
+        decode_all = [decoded.enqueue_many(group)]
+        if shuffle_buffer:  # otherwise one thread, which keeps the order of the files
+            decode_all *= num_threads
+        tf1.train.add_queue_runner(NamingQueueRunner(decoded, decode_all, **naming))
         # A finite number of epochs ends with what is left; an endless one always
         # has a full batch, and then its static shape says so.
-        dequeue = queue.dequeue_many if num_epochs is None else queue.dequeue_up_to
+        dequeue = decoded.dequeue_many if num_epochs is None else decoded.dequeue_up_to
         images, labels = dequeue(batch_size)
-        return _normalised(images), labels
+        return from_bytes(images), labels
 
 
 def image_label_dataset(
@@ -139,8 +135,8 @@ def image_label_dataset(
       batch_size: pictures per batch.
       image_size: pixels of every picture in the files.
       num_epochs: how often each record is read; without end if `None`.
-      shuffle_buffer: records to draw from, still encoded here; 0 keeps the order.
-      num_threads: pictures decoded at the same time.
+      shuffle_buffer: records to draw from; 0 keeps the order.
+      num_threads: groups of pictures decoded at the same time.
       augment: mirror at random and shift by up to 4 pixels.
       seed: of the order, which repeats exactly here, and of the augmentation.
 
@@ -152,246 +148,129 @@ def image_label_dataset(
       DataError: a file is missing, damaged or was never finished.
       ValueError: an argument is not possible.
     """
-    _check_numbers(batch_size, num_epochs, shuffle_buffer, num_threads)
-    paths = open_shards(path_prefix)
-    parse = image_label_parser(image_size)
+    numbers = _checked(batch_size, num_epochs, shuffle_buffer, num_threads, seed)
+    batch_size, num_epochs, shuffle_buffer, num_threads, seed = numbers
+    size = _height_width(image_size)
+    paths, count = open_counted(path_prefix)
+    shuffle_buffer = min(shuffle_buffer, count)
+    group, endless = min(GROUP, batch_size), num_epochs is None
 
-    def move(picture, draw):
-        image, label = picture
-        return _augmented_by(image, [seed, draw]), label
+    def parse(records, draws=None):
+        return _parsed_group(records, group, draws, size)
 
-    files = tf.data.Dataset.from_tensor_slices(paths)
-    if shuffle_buffer:
-        files = files.shuffle(len(paths), seed=seed)
-    records = tf.data.TFRecordDataset(files, wire.compression_of(paths[0]))
-    records = records.repeat(num_epochs)
+    records = wire.dataset(paths, seed if shuffle_buffer else None).repeat(num_epochs)
     if shuffle_buffer:
         records = records.shuffle(shuffle_buffer, seed=seed)
-    pictures = records.map(parse, num_threads, deterministic=True)
     if augment:
         # One number per picture: random ops with a state repeat only in one thread.
         draws = tf.data.Dataset.random(seed, rerandomize_each_iteration=True)
-        numbered = tf.data.Dataset.zip(pictures, draws)
-        pictures = numbered.map(move, num_threads, deterministic=True)
-    batches = pictures.batch(batch_size, drop_remainder=num_epochs is None)
-    return batches.map(lambda images, labels: (_normalised(images), labels)).prefetch(2)
+        records = tf.data.Dataset.zip(records, draws)
+    groups = records.batch(group, drop_remainder=endless)
+    batches = groups.map(parse, num_threads, deterministic=True)
+    if batch_size > group:
+        batches = batches.rebatch(batch_size, drop_remainder=endless)
+    return batches.map(lambda images, labels: (from_bytes(images), labels)).prefetch(2)
 
 
-@contextlib.contextmanager
-def naming_bad_records(
-    path_prefix: PathPrefix, parse: Callable[[tf.Tensor], object]
-) -> Iterator[None]:
-    """Turns an error of reading into one that names the file and the record.
-
-    Args:
-      path_prefix: what the block reads.
-      parse: the function that the block parses one record with, such as
-        `image_label_parser(64)`.
-
-    Raises:
-      DataError: in place of TensorFlow's error, which becomes its cause.
-    """
-    try:
-        yield
-    except Exception as error:
-        named = _named(error, path_prefix, parse)
-        if named is error:
-            raise
-        raise named from error
-
-
-def find_bad_record(
-    path_prefix: PathPrefix, parse: Callable[[tf.Tensor], object]
-) -> str | None:
-    """Parses record by record and says which is the first that cannot be read.
-
-    Args:
-      path_prefix: shards from `write_shards`, or a list of files.
-      parse: from one serialised record, `string []`, to tensors; run in a graph of
-        its own, away from the pipeline.
-
-    Returns:
-      One line with file, record and cause; `None` if every record parses.
-    """
-    try:
-        paths = open_shards(path_prefix)
-        with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
-            one = tf1.placeholder(tf.string, [])
-            # A number that needs the whole tensor: its static size would not be read.
-            many = tf1.placeholder(tf.string, [None])
-            parsed = tf.nest.flatten(parse(one), expand_composites=True)
-            scan = tf.map_fn(
-                lambda record: [
-                    tf.strings.length(tf.io.serialize_tensor(t))
-                    for t in tf.nest.flatten(parse(record), expand_composites=True)
-                ],
-                many,
-                fn_output_signature=[tf.int32] * len(parsed),
-            )
-            for path in paths:
-                message = _scan_file(path, session, (many, scan), (one, parsed))
-                if message:
-                    return message
-    except DataError as error:
-        return str(error)
-    return None
-
-
-class NamingQueueRunner(tf1.train.QueueRunner):
-    """A queue runner whose coordinator hears which file and record was bad.
-
-    When one of its threads fails, the files are parsed record by record before the
-    error is handed on, whoever drives the queue. Normal running costs nothing more.
-    """
-
-    def __init__(self, queue, enqueue_ops, *, paths, parse):
-        """As `tf1.train.QueueRunner`; `paths` and `parse` as in `find_bad_record`."""
-        super().__init__(queue, enqueue_ops)
-        self._paths, self._parse = paths, parse
-
-    def create_threads(self, sess, coord=None, daemon=False, start=False):
-        """As in the base class, which says nothing about the record."""
-        if coord is not None:
-            coord = _NamingCoordinator(coord, self._paths, self._parse)
-        return super().create_threads(sess, coord, daemon, start)
-
-
-class _NamingCoordinator:
-    """A coordinator that explains an error before it passes it on."""
-
-    def __init__(self, coordinator, paths, parse):
-        self._coordinator, self._paths, self._parse = coordinator, paths, parse
-        self._one_search = threading.Lock()
-
-    def __getattr__(self, name):
-        return getattr(self._coordinator, name)
-
-    def request_stop(self, error=None):
-        with self._one_search:
-            if isinstance(error, Exception) and not self._coordinator.should_stop():
-                named = _named(error, self._paths, self._parse)
-                if named is not error:
-                    named.__cause__ = error
-                    # Given an exception alone, a coordinator takes the current one.
-                    error = (DataError, named, error.__traceback__)
-            self._coordinator.request_stop(error)
-
-
-def _named(error: Exception, path_prefix, parse) -> Exception:
-    """Returns a `DataError` with the record's name, or `error` if none is to blame."""
-    ends = (tf.errors.OutOfRangeError, tf.errors.CancelledError)
-    # Bytes that are no Example become a UnicodeDecodeError: TensorFlow puts them
-    # into its own message and fails on that.
-    unreadable = (tf.errors.OpError, UnicodeDecodeError)
-    if isinstance(error, ends) or not isinstance(error, unreadable):
-        return error
-    try:
-        message = find_bad_record(path_prefix, parse)
-    except Exception:  # a parser that runs only where it was built, a session closed
-        return error
-    return DataError(message) if message else error
-
-
-def _scan_file(path: str, session, scan, one) -> str | None:
-    """Parses one file in groups; in the group that fails, one record at a time."""
-    group, number = [], 0
-    records = wire.payloads(path)
-    while True:
-        try:
-            record = next(records, None)
-        except tf.errors.DataLossError:
-            record = None  # the records before it come first
-        if record is not None:
-            group.append(record)
-        if len(group) == SCAN_RECORDS or (record is None and group):
-            if _error_of(session, scan, group):
-                for offset, bad in enumerate(group):
-                    if cause := _error_of(session, one, bad):
-                        return (
-                            f"{path}: record {number + offset}: {cause}. Write the "
-                            "file again without it, or mend it at the source."
-                        )
-            number += len(group)
-            group = []
-        if record is None:
-            wire.check_payloads(path)
-            return None
-
-
-def _error_of(session, graph_ends, value) -> str | None:
-    """Returns the cause in a few words, or `None` if the value parses."""
-    placeholder, fetches = graph_ends
-    try:
-        session.run(fetches, {placeholder: value})
-    except UnicodeDecodeError:
-        return "its payload is not a tf.train.Example"
-    except tf.errors.OpError as error:
-        return first_line(error).removeprefix("Name: <unknown>, ").rstrip(".")
-    return None
-
-
-def _next_record(paths: list[str], num_epochs: int | None, seed: int | None):
-    """Returns the next serialised record, `string []`."""
+def _next_records(paths: list[str], num_epochs: int | None, seed: int | None):
+    """Returns the next serialised records of one file, `string [record]`."""
     names = tf1.train.string_input_producer(
         paths, num_epochs, shuffle=seed is not None, seed=seed
     )
-    kinds = tf1.io.TFRecordCompressionType
-    kind = kinds.GZIP if wire.compression_of(paths[0]) else kinds.NONE
-    reader = tf1.TFRecordReader(options=tf1.io.TFRecordOptions(kind))
-    _, serialized = reader.read(names)
-    return serialized
+    return wire.reader(paths).read_up_to(names, GROUP)[1]
 
 
-def _batch_queue(image, label, shuffle_buffer, batch_size, seed):
-    dtypes, shapes = [image.dtype, label.dtype], [image.shape, label.shape]
-    capacity = shuffle_buffer + 3 * batch_size
+def _encoded_queue(shuffle_buffer: int, seed: int) -> tf.queue.QueueBase:
+    """Returns the queue of serialised records: shuffled while they are small."""
+    capacity = shuffle_buffer + 3 * GROUP
     if not shuffle_buffer:
-        return tf.queue.FIFOQueue(capacity, dtypes, shapes, name="batches")
+        return tf.queue.FIFOQueue(capacity, [tf.string], [[]], name="records")
     return tf.queue.RandomShuffleQueue(
-        capacity, shuffle_buffer, dtypes, shapes, seed=seed, name="batches"
+        capacity, shuffle_buffer, [tf.string], [[]], seed=seed, name="records"
     )
 
 
-def _augmented(image: tf.Tensor, seed: int) -> tf.Tensor:
-    """Mirrors and shifts one picture at random; `uint8 [height, width, 3]`."""
-    shifted = tf.image.random_crop(_with_margin(image), image.shape, seed=seed)
-    return tf.image.random_flip_left_right(shifted, seed=seed)
+def _picture_queue(size: tuple[int, int], batch_size: int) -> tf.queue.QueueBase:
+    """Returns the queue of decoded pictures and labels, a few batches long."""
+    capacity = 2 * (GROUP + batch_size)
+    return tf.queue.FIFOQueue(
+        capacity, [tf.uint8, tf.int32], [[*size, 3], []], name="batches"
+    )
 
 
-def _augmented_by(image: tf.Tensor, numbers) -> tf.Tensor:
-    """As `_augmented`, but the two numbers decide, whichever thread comes first."""
-    shift, mirror = tf.unstack(tf.random.split(tf.cast(numbers, tf.int64)))
-    shifted = tf.image.stateless_random_crop(_with_margin(image), image.shape, shift)
-    return tf.image.stateless_random_flip_left_right(shifted, mirror)
+def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
+    """Parses records at once and decodes them side by side, in as many threads as run.
+
+    Args:
+      records: `string [record]`.
+      most: how many there may be; so many ops stand side by side.
+      draws: `int64 [record]`, random numbers for the augmentation; none if `None`.
+      size: height and width in pixels.
+
+    Returns:
+      `uint8 [record, height, width, 3]` and `int32 [record]`.
+    """
+    fields = tf.io.parse_example(records, _FEATURES)
+    count = tf.size(records)
+    # A short group is filled up with its last record; that is cut off again.
+    places = tf.minimum(tf.range(most), count - 1)
+    images = _decoded(tf.unstack(tf.gather(fields["image"], places)), size)
+    if draws is not None:
+        numbers = tf.unstack(tf.gather(draws, places))
+        images = [
+            shifted_and_mirrored(image, CROP_MARGIN, number)
+            for image, number in zip(images, numbers, strict=True)
+        ]
+    images = tf.stack(images)
+    if records.shape[0] != most:
+        images = images[:count]
+    return images, _int32(fields["label"])
 
 
-def _with_margin(image: tf.Tensor) -> tf.Tensor:
-    """Adds mirrored pixels around a picture, for a crop to move in."""
-    margin = [[CROP_MARGIN, CROP_MARGIN], [CROP_MARGIN, CROP_MARGIN], [0, 0]]
-    return tf.pad(image, margin, "REFLECT")
+def _decoded(contents: list[tf.Tensor], size: tuple[int, int]) -> list[tf.Tensor]:
+    """Decodes pictures, each `string []`, once the headers of all have this size."""
+    shapes = tf.stack([tf.io.extract_jpeg_shape(one) for one in contents])
+    right = tf.reduce_all(tf.equal(shapes[:, :2], size), axis=1)
+    wrong = tf.reshape(tf.boolean_mask(shapes, ~right), [-1])
+    # The bare op: tf.debugging.Assert wraps it in a tf.cond, for each group.
+    right_size = tf.raw_ops.Assert(
+        condition=tf.reduce_all(right),
+        data=["the picture has the shape", wrong[:3],
+              f"but image_size asks for {size[0]} x {size[1]}"],
+    )
+    with tf.control_dependencies([right_size]):
+        images = [decode(tf.identity(one)) for one in contents]
+    for image in images:
+        image.set_shape([*size, 3])
+    return images
 
 
-def _normalised(images: tf.Tensor) -> tf.Tensor:
-    """From uint8 to float32 in [-1, 1]: late, because floats are four times as big."""
-    return (tf.cast(images, tf.float32) - 127.5) / 127.5
+def _int32(labels: tf.Tensor) -> tf.Tensor:
+    """Returns int64 labels as int32; one that does not fit is an error, not another."""
+    narrow = tf.cast(labels, tf.int32)
+    fits = tf.raw_ops.Assert(
+        condition=tf.reduce_all(tf.equal(tf.cast(narrow, tf.int64), labels)),
+        data=["a label is beyond int32:", labels],
+    )
+    with tf.control_dependencies([fits]):
+        return tf.identity(narrow)
 
 
 def _height_width(image_size: int | tuple[int, int]) -> tuple[int, int]:
-    height, width = (
-        (image_size, image_size) if isinstance(image_size, int) else image_size
-    )
-    if height < 1 or width < 1:
-        raise ValueError(f"image_size={image_size!r}: sizes start at 1 pixel")
+    sides = image_size if isinstance(image_size, (tuple, list)) else [image_size] * 2
+    if len(sides) != 2:
+        raise ValueError(f"image_size={image_size!r}: one number, or height and width")
+    height, width = (whole_number("image_size", side, 1, MOST_PIXELS) for side in sides)
     return height, width
 
 
-def _check_numbers(batch_size, num_epochs, shuffle_buffer, num_threads) -> None:
-    least = {
-        "batch_size": (batch_size, 1),
-        "num_epochs": (1 if num_epochs is None else num_epochs, 1),
-        "shuffle_buffer": (shuffle_buffer, 0),
-        "num_threads": (num_threads, 1),
-    }
-    for name, (value, smallest) in least.items():
-        if value < smallest:
-            raise ValueError(f"{name}={value}: must be at least {smallest}")
+def _checked(batch_size, num_epochs, shuffle_buffer, num_threads, seed) -> list:
+    """Returns the arguments as numbers that TensorFlow and the machine can take."""
+    epochs = None if num_epochs is None else whole_number("num_epochs", num_epochs)
+    return [
+        whole_number("batch_size", batch_size, 1, MOST_PICTURES),
+        epochs,
+        whole_number("shuffle_buffer", shuffle_buffer, 0),
+        whole_number("num_threads", num_threads, 1, MOST_THREADS),
+        whole_number("seed", seed, tf.int64.min, tf.int64.max),
+    ]

@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 from tqdm import tqdm
 
+from helpers.arguments import whole_number
 from helpers.errors import DataError, first_line
 from helpers.files import sha256, whole_file
 from helpers.records import wire
@@ -25,16 +26,21 @@ def make_example(img: bytes, lbl: int) -> tf.train.Example:
 
     Args:
       img: the bytes of a JPEG file, as they are on disk.
-      lbl: its label.
+      lbl: its label, a whole number that an int32 holds, as the pipelines read it.
 
     Returns:
       An `Example` with the features `image` (bytes) and `label` (int64).
 
-    Source: 004, "TFRecords".
+    Raises:
+      TypeError: the label is no whole number.
+      ValueError: it is beyond int32.
+
+    Source: the records document.
     """
+    label = whole_number("lbl", lbl, tf.int32.min, tf.int32.max)
     feature = {
         "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[img])),
-        "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[int(lbl)])),
+        "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
     }
     return tf.train.Example(features=tf.train.Features(feature=feature))
 
@@ -73,10 +79,10 @@ def write_shards(
       DataError: there are no examples, or the disk is full.
       TypeError: an example is neither a proto nor bytes.
     """
-    if num_shards < 1 or compression not in (None, "GZIP"):
+    num_shards = whole_number("write_shards: num_shards", num_shards)
+    if compression not in (None, "GZIP"):
         raise ValueError(
-            f"write_shards: num_shards={num_shards} must be at least 1, and "
-            f"compression={compression!r} must be None or 'GZIP'"
+            f"write_shards: compression={compression!r} must be None or 'GZIP'"
         )
     prefix = Path(path_prefix)
     prefix.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +109,7 @@ def check_shards(path_prefix: PathPrefix) -> int:
       The number of records.
 
     Raises:
-      DataError: names the file, the record, the cause and the mend.
+      DataError: names the file, the record, the cause and the fix.
     """
     if not isinstance(path_prefix, (str, os.PathLike)):
         return sum(map(wire.check_payloads, open_shards(path_prefix)))  # walked there
@@ -114,7 +120,7 @@ def check_shards(path_prefix: PathPrefix) -> int:
             _check_file(path)  # names the record, where it can
             raise DataError(
                 f"{path}: whole records, but not those that were written (sha256 "
-                f"differs from the manifest's). {wire.AGAIN}"
+                f"differs from the manifest's). {wire.REMEDY}"
             )
     return sum(shard["records"] for shard in manifest["shards"].values())
 
@@ -132,18 +138,22 @@ def open_shards(path_prefix: PathPrefix) -> list[str]:
       DataError: a file is missing, short, empty or not a TFRecord file.
       ValueError: the list is empty, or mixes plain and GZIP files.
     """
+    return open_counted(path_prefix)[0]
+
+
+def open_counted(path_prefix: PathPrefix) -> tuple[list[str], int]:
+    """As `open_shards`; returns the number of their records, too."""
     if isinstance(path_prefix, (str, os.PathLike)):
         return _open_manifest(Path(path_prefix))
     paths = [os.fspath(path) for path in path_prefix]
     if not paths:
         raise ValueError("there are no record files to read: the list is empty")
-    for path in paths:
-        wire.walk(path)
+    count = sum(map(wire.walk, paths))
     if len({wire.compression_of(path) for path in paths}) > 1:
         raise ValueError(
             f"plain and GZIP files cannot be read together: {', '.join(paths)}"
         )
-    return paths
+    return paths, count
 
 
 def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
@@ -192,8 +202,9 @@ def _check_manifest(manifest: Any) -> None:
         raise ValueError("these are no shards")
 
 
-def _open_manifest(prefix: Path) -> list[str]:
-    shards = read_manifest(prefix)["shards"]
+def _open_manifest(prefix: Path) -> tuple[list[str], int]:
+    manifest = read_manifest(prefix)
+    shards = manifest["shards"]
     for name, written in shards.items():
         path = prefix.with_name(name)
         size = path.stat().st_size if path.exists() else None
@@ -205,7 +216,7 @@ def _open_manifest(prefix: Path) -> list[str]:
             f"{path}: {'is missing' if size is None else f'has {size} bytes'}, the "
             f"manifest says {written['bytes']} bytes. Write the shards again."
         )
-    return [os.fspath(prefix.with_name(name)) for name in shards]
+    return [os.fspath(prefix.with_name(name)) for name in shards], manifest["records"]
 
 
 def _check_file(path: str) -> int:

@@ -10,15 +10,19 @@ import gzip
 import os
 import struct
 import zlib
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
+import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import DataError, first_line
 
 HEADER_BYTES = 12
 FOOTER_BYTES = 4
-AGAIN = "Delete it and write it again."
+# Said of every damaged file. What stands before the damage is whole, and may be all
+# that there is: no message tells anybody to delete it.
+REMEDY = "Write or copy it again, and keep this one until then."
 
 
 def _crc_table() -> list[int]:
@@ -67,7 +71,7 @@ def compression_of(path: str | os.PathLike) -> str:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from error
     if not header:
         raise DataError(
-            f"{path}: the file is empty (an interrupted writer leaves this). {AGAIN}"
+            f"{path}: the file is empty (an interrupted writer leaves this). {REMEDY}"
         )
     is_gzip = header.startswith(b"\x1f\x8b") and not _length_holds(header)
     return "GZIP" if is_gzip else ""
@@ -82,7 +86,7 @@ def walk(path: str | os.PathLike) -> int:
     Raises:
       DataError: the file is missing, empty, cut, or not a TFRecord file, or it
         holds no record. The message names the file, the record, the byte, the cause
-        and the mend.
+        and the fix.
     """
     compression = compression_of(path)
     size = None if compression else os.path.getsize(path)
@@ -98,10 +102,10 @@ def walk(path: str | os.PathLike) -> int:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(
             f"{path}: record {count}: the GZIP stream is damaged or cut short "
-            f"({first_line(error)}). {AGAIN}"
+            f"({first_line(error)}). {REMEDY}"
         ) from error
     if not count:  # GZIP can wrap nothing, and every reader takes it for the end
-        raise DataError(f"{path}: the GZIP file holds no record. {AGAIN}")
+        raise DataError(f"{path}: the GZIP file holds no record. {REMEDY}")
     return count
 
 
@@ -124,19 +128,40 @@ def check_payloads(path: str | os.PathLike) -> int:
     except tf1.errors.DataLossError as error:
         raise DataError(
             f"{path}: record {count}: its checksum does not match, the bytes changed "
-            f"after writing ({first_line(error)}). {AGAIN}"
+            f"after writing ({first_line(error)}). {REMEDY}"
         ) from error
     return count
 
 
-def payloads(path: str | os.PathLike):
-    """Returns an iterator over the payloads of one file, each `bytes`.
+def payloads(path: str | os.PathLike) -> Iterator[bytes]:
+    """Returns an iterator over the payloads of one file.
 
     TensorFlow's old iterator: it works in a graph block as well as outside one.
     """
-    kinds = tf1.io.TFRecordCompressionType
-    kind = kinds.GZIP if compression_of(path) else kinds.NONE
-    return tf1.io.tf_record_iterator(os.fspath(path), tf1.io.TFRecordOptions(kind))
+    return tf1.io.tf_record_iterator(os.fspath(path), _options(path))
+
+
+def reader(paths: Sequence[str]) -> tf1.TFRecordReader:
+    """Adds the op that reads files which are all plain or all GZIP, as these are."""
+    return tf1.TFRecordReader(options=_options(paths[0]))
+
+
+def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
+    """Returns the records of files which are all plain or all GZIP, file by file.
+
+    Args:
+      paths: the files.
+      seed: of the order of the files, another in each epoch; as listed if `None`.
+    """
+    names = tf.data.Dataset.from_tensor_slices(list(paths))
+    if seed is not None:
+        names = names.shuffle(len(paths), seed=seed)
+    return tf.data.TFRecordDataset(names, _options(paths[0]).compression_type)
+
+
+def _options(path: str | os.PathLike) -> tf.io.TFRecordOptions:
+    """Returns what each of TensorFlow's readers must be told of a file."""
+    return tf.io.TFRecordOptions(compression_of(path))
 
 
 def _length_holds(header: bytes) -> bool:
@@ -150,7 +175,7 @@ def _checked_length(header: bytes, where: str, *, first: bool) -> int:
     if len(header) < HEADER_BYTES:
         raise DataError(
             f"{where}: the file was cut short, only {len(header)} of {HEADER_BYTES} "
-            f"header bytes are there. {AGAIN}"
+            f"header bytes are there. {REMEDY}"
         )
     if not _length_holds(header):
         cause = (
@@ -158,7 +183,7 @@ def _checked_length(header: bytes, where: str, *, first: bool) -> int:
             if first
             else "its length field is damaged"
         )
-        raise DataError(f"{where}: {cause}. {AGAIN}")
+        raise DataError(f"{where}: {cause}. {REMEDY}")
     return struct.unpack("<Q", header[:8])[0]
 
 
@@ -175,5 +200,5 @@ def _skip(file: BinaryIO, skip: int, end: int, size: int | None, where: str) -> 
     if not whole:
         raise DataError(
             f"{where}: the file was cut short, the record should end at byte {end}. "
-            f"{AGAIN}"
+            f"{REMEDY}"
         )

@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import math
-import operator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from helpers import manifest
+from helpers.arguments import whole_number
 from helpers.files import whole_folder
 from helpers.shapes import drawing
 
@@ -84,11 +83,7 @@ def write_scenes(
     """
     counts = {"train": train, "val": val, "unseen": unseen}
     world = {"colours": colours, "shapes": shapes, "size": size, "seed": seed}
-    counts, world = (
-        {name: operator.index(value) for name, value in part.items()}
-        for part in (counts, world)
-    )
-    _check({**counts, **world})
+    counts, world = _checked(counts), _checked(world)
     folder = Path(path)
     made = {"made_by": _MAKER, "settings": {**counts, **world}}
     if manifest.is_whole(folder, **made):
@@ -168,14 +163,15 @@ def _places(scene, size, rng):
     yield scene.second, tuple(second), float(radii[1])
 
 
-def _check(settings: dict) -> None:
+def _checked(settings: dict) -> dict[str, int]:
     least = {"size": SMALLEST_SCENE, "seed": 0, "colours": 2, "shapes": 2}
     most = {"colours": MOST_COLOURS, "shapes": MOST_SHAPES}
-    for name, value in settings.items():
-        low, high = least.get(name, 1), most.get(name, math.inf)
-        if not low <= value <= high:
-            wanted = f"{low} to {high}" if name in most else f"at least {low}"
-            raise ValueError(f"write_scenes: {name} is {value}; it must be {wanted}")
+    return {
+        name: whole_number(
+            f"write_scenes: {name}", value, least.get(name, 1), most.get(name)
+        )
+        for name, value in settings.items()
+    }
 
 
 def _write_split(folder, split, count, *, colours, shapes, size, seed, bar) -> None:

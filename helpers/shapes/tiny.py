@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import operator
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,11 @@ from PIL import Image
 from tqdm import tqdm
 
 from helpers import manifest
+from helpers.arguments import whole_number
 from helpers.files import whole_folder
 from helpers.shapes import drawing
+from helpers.tiny_layout import FOLDER, TinyLayout
 
-FOLDER = "tiny-imagenet-200"
 MOST_CLASSES = len(drawing.COLOURS) * len(drawing.SHAPES) * len(drawing.TEXTURES)
 _MAKER = "helpers.shapes.write_tiny_shapes, version 2"  # changes with the pictures
 _TRAIN, _VAL, _ORDER = range(3)  # keeps the random streams apart
@@ -60,8 +60,12 @@ def write_tiny_shapes(
         "size": size,
         "seed": seed,
     }
-    settings = {name: operator.index(value) for name, value in settings.items()}
-    _check(settings)
+    least = {"size": drawing.SMALLEST, "seed": 0}
+    most = {"num_classes": MOST_CLASSES}
+    settings = {
+        name: whole_number(name, value, least.get(name, 1), most.get(name))
+        for name, value in settings.items()
+    }
     folder = Path(path) / FOLDER
     made = {"made_by": _MAKER, "settings": settings}
     if manifest.is_whole(folder, **made):
@@ -93,39 +97,27 @@ def class_list(num_classes: int) -> list[tuple[str, str, str]]:
     ]
 
 
-def _check(settings: dict) -> None:
-    least = {"size": drawing.SMALLEST, "seed": 0}
-    for name, value in settings.items():
-        if value < least.get(name, 1):
-            raise ValueError(
-                f"{name} is {value}; it must be at least {least.get(name, 1)}"
-            )
-    if settings["num_classes"] > MOST_CLASSES:
-        raise ValueError(
-            f"num_classes is {settings['num_classes']}; {MOST_CLASSES} can be drawn"
-        )
-
-
 def _write(folder: Path, num_classes, train, val, size, seed) -> None:
     classes = {_id(names): names for names in class_list(num_classes)}
-    _table(folder / "wnids.txt", [(wnid,) for wnid in classes])
-    _table(folder / "words.txt", [(k, " ".join(v)) for k, v in classes.items()])
+    layout = TinyLayout(folder)
+    _table(layout.wnids, [(wnid,) for wnid in classes])
+    _table(layout.words, [(k, " ".join(v)) for k, v in classes.items()])
     with tqdm(total=num_classes * (train + val), desc="drawing", unit=" files") as bar:
         for wnid, names in classes.items():
-            images = folder / "train" / wnid / "images"
+            images = layout.train_images(wnid)
             files = [images / f"{wnid}_{n}.JPEG" for n in range(train)]
             rows = _draw_all(files, names, size, (seed, _TRAIN), bar)
-            _table(images.parent / f"{wnid}_boxes.txt", rows)
+            _table(layout.boxes(wnid), rows)
         # As in the original, the number of a validation file tells nothing.
         numbers = np.random.default_rng([seed, _ORDER]).permutation(num_classes * val)
         rows = []
         for k, (wnid, names) in enumerate(classes.items()):
             mine = numbers[k * val : (k + 1) * val]
-            files = [folder / "val" / "images" / f"val_{n}.JPEG" for n in mine]
+            files = [layout.val_images / f"val_{n}.JPEG" for n in mine]
             drawn = _draw_all(files, names, size, (seed, _VAL), bar)
             rows += [(name, wnid, *box) for name, *box in drawn]
         rows = [rows[k] for k in np.argsort(numbers)]
-        _table(folder / "val" / "val_annotations.txt", rows)
+        _table(layout.annotations, rows)
 
 
 def _draw_all(files: list[Path], names, size, stream, bar) -> list[tuple]:

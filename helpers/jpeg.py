@@ -1,0 +1,168 @@
+"""JPEG files that training can decode: checked by the very ops that it decodes with.
+
+Two decoders never agree about every damaged file. So what is checked here and what
+`decode` accepts in a pipeline is the same set: the header's size first, then the
+whole picture.
+"""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.errors import DataError, first_line
+
+# A picture's header states its size before a byte is decoded. A few kilobytes can
+# state gigabytes: this is the most that is decoded (48 MB of RAM).
+MAX_PIXELS = 4096 * 4096
+GROUP = 32  # pictures checked by one call, side by side in TensorFlow's threads
+GROUP_BYTES = 8 << 20  # or fewer, if they are large
+
+
+def decode(contents: tf.Tensor) -> tf.Tensor:
+    """Adds the op that every pipeline decodes a checked picture with.
+
+    Args:
+      contents: `string []`, the bytes of a JPEG file, which `tf.io.extract_jpeg_shape`
+        has accepted: the op alone would take a PNG or a GIF too.
+
+    Returns:
+      `uint8 [height, width, 3]`, of unknown size.
+    """
+    return tf.io.decode_jpeg(contents, channels=3)
+
+
+def read_jpeg(path: Path) -> bytes:
+    """Returns the bytes of one JPEG file that can be decoded.
+
+    Raises:
+      DataError: it cannot be read, or is refused; names the file.
+    """
+    [contents] = read_jpegs([path])
+    return contents
+
+
+def check_jpeg(contents: bytes, name: str | os.PathLike) -> None:
+    """Refuses what is not a whole JPEG of a sane size.
+
+    Args:
+      contents: the bytes of the file.
+      name: what to call it in the error.
+
+    Raises:
+      DataError: names the file and the cause.
+    """
+    with _Checker() as checker:
+        checker.check([(name, contents)])
+
+
+def read_jpegs(paths: Iterable[Path]) -> Iterator[bytes]:
+    """Yields the bytes of JPEG files, each checked before it comes.
+
+    One group is decoded in as many threads as there are cores, while the next is
+    read; memory holds three groups.
+
+    Args:
+      paths: the files.
+
+    Raises:
+      DataError: one cannot be read, or is refused; names the first.
+    """
+    with _Checker() as checker, ThreadPoolExecutor(1) as thread:
+        checked: deque[tuple[list, Future]] = deque()
+        for group in _groups(paths):
+            checked.append((group, thread.submit(checker.check, group)))
+            if len(checked) > 1:
+                yield from _contents(*checked.popleft())
+        for group, future in checked:
+            yield from _contents(group, future)
+
+
+def _contents(group: list[tuple[Path, bytes]], future: Future) -> Iterator[bytes]:
+    """Yields the pictures of a group once it was found whole."""
+    future.result()
+    for _, contents in group:
+        yield contents
+
+
+def _groups(paths: Iterable[Path]) -> Iterator[list[tuple[Path, bytes]]]:
+    """Yields files with their bytes in groups that take little memory.
+
+    A file that cannot be read ends the last group; its error follows that group, so
+    that of two bad files the first is named.
+    """
+    group, size = [], 0
+    for path in paths:
+        try:
+            contents = Path(path).read_bytes()
+        except OSError as error:
+            yield group
+            raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        group.append((path, contents))
+        size += len(contents)
+        if len(group) == GROUP or size > GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    yield group
+
+
+class _Checker:
+    """A graph that decodes a group of pictures at once and keeps none of them."""
+
+    def __init__(self):
+        graph = tf.Graph()
+        with graph.as_default():
+            self._group = [tf1.placeholder(tf.string, []) for _ in range(GROUP)]
+            self._checks = [_checked(contents) for contents in self._group]
+            graph.finalize()
+        self._session = tf1.Session(graph=graph)
+
+    def __enter__(self) -> "_Checker":
+        return self
+
+    def __exit__(self, *error) -> None:
+        self._session.close()
+
+    def check(self, group: list[tuple[str | os.PathLike, bytes]]) -> None:
+        """Raises `DataError` for the first of (name, bytes) that is refused."""
+        contents = [one for _, one in group]
+        try:
+            self._run(contents)
+        except tf.errors.OpError:
+            for name, one in group:
+                self._explain(name, one)
+            raise  # the group fails, and none of it: say so as it is
+
+    def _run(self, contents: list[bytes]) -> None:
+        feeds = dict(zip(self._group, contents, strict=False))
+        self._session.run(self._checks[: len(contents)], feeds)
+
+    def _explain(self, name: str | os.PathLike, contents: bytes) -> None:
+        try:
+            self._run([contents])
+        except tf.errors.OpError as error:
+            cause = first_line(error)
+            if "more than" in cause:
+                raise DataError(
+                    f"{name}: its header asks for more than {MAX_PIXELS} pixels. "
+                    "Leave it out: this may be a picture bomb."
+                ) from error
+            raise DataError(
+                f"{name}: not a whole JPEG picture ({cause}). Replace it, or leave "
+                "it out."
+            ) from error
+
+
+def _checked(contents: tf.Tensor) -> tf.Operation:
+    """Adds the check of one picture, `string []`; running it decodes, then forgets."""
+    shape = tf.io.extract_jpeg_shape(contents, tf.int64)
+    small = tf.raw_ops.Assert(
+        condition=tf.reduce_prod(shape[:2]) <= MAX_PIXELS, data=["more than allowed"]
+    )
+    with tf.control_dependencies([small]):
+        picture = decode(tf.identity(contents))
+    return picture.op
