@@ -77,23 +77,16 @@ def shards(tmp_path_factory):
     return prefix
 
 
-def unchecked_parser(image_size):
-    """The parser without the comparison of sizes."""
-
-    def parse(serialized):
-        fields = tf.io.parse_single_example(serialized, {
-            "image": tf.io.FixedLenFeature([], tf.string),
-            "label": tf.io.FixedLenFeature([], tf.int64),
-        })
-        image = tf.io.decode_jpeg(fields["image"], channels=3)
-        image.set_shape([image_size, image_size, 3])
-        return image, tf.cast(fields["label"], tf.int32)
-
-    return parse
+def unchecked_decoding(contents, size):
+    """Decodes without the comparison of sizes."""
+    images = [tf.io.decode_jpeg(one, channels=3) for one in contents]
+    for image in images:
+        image.set_shape([*size, 3])
+    return images
 
 
 def unchecked(monkeypatch):
-    monkeypatch.setattr(pipeline, "image_label_parser", unchecked_parser)
+    monkeypatch.setattr(pipeline, "_decoded", unchecked_decoding)
     monkeypatch.setattr(pipeline, "NamingQueueRunner",
                         lambda queue, ops, **names: tf1.train.QueueRunner(queue, ops))
 
