@@ -1,14 +1,10 @@
 #!/usr/bin/env python3
 """The one entry point of the course. It needs Python and nothing else.
 
-  python3 course.py lab                 open the course in JupyterLab
-  python3 course.py test [PART ...]     run everything that CI runs
-  python3 course.py run [NN ...]        execute lessons, print the seconds of each
-  python3 course.py tensorboard         look at prebuilt/ and logs/
-  python3 course.py bench               our towers beside MirroredStrategy, full size
+  python3 course.py COMMAND [ARGUMENTS]
 
 The first call makes .venv from requirements.txt, which needs the network once; every
-later call works without it.
+later call works without it. `python3 course.py COMMAND --help` says more of a command.
 """
 
 import contextlib
@@ -17,7 +13,6 @@ import json
 import os
 import platform
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -40,8 +35,20 @@ LAB_SETTINGS = {
 }
 
 
+# Each command is a program with a `main` of its own: what it is called, where it lives,
+# and what it does. `test_course.py` compares the README with this table.
+COMMANDS = {
+    "lab": ("tools.lab", "open the course in JupyterLab"),
+    "test": ("tools.run_tests", "run everything that CI runs, or the parts named"),
+    "run": ("tools.run_lessons", "execute lessons, print the seconds of each"),
+    "tensorboard": ("tools.serve_graphs", "look at prebuilt/ and logs/"),
+    "progress": ("tools.progress", "which exercises you have solved"),
+    "bench": ("benchmarks", "our ways beside their rivals, each in its own process"),
+}
+
+
 class Problem(Exception):
-    """What stands in the way, on one line, with the mend."""
+    """What stands in the way, on one line, with the fix."""
 
 
 def check_machine(version=None, system=None, machine=None):
@@ -199,99 +206,27 @@ def python(*arguments):
         return code
 
 
-def lab(arguments):
-    """Opens JupyterLab on this machine only, with a token."""
-    options = [
-        "--ServerApp.ip=127.0.0.1",
-        "--LabApp.extension_manager=readonly",
-        "--LabApp.news_url=",
-    ]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--allow-root")
-    first = [] if any(a.endswith(".ipynb") for a in arguments) else [
-        "notebooks/01_variable_scope.ipynb"
-    ]
-    return python("-m", "jupyterlab", *options, *first, *arguments)
-
-
-def run(arguments):
-    return python("-m", "tools.run_lessons", *arguments)
-
-
-def tensorboard(arguments):
-    """Serves the graphs and the logs on 127.0.0.1, on 6006 or on any free port."""
-    (ROOT / "logs").mkdir(exist_ok=True)
-    port = free_port(6006)
-    print(f"TensorBoard: in a few seconds at http://127.0.0.1:{port}/#graphs   "
-          "(Ctrl-C stops it)", flush=True)
-    return python("-m", "tensorboard.main", "--host=127.0.0.1", f"--port={port}",
-                  "--logdir_spec=prebuilt:prebuilt,logs:logs", *arguments)
-
-
-def bench(arguments):
-    return python("benchmarks/towers.py", *arguments)
-
-
-def free_port(wish):
-    """Returns the wished port where it is free, else one that the system picks."""
-    for port in (wish, 0):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return probe.getsockname()[1]
-    raise Problem("no free port on 127.0.0.1")
-
-
-NBVAL = [
-    "-m", "pytest", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
-    "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg",
-    "--nbval-cell-timeout", "300", "--timeout", "600", "-q",
-]
-PARTS = {
-    "lint": [["-m", "ruff", "check", "."]],
-    "imports": [["-c", "from importlinter.cli import lint_imports_command as lint; "
-                 "lint(['--no-cache'])"]],
-    "spelling": [["-m", "codespell_lib", "."]],
-    "unit": [["-m", "pytest", "-q", "tests", "--ignore", "tests/faults"]],
-    "faults": [["-m", "pytest", "-q", "tests/faults"]],
-    "notebooks": [[*NBVAL, "notebooks"]],
-}
-
-
-def test(arguments):
-    """Runs the parts one after the other, all of them, and sums up at the end."""
-    unknown = [part for part in arguments if part not in PARTS]
-    if unknown:
-        raise Problem(f"test: there is no part {unknown[0]}; there are "
-                      + " ".join(PARTS))
-    results = {}
-    for part in arguments or PARTS:
-        print(f"\n=== {part} ===", flush=True)
-        results[part] = [python(*command) for command in PARTS[part]]
-    print()
-    for part, codes in results.items():
-        print(f"{part:10s} {'FAILED' if any(codes) else 'passed'}")
-    return int(any(any(codes) for codes in results.values()))
-
-
-COMMANDS = {"lab": lab, "test": test, "run": run, "tensorboard": tensorboard,
-            "bench": bench}
+def usage():
+    lines = [f"  {name:12s} {purpose}" for name, (_, purpose) in COMMANDS.items()]
+    return "\n".join([__doc__.strip(), "", *lines])
 
 
 def main(arguments):
-    if not arguments or arguments[0] not in COMMANDS:
-        print(__doc__.strip())
-        return 0 if arguments in ([], ["-h"], ["--help"]) else 2
+    name, rest = (arguments or [""])[0], arguments[1:]
+    if name not in COMMANDS:
+        print(usage())
+        if name in ("", "-h", "--help"):
+            return 0
+        print(f"course.py: there is no command {name}", file=sys.stderr)
+        return 2
     try:
         check_machine()
         set_up()
-        return COMMANDS[arguments[0]](arguments[1:])
+        return python("-m", COMMANDS[name][0], *rest)
     except Problem as problem:
         print(f"course.py: {problem}", file=sys.stderr)
     except OSError as error:
-        print(f"course.py: {error}: mend that, then run the same command again",
+        print(f"course.py: {error}: fix that, then run the same command again",
               file=sys.stderr)
     except KeyboardInterrupt:
         print("\ncourse.py: stopped", file=sys.stderr)

@@ -1,7 +1,7 @@
 """Our towers, the source's towers and MirroredStrategy train full VGG-19, in one run.
 
-    python benchmarks/towers.py                    # full size: 20 pictures of 224 x 224
-    python benchmarks/towers.py --image-size 32 --batch 4 --towers 2 --steps 1
+    python3 course.py bench towers            # full size: 20 pictures of 224 x 224
+    python3 course.py bench towers --quick    # 2 of 32 x 32, one step
 
 All contestants train VGG-19 (configuration E, no dropout) from random weights, by
 momentum SGD (learning rate 0.001, momentum 0.9), on the same random pictures, on the
@@ -69,9 +69,6 @@ class Result(NamedTuple):
 
 def needed_bytes(name: str, image_size: int, classes: int, batch: int, towers: int):
     """Estimates a contestant's peak memory, to skip it where it would swap."""
-    from helpers import lesson
-
-    lesson.begin("benchmarks")
     from helpers.vgg import layer_table
 
     layers = layer_table("E", image_size, classes)
@@ -158,13 +155,18 @@ def verdicts(results: list[Result]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> list[Result]:
     """Runs the contestants that fit into memory and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="course.py bench towers",
+                                     description=__doc__.splitlines()[0])
     parser.add_argument("--image-size", type=int, default=224)
     parser.add_argument("--classes", type=int, default=1000)
     parser.add_argument("--batch", type=int, default=20, help="over all towers")
     parser.add_argument("--towers", type=int, default=4)
     parser.add_argument("--steps", type=int, default=5, help="after one to warm up")
+    parser.add_argument("--quick", action="store_true", help="small: does it run?")
     options = parser.parse_args(arguments)
+    if options.quick:
+        options.image_size, options.classes, options.batch = 32, 5, 2
+        options.towers, options.steps = 2, 1
     print(
         f"VGG-19, {options.batch} pictures of {options.image_size} x "
         f"{options.image_size} on {options.towers} logical CPUs, "
@@ -185,8 +187,3 @@ def main(arguments: list[str] | None = None) -> list[Result]:
     if results and results[0].name == "towers":
         print(table(results), *verdicts(results), sep="\n")
     return results
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(HERE.parent))
-    main()

@@ -13,6 +13,7 @@ DOCUMENTS = sorted(
     for ending in ("*.md", "*.ipynb")
     for path in ROOT.rglob(ending)
     if not SKIP & set(path.relative_to(ROOT).parts)
+    and not path.relative_to(ROOT).parts[0].startswith(".venv")
     and path.relative_to(ROOT).parts[0] != "data" or path.parent == ROOT / "data"
 )
 LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)|<img[^>]* src=\"([^\"]+)\"")

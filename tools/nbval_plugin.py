@@ -1,6 +1,6 @@
 """Two adjustments that let nbval run notebooks that use TensorFlow.
 
-    pytest --nbval notebooks -p tools.nbval_plugin
+pytest --nbval notebooks -p tools.nbval_plugin
 """
 
 import os

@@ -1,6 +1,6 @@
 """One canonical form for every stored notebook, so that diffs mean something.
 
-    python -m tools.notebook NOTEBOOK.ipynb [...]    # bring files into that form
+python -m tools.notebook NOTEBOOK.ipynb [...]    # bring files into that form
 """
 
 import re

@@ -1,6 +1,6 @@
 """The README's table of lessons, read from the head of each notebook.
 
-    python -m tools.readme      # write the table into README.md
+python -m tools.readme      # write the table into README.md
 """
 
 import re

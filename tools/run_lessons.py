@@ -1,6 +1,6 @@
 """Executes lessons headless: a progress bar, then a table of seconds.
 
-    python -m tools.run_lessons [NN ...] [--solutions] [--save]
+python -m tools.run_lessons [NN ...] [--solutions] [--save]
 """
 
 import argparse

@@ -2,22 +2,28 @@
 
     python3 course.py test faults
 
-Each test is one fault, or as many as it records (`tried(n)`). A test of the naive
-code, kept as the contrast, is not counted. What fails is silent (it went on with
-less, other or no data), unless it ran into its time limit: then it hung.
+Each test is one fault, or as many as it records (`tried(n)`). A test marked `naive`
+shows what the usual code does, as the contrast, and is not counted. What fails is
+silent (it went on with less, other or no data), unless it ran into its time limit: then
+it hung.
 """
 
 from collections import Counter, defaultdict
 
 import pytest
 
-_NAIVE = ("naive", "without_the_check", "sources_wiring", "is_not_enough")
-
 
 @pytest.fixture
 def tried(record_property):
     """Call it with the number of faults that the test tries, if not one."""
     return lambda number: record_property("faults", number)
+
+
+@pytest.fixture(autouse=True)
+def _contrast(request, record_property):
+    """Hands the marker on to the report, which knows properties only."""
+    if request.node.get_closest_marker("naive"):
+        record_property("naive", True)
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -38,14 +44,15 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def _count(subjects, report, outcome) -> None:
-    path, _, name = report.nodeid.partition("::")
-    if not path.endswith("_faults.py") or any(word in name for word in _NAIVE):
+    path, _, _ = report.nodeid.partition("::")
+    properties = dict(report.user_properties)
+    if not path.endswith("_faults.py") or "naive" in properties:
         return
     if outcome == "passed" and report.when != "call":
         return
     subject = path.rpartition("/test_")[2].removesuffix("_faults.py")
-    number = dict(report.user_properties).get("faults", 1)
     result = "survived"
     if outcome != "passed":
         result = "hung" if "Timeout" in str(report.longrepr) else "silent"
-    subjects[subject].update({"tried": number, result: number})
+    subjects[subject].update({"tried": properties.get("faults", 1),
+                              result: properties.get("faults", 1)})

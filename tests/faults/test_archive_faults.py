@@ -252,6 +252,7 @@ def test_killed_while_unpacking_20_times(many, tmp_path, tried):
     assert ("absent", "whole") in pairs
 
 
+@pytest.mark.naive
 def test_the_naive_way_takes_the_part_for_the_whole(many, tmp_path):
     pairs = killing.job("naive_unpack", tmp_path / "out", archive=many)
     assert ("partial", "partial") in pairs
@@ -318,6 +319,7 @@ def test_a_folder_of_somebody_else_is_left_alone(many, tmp_path):
     assert (tmp_path / "out" / "homework.txt").read_text() == "mine"
 
 
+@pytest.mark.naive
 def test_the_naive_way_renames_and_overwrites_in_silence(tmp_path):
     """Why the list is checked: `extractall` escapes nowhere, but it changes names."""
     path = build(tmp_path / "a.zip", ("../up.txt", "1"), ("x", "2"), ("x", "3"))

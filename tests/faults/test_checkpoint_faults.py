@@ -139,6 +139,7 @@ def test_another_shape_is_refused_by_name(trained):
         np.testing.assert_array_equal(session.run(weights), np.zeros([3, 4]))
 
 
+@pytest.mark.naive
 def test_the_naive_restore_takes_another_shape_silently(trained):
     """The contrast: why `restore_latest` looks before it restores."""
     graph, weights, _, (saver, init) = model(columns=4)

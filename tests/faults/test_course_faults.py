@@ -20,6 +20,7 @@ import course
 from helpers.errors import DataError
 from helpers.files import data_folder
 from helpers.shapes import write_tiny_shapes
+from tools import serve_graphs
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
@@ -133,13 +134,21 @@ def test_ctrl_c_stops_all_parts_of_the_tests(tmp_path):
         "import sys, course\n"
         "course.set_up = lambda: None\n"
         "course.venv_python = lambda: sys.executable\n"
-        "wait = [['-c', 'import time; print(\"waits\", flush=True); time.sleep(60)']]\n"
-        "course.PARTS = {'one': wait, 'two': wait}\n"
+        "course.COMMANDS['test'] = ('two_parts', 'waits')\n"
         "sys.exit(course.main(['test']))\n"
     )
+    (tmp_path / "two_parts.py").write_text(
+        "import sys\n"
+        "from tools import run_tests\n"
+        "wait = ['-c', 'import time; print(\"waits\", flush=True); time.sleep(60)']\n"
+        "try:\n"
+        "    run_tests.run({'one': wait, 'two': wait})\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit(1)\n"
+    )
     process = subprocess.Popen(
-        [sys.executable, program], env=dict(os.environ, PYTHONPATH=str(ROOT)),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}"), text=True,
         start_new_session=True,
     )
     while "waits" not in process.stdout.readline():
@@ -218,4 +227,4 @@ def test_a_taken_port(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert course.free_port(port) not in (0, port)
+        assert serve_graphs.free_port(port) not in (0, port)

@@ -332,12 +332,14 @@ def test_killed_and_run_again_20_times(server, data, tried):
     assert ("absent", "whole") in pairs
 
 
+@pytest.mark.naive
 def test_the_naive_download_keeps_a_half_file_for_ever(server, data):
     facts = {"url": f"{server.url}/slow", "size": len(CONTENTS), "sha256": SHA256}
     pairs = killing.job("naive_download", data / "downloads" / "file.zip", **facts)
     assert ("partial", "partial") in pairs
 
 
+@pytest.mark.naive
 def test_the_naive_download_accepts_what_is_not_the_file(server, tmp_path):
     half = naive(f"{server.url}/drop_unannounced", tmp_path / "half")
     assert half.stat().st_size == HALF

@@ -103,6 +103,7 @@ def naive(body):
     )
 
 
+@pytest.mark.naive
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 def test_naive_code_hangs():
     bodies = {"start": NOT_STARTED, "coord": NO_COORDINATOR, "daemon": NOT_DAEMON}
@@ -142,6 +143,7 @@ def test_not_initialised():
         guarded(graph, value, init=False)
 
 
+@pytest.mark.naive
 def test_not_initialised_naive_trains_nothing_and_says_done():
     graph, value = pipeline(epochs=1)
     steps, said = 0, ""
@@ -217,6 +219,7 @@ def test_second_fit(epochs):
     assert steps == 10
 
 
+@pytest.mark.naive
 def test_second_fit_naive_is_silent():
     graph, value = pipeline(epochs=1)
 
@@ -251,6 +254,7 @@ def test_reader_error(epochs, threads):
     assert isinstance(caught.value.__cause__, tf.errors.InvalidArgumentError)
 
 
+@pytest.mark.naive
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_reader_error_naive_drops_a_record_in_silence():
     graph, value = pipeline(epochs=1, bad=BAD, threads=2)
@@ -320,6 +324,7 @@ def test_consumer_error_goes_before_reader_error():
             raise ValueError("mine")
 
 
+@pytest.mark.naive
 def test_consumer_error_naive_is_swallowed():
     graph, value = pipeline()
     with tf1.Session(graph=graph) as session:
@@ -523,6 +528,7 @@ def test_the_stop_button_works_within_three_seconds(kernel, code):
     assert settled["status"] == "ok", settled
 
 
+@pytest.mark.naive
 def test_the_stop_button_does_nothing_for_naive_code(kernel):
     """It stands last: the kernel hangs from here on, until it is killed."""
     with pytest.raises(Exception, match="^$"):  # queue.Empty: no reply came

@@ -135,6 +135,7 @@ def test_two_variables_swapped_in_one_tower(plain, tower, pair):
         process_gradient_list(towers)
 
 
+@pytest.mark.naive
 def test_another_order_is_a_wrong_average_without_the_check():
     with tf.Graph().as_default(), tf1.Session() as session:
         a, b = (tf1.get_variable(name, []) for name in "ab")
@@ -202,6 +203,7 @@ def test_nan_in_one_gradient_names_its_variable_and_tower(optimizer, index):
             assert unchanged(before, net.state())
 
 
+@pytest.mark.naive
 def test_nan_stays_for_good_without_the_check():
     net = Net("adam")
     with net.session:
@@ -228,6 +230,7 @@ def test_nan_loss_with_finite_gradients():
         assert not unchanged(before, net.state()), "gradients alone look healthy"
 
 
+@pytest.mark.naive
 def test_a_check_per_gradient_is_not_enough():
     """One check before each update: some weights change before another fails."""
     net = Net()
@@ -322,6 +325,7 @@ def test_none_everywhere():
 # Sparse gradients
 
 
+@pytest.mark.naive
 def test_naive_makes_sparse_gradients_dense_and_moves_other_rows():
     def rows_moved(average):
         with tf.Graph().as_default(), tf1.Session() as session:
@@ -346,6 +350,7 @@ def test_naive_makes_sparse_gradients_dense_and_moves_other_rows():
 # The same batch for all
 
 
+@pytest.mark.naive
 def test_the_sources_wiring_gives_every_tower_the_same_gradient():
     def spread(slices_of):
         with tf.Graph().as_default(), tf1.Session() as session:

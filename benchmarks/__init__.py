@@ -1,0 +1,1 @@
+"""This course beside its rivals, each in turn, in one run on the same data."""

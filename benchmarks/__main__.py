@@ -1,0 +1,43 @@
+"""Runs benchmarks by name; all of them without one.
+
+python3 course.py bench [NAME ...] [--quick] [OPTIONS OF ONE BENCHMARK]
+"""
+
+import argparse
+import importlib
+import sys
+
+from helpers import lesson
+
+# What can be measured: its module here is called the same and has a `main`.
+NAMES = {
+    "towers": "four towers of VGG-19 beside stack-and-mean and MirroredStrategy",
+    "guards": "what a guarded step and checked reading cost",
+}
+
+
+def main(arguments: list[str]) -> int:
+    names = "\n".join(f"  {name:12s} {what}" for name, what in NAMES.items())
+    parser = argparse.ArgumentParser(
+        prog="course.py bench", description=f"{__doc__.splitlines()[0]}\n\n{names}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--quick", action="store_true",
+                        help="small sizes: whether it runs, not how fast")
+    options, rest = parser.parse_known_args(arguments)
+    if unknown := sorted(set(options.names) - set(NAMES)):
+        parser.error(f"there is no benchmark {unknown[0]}; there are {' '.join(NAMES)}")
+    lesson.begin("benchmarks")
+    for name in options.names or NAMES:
+        print(f"\n=== {name} ===", flush=True)
+        module = importlib.import_module(f"benchmarks.{name}")
+        module.main([*(["--quick"] if options.quick else []), *rest])
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit("\nstopped")

@@ -1,0 +1,107 @@
+"""The house of `helpers`: small rooms, one meaning per name, and a map that is true."""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from tools import architecture
+
+ROOT = Path(__file__).resolve().parents[1]
+FILES = sorted((ROOT / "helpers").rglob("*.py"))
+TREES = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
+each_file = pytest.mark.parametrize(
+    "path", FILES, ids=lambda p: p.relative_to(ROOT / "helpers").as_posix()
+)
+
+
+@each_file
+def test_a_module_is_small_and_says_its_job_first(path):
+    text = path.read_text("utf-8")
+    assert len(text.splitlines()) < 350
+    assert ast.get_docstring(TREES[path]).splitlines()[0].endswith((".", "`"))
+
+
+def public_functions(tree):
+    """Yields the functions and methods that a lesson may call."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from public_functions(node)
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            yield node
+
+
+@each_file
+def test_public_functions_are_annotated(path):
+    if path.name.startswith("lesson_"):
+        pytest.skip("an attempt may be anything: that is what a check finds out")
+    bare = []
+    for function in public_functions(TREES[path]):
+        given = function.args
+        names = [a for a in [*given.posonlyargs, *given.args, *given.kwonlyargs]
+                 if a.arg not in ("self", "cls") and a.annotation is None]
+        if names or function.returns is None:
+            bare.append(f"{function.name}({', '.join(a.arg for a in names)})")
+    assert not bare
+
+
+def test_a_name_has_one_meaning():
+    """Classes, and functions that can be imported; a check's own helpers are local."""
+    where = defaultdict(set)
+    for path, tree in TREES.items():
+        for node in tree.body:
+            local = isinstance(node, ast.FunctionDef) and node.name.startswith("_")
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not local:
+                where[node.name].add(path.name)
+    assert not {name: files for name, files in where.items() if len(files) > 1}
+
+
+def private_names(tree):
+    """Returns the private attributes that a module uses of objects not its own."""
+    return {
+        node.attr for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr)
+        and not (isinstance(node.value, ast.Name)
+                 and node.value.id in ("self", "cls", "os"))
+    }
+
+
+def own_names(tree):
+    """Returns the private names that a module itself gives away."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def test_private_names_of_tensorflow_stand_in_one_module():
+    ours = {name for tree in TREES.values() for name in own_names(tree)}
+    users = {path.relative_to(ROOT / "helpers").as_posix(): names
+             for path, tree in TREES.items()
+             if (names := private_names(tree) - ours - {"_replace", "_asdict"})}
+    assert len(users) <= 1, users
+
+
+def test_the_drawing_is_that_of_the_imports():
+    page = architecture.PAGE.read_text("utf-8")
+    assert architecture.with_drawing(page) == page, "run: python -m tools.architecture"
+
+
+def test_the_page_names_every_room():
+    page = architecture.PAGE.read_text("utf-8")
+    tables = page.split("## Which modules the whole course needs")[1]
+    tables = tables.split("## Where does it go?")[0]
+    missing = [room for room in architecture.rooms()
+               if not re.search(rf"`{room}/?`", tables)]
+    assert not missing
+
+
+def test_the_page_names_files_that_are_there():
+    page = architecture.PAGE.read_text("utf-8")
+    for name in re.findall(r"`((?:helpers|tests|tools|docs|data)/[\w/.]+)`", page):
+        assert (ROOT / name).exists() or "NN" in name, name

@@ -1,0 +1,76 @@
+"""The drawing of docs/architecture.md, made from the imports of `helpers`.
+
+    python -m tools.architecture      # writes the drawing into the page
+
+An arrow is an import. An import that another path implies is left out (transitive
+reduction), or nobody could read it.
+"""
+
+import ast
+from pathlib import Path
+
+import igraph
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "architecture.md"
+BEGIN = "<!-- drawing: made by python -m tools.architecture -->"
+END = "<!-- end of drawing -->"
+# Everything may raise an error, and everything is begun by a lesson.
+EVERYWHERE = {"errors", "arguments", "files", "lesson"}
+
+
+def rooms() -> dict[str, list[Path]]:
+    """Returns the modules and packages right under `helpers`, with their files."""
+    found = {}
+    for path in sorted((ROOT / "helpers").iterdir()):
+        if path.suffix == ".py" and path.stem != "__init__":
+            found[path.stem] = [path]
+        elif (path / "__init__.py").exists():
+            found[path.name] = sorted(path.glob("*.py"))
+    return found
+
+
+def imports() -> set[tuple[str, str]]:
+    """Returns (room, room that it imports), for all of `helpers`."""
+    there = rooms()
+    edges = set()
+    for room, files in there.items():
+        for file in files:
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                edges |= {(room, used) for used in _used(node) if used in there}
+    return {(a, b) for a, b in edges if a != b}
+
+
+def _used(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.ImportFrom) and node.module == "helpers":
+        return {alias.name for alias in node.names}
+    names = []
+    if isinstance(node, ast.ImportFrom) and node.module:
+        names = [node.module]
+    elif isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    return {name.split(".")[1] for name in names if name.startswith("helpers.")}
+
+
+def drawing() -> str:
+    """Returns the house as a Mermaid flowchart."""
+    edges = sorted((a, b) for a, b in imports() if b not in EVERYWHERE)
+    names = sorted({name for edge in edges for name in edge})
+    number = {name: i for i, name in enumerate(names)}
+    graph = igraph.Graph(len(names), [(number[a], number[b]) for a, b in edges],
+                         directed=True)
+    lines = [BEGIN, "```mermaid", "flowchart TD"]
+    for a, b in edges:
+        if len(graph.get_all_simple_paths(number[a], number[b])) == 1:
+            lines.append(f"  {a} --> {b}")
+    return "\n".join([*lines, "```", END])
+
+
+def with_drawing(page: str) -> str:
+    """Returns the page with its drawing made anew."""
+    before, rest = page.split(BEGIN)
+    return before + drawing() + rest.split(END)[1]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_drawing(PAGE.read_text("utf-8")), encoding="utf-8")

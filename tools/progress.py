@@ -1,0 +1,88 @@
+"""Which exercises you have solved, as your saved notebooks tell it.
+
+    python3 course.py progress [NN ...]
+
+Read are the answers of the checks that you ran and saved. Nothing is run, and nothing
+is sent anywhere.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+
+from helpers.files import ROOT
+from tools import notebook as nb
+
+SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
+
+
+class Exercise(NamedTuple):
+    """What a saved notebook says of one exercise.
+
+    Attributes:
+      title: for example `Exercise 1: spread`.
+      state: `SOLVED`, `TRIED` or `UNTOUCHED`.
+      claim: the first claim that did not hold; "" where there is none.
+    """
+
+    title: str
+    state: str
+    claim: str = ""
+
+
+def exercises(path: Path) -> list[Exercise]:
+    """Returns the exercises whose checks a notebook shows, in its order.
+
+    Args:
+      path: a lesson, as it was saved.
+
+    Raises:
+      ValueError: the file is no notebook.
+    """
+    try:
+        cells = nbformat.read(path, as_version=4).cells
+    except (OSError, UnicodeDecodeError, nbformat.reader.NotJSONError,
+            nbformat.validator.NotebookValidationError) as error:
+        raise ValueError(f"{path.name}: cannot be read as a notebook: save it again in "
+                         f"JupyterLab ({type(error).__name__})") from error
+    found = []
+    for cell in cells:
+        for output in cell.get("outputs", []):
+            text = output.get("text") or output.get("data", {}).get("text/plain", "")
+            if match := re.match(r"Exercise \d+: .*", text):
+                found.append(_exercise(match.group(), text))
+    return found
+
+
+def _exercise(title: str, report: str) -> Exercise:
+    cross = re.search(r"\[✗\] (.+)", report)
+    if cross:
+        return Exercise(title, TRIED, cross.group(1))
+    return Exercise(title, SOLVED if "✓" in report else UNTOUCHED)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="course.py progress", description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
+    try:
+        paths = nb.lessons(ROOT, parser.parse_args(arguments).numbers)
+        found = {path: exercises(path) for path in paths}
+    except ValueError as error:
+        parser.error(str(error))
+    for path, of_lesson in found.items():
+        print(path.stem)
+        for exercise in of_lesson:
+            stopped = f" (stopped at: {exercise.claim})" if exercise.claim else ""
+            print(f"  {exercise.title:40s} {exercise.state}{stopped}")
+    states = [exercise.state for of_lesson in found.values() for exercise in of_lesson]
+    print(f"{states.count(SOLVED)} of {len(states)} solved")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,77 @@
+"""Runs what CI runs, one part after the other, and sums up at the end.
+
+python3 course.py test                       # all parts of the first list
+python3 course.py test unit notebooks        # some
+python3 course.py test quick                 # no browser, one lesson: minutes
+python3 course.py test pythons               # all lessons under 3.10 to 3.13
+python3 course.py test soak --minutes 60     # hours of everything at random
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+
+from helpers.files import ROOT
+
+PYTEST = ["-m", "pytest", "-q"]
+NBVAL = [
+    "-m", "pytest", "-q", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
+    "--nbval-cell-timeout", "300", "--timeout", "600",
+]
+COVERAGE = ["--cov=helpers", "--cov-report=term:skip-covered", "--cov-fail-under=95"]
+PARTS = {
+    "lint": ["-m", "ruff", "check", "."],
+    "imports": ["-c", "from importlinter.cli import lint_imports_command as lint; "
+                "lint(['--no-cache'])"],
+    "types": ["-m", "mypy"],
+    "spelling": ["-m", "codespell_lib", "."],
+    "unit": [*PYTEST, "tests", "--ignore", "tests/faults", *COVERAGE],
+    "faults": [*PYTEST, "tests/faults"],
+    "notebooks": [*NBVAL, "notebooks"],
+}
+# Not run by a plain `test`: the short cut, and what takes hours.
+MORE = {
+    "quick": [*PYTEST, "tests", "--ignore", "tests/faults", "-m", "not slow"],
+    "lesson": [*NBVAL, "notebooks/01_variable_scope.ipynb"],
+    "pythons": ["-m", "tools.pythons"],
+    "soak": ["-m", "tools.soak"],
+}
+QUICK = ["lint", "imports", "types", "spelling", "quick", "lesson"]
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="course.py test", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART",
+                        help=" ".join([*PARTS, "quick", "pythons", "soak"]))
+    options, rest = parser.parse_known_args(arguments)
+    commands = PARTS | MORE
+    if unknown := [part for part in options.parts if part not in commands]:
+        parser.error(f"there is no part {unknown[0]}; there are {' '.join(commands)}")
+    if rest and len(options.parts) != 1:
+        parser.error(f"{rest[0]} is for one part: name that part alone")
+    parts = QUICK if options.parts == ["quick"] else options.parts or list(PARTS)
+    return run({part: [*commands[part], *rest] for part in parts})
+
+
+def run(commands: dict[str, list[str]]) -> int:
+    """Runs one Python command per part, all of them; returns 1 if one failed."""
+    results = {}
+    for part, command in commands.items():
+        print(f"\n=== {part} ===", flush=True)
+        start = time.monotonic()
+        code = subprocess.call([sys.executable, *command], cwd=ROOT)
+        results[part] = code, time.monotonic() - start
+    print()
+    for part, (code, seconds) in results.items():
+        print(f"{part:10s} {'FAILED' if code else 'passed'} {seconds:8.0f} s")
+    return int(any(code for code, _ in results.values()))
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(1)

@@ -1,0 +1,49 @@
+"""Serves prebuilt/ and logs/ in TensorBoard, on 127.0.0.1, on 6006 or any free port.
+
+python3 course.py tensorboard [TENSORBOARD OPTIONS]
+"""
+
+import socket
+import subprocess
+import sys
+
+from helpers.files import ROOT
+
+
+def main(arguments: list[str]) -> int:
+    (ROOT / "logs").mkdir(exist_ok=True)
+    try:
+        port = free_port(6006)
+    except OSError as error:
+        print(f"course.py tensorboard: {error}", file=sys.stderr)
+        return 1
+    print(f"TensorBoard: in a few seconds at http://127.0.0.1:{port}/#graphs   "
+          "(Ctrl-C stops it)", flush=True)
+    return subprocess.call(
+        [sys.executable, "-m", "tensorboard.main", "--host=127.0.0.1",
+         f"--port={port}", "--logdir_spec=prebuilt:prebuilt,logs:logs", *arguments],
+        cwd=ROOT,
+    )
+
+
+def free_port(wish: int) -> int:
+    """Returns the wished port where it is free, else one that the system picks.
+
+    Raises:
+      OSError: this machine has no free port.
+    """
+    for port in (wish, 0):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
+    raise OSError("no free port on 127.0.0.1: end a program that listens on one")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(1)
