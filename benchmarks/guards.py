@@ -89,26 +89,19 @@ def checked_reading(folder: Path, pictures: int, turns: int) -> list[str]:
     return lines
 
 
-def unchecked_parser(image_size):
-    """The parser without the comparison of sizes."""
-
-    def parse(serialized):
-        fields = tf.io.parse_single_example(serialized, {
-            "image": tf.io.FixedLenFeature([], tf.string),
-            "label": tf.io.FixedLenFeature([], tf.int64),
-        })
-        image = tf.io.decode_jpeg(fields["image"], channels=3)
-        image.set_shape([image_size, image_size, 3])
-        return image, tf.cast(fields["label"], tf.int32)
-
-    return parse
+def unchecked_decoding(contents, size):
+    """Decodes without the comparison of sizes."""
+    images = [tf.io.decode_jpeg(one, channels=3) for one in contents]
+    for image in images:
+        image.set_shape([*size, 3])
+    return images
 
 
 @contextlib.contextmanager
 def without_checks():
     """What is built inside reads records with no check of sizes and names no record."""
     with (
-        mock.patch.object(pipeline, "image_label_parser", unchecked_parser),
+        mock.patch.object(pipeline, "_decoded", unchecked_decoding),
         mock.patch.object(pipeline, "NamingQueueRunner",
                           lambda queue, ops, **_: tf1.train.QueueRunner(queue, ops)),
     ):
