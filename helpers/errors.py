@@ -7,7 +7,7 @@ class DataError(Exception):
     """A file is damaged, short, or of the wrong kind.
 
     The message names the file, the record where there is one, the cause and the
-    mend, on one line.
+    fix, on one line.
     """
 
 
@@ -34,7 +34,9 @@ def first_line(error: BaseException) -> str:
     Returns:
       The cause as one line, with no file of this machine and no op markers.
     """
-    message = getattr(error, "message", None) or str(error)
+    message = getattr(error, "message", None)
+    if not isinstance(message, str) or not message:
+        message = str(error)
     first = _FIRST_OF_MANY.search(message)
     if first:
         message = first.group(1)

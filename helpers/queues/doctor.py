@@ -1,18 +1,23 @@
 """The queue doctor: what each queue of a session holds, and which one starves why."""
 
-import contextlib
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-_KINDS = (
-    "FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"
+from helpers.queues.internals import (
+    ancestors,
+    dequeues_of,
+    enqueues_of,
+    living_threads,
+    probe_queue,
+    queue_ops,
+    queue_taken_from,
+    queues_behind,
+    raw_session,
+    reads_records,
+    runners_filling,
 )
-_DEQUEUES = ("QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2")
-_ENQUEUES = ("QueueEnqueueV2", "QueueEnqueueManyV2")
-_READERS = ("ReaderReadV2", "ReaderReadUpToV2")
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ def diagnose(session: tf1.Session, fetches=None) -> Diagnosis:
     raw = raw_session(session)
     queues = queue_ops(raw.graph)
     if fetches is not None:
-        behind = _queues_behind(raw.graph, fetches)
+        behind = queues_behind(raw.graph, fetches)
         queues = [op for op in queues if op in behind]
     probes = {op: probe_queue(op) for op in queues}
     if not probes:
@@ -129,127 +134,9 @@ def diagnose(session: tf1.Session, fetches=None) -> Diagnosis:
     return Diagnosis(tuple(_explained(state, raw, hungry) for state in states))
 
 
-def raw_session(session) -> tf1.Session:
-    """Returns the plain session inside a `MonitoredSession`, or `session` itself."""
-    inner = getattr(session, "_tf_sess", None)
-    return inner() if inner is not None else session
-
-
-def queue_ops(graph: tf.Graph) -> list[tf.Operation]:
-    """Returns the queues of a graph, in the order in which they were built."""
-    return [op for op in graph.get_operations() if op.type in _KINDS]
-
-
-def probe_queue(queue: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, tf.Operation]:
-    """Returns three ops on a queue: its size, whether it is closed, and closing it.
-
-    They are built once. Closing cancels whoever waits to put something in.
-
-    Args:
-      queue: the queue's op.
-
-    Returns:
-      int32 `[]`, bool `[]`, and the op that closes the queue for good.
-    """
-    graph, handle = queue.graph, queue.outputs[0]
-    name = f"queue_doctor/{queue.name}"
-    with contextlib.suppress(KeyError):
-        return (
-            graph.get_tensor_by_name(f"{name}/size:0"),
-            graph.get_tensor_by_name(f"{name}/closed:0"),
-            graph.get_operation_by_name(f"{name}/cancel"),
-        )
-    with building(graph, name), graph.colocate_with(queue, ignore_existing=True):
-        return (
-            tf.raw_ops.QueueSizeV2(handle=handle, name="size"),
-            tf.raw_ops.QueueIsClosedV2(handle=handle, name="closed"),
-            tf.raw_ops.QueueCloseV2(
-                handle=handle, cancel_pending_enqueues=True, name="cancel"
-            ),
-        )
-
-
-@contextlib.contextmanager
-def building(graph: tf.Graph, scope: str) -> Iterator[None]:
-    """Adds ops to a graph whatever surrounds the caller, also to a finalized one."""
-    finalized = graph.finalized
-    if finalized:
-        graph._unsafe_unfinalize()  # MonitoredSession finalizes; probes are harmless
-    try:
-        with (
-            graph.as_default(),
-            graph.control_dependencies(None),
-            graph.name_scope(f"{scope}/"),
-        ):
-            yield
-    finally:
-        if finalized:
-            graph.finalize()
-
-
-def ancestors(ops: Iterable[tf.Operation]) -> set[tf.Operation]:
-    """Returns the ops, and all that they need before they can run."""
-    found: set[tf.Operation] = set()
-    waiting = list(ops)
-    while waiting:
-        op = waiting.pop()
-        if op not in found:
-            found.add(op)
-            waiting += [tensor.op for tensor in op.inputs]
-            waiting += op.control_inputs
-    return found
-
-
-def runners_of(graph: tf.Graph) -> list[tf1.train.QueueRunner]:
-    """Returns the queue runners in the graph's collection."""
-    return graph.get_collection(tf1.GraphKeys.QUEUE_RUNNERS)
-
-
-def filled_by(runner: tf1.train.QueueRunner) -> tf.Operation:
-    """Returns the queue that a runner fills; its `.name` lacks the scope in eager."""
-    ref = getattr(runner.queue, "queue_ref", None)
-    return runner.queue if ref is None else ref.op  # an imported runner has the op
-
-
-def living_threads(runner: tf1.train.QueueRunner, session: tf1.Session) -> int | None:
-    """Returns how many enqueuing threads of a runner live; None if never started."""
-    return runner._runs_per_session.get(session)  # the only place that knows
-
-
-def _queues_behind(graph: tf.Graph, fetches) -> set[tf.Operation]:
-    """Returns the queues that running `fetches` takes from, however indirectly."""
-    waiting = []
-    for fetch in tf.nest.flatten(fetches, expand_composites=True):
-        element = graph.as_graph_element(fetch)
-        waiting.append(getattr(element, "op", element))
-    found: set[tf.Operation] = set()
-    while waiting:
-        new = {_queue_of(op) for op in ancestors(waiting) if _takes(op)} - found
-        found |= new
-        waiting = [op for queue in new for op in _enqueues(queue)]
-    return found
-
-
-def _takes(op: tf.Operation) -> bool:
-    return op.type in _DEQUEUES or op.type in _READERS
-
-
-def _queue_of(op: tf.Operation) -> tf.Operation:
-    """Returns the queue that a dequeuing or reading op takes from."""
-    return op.inputs[1 if op.type in _READERS else 0].op
-
-
-def _users(queue: tf.Operation, types: tuple[str, ...]) -> list[tf.Operation]:
-    return [op for op in queue.outputs[0].consumers() if op.type in types]
-
-
-def _enqueues(queue: tf.Operation) -> list[tf.Operation]:
-    return _users(queue, _ENQUEUES)
-
-
 def _state(queue: tf.Operation, size, closed, session: tf1.Session) -> QueueState:
     """Puts together what the graph, the session and the runners know of a queue."""
-    runners = [r for r in runners_of(queue.graph) if filled_by(r) is queue]
+    runners = runners_filling(queue)
     alive = [living_threads(runner, session) for runner in runners]
     started = [count for count in alive if count is not None]
     kept = 0
@@ -262,7 +149,7 @@ def _state(queue: tf.Operation, size, closed, session: tf1.Session) -> QueueStat
         capacity=queue.get_attr("capacity"),
         kept=kept,
         closed=bool(closed),
-        wanted=max(map(_wanted, _users(queue, _DEQUEUES)), default=1),
+        wanted=max(map(_wanted, dequeues_of(queue)), default=1),
         threads=sum(len(runner.enqueue_ops) for runner in runners),
         alive=sum(started) if started else None,
     )
@@ -282,29 +169,31 @@ def _explained(
     """Returns the state with the cause of its hunger filled in."""
     if not state.starves:
         return state
-    enqueues = _enqueues(session.graph.get_operation_by_name(state.name))
+    enqueues = enqueues_of(session.graph.get_operation_by_name(state.name))
     behind = ancestors(enqueues)
-    reads = [op for op in behind if op.type in _READERS]
+    reads = [op for op in behind if reads_records(op)]
     # A reader empties a healthy queue of file names as fast as it is filled, so
     # there being empty at this moment means nothing as long as its threads live.
-    sources = {_queue_of(op).name for op in behind if _takes(op)} - {state.name}
-    lively = {_queue_of(op).name for op in reads if _is_fed(op, session)}
-    waits_for = tuple(sorted(sources & hungry - lively)) if state.alive else ()
+    taken = {queue_taken_from(op) for op in behind} - {None}
+    read = {queue_taken_from(op) for op in reads}
+    lively = {queue.name for queue in read if _is_fed(queue, session)}
+    waits_for = ()
+    if state.alive:
+        sources = {queue.name for queue in taken} - {state.name}
+        waits_for = tuple(sorted(sources & hungry - lively))
     why = _cause(state, bool(enqueues), waits_for, bool(reads))
     return QueueState(**{**vars(state), "waits_for": waits_for, "why": why})
 
 
-def _is_fed(reader: tf.Operation, session: tf1.Session) -> bool:
-    """Whether threads that live fill the queue of file names that an op reads."""
-    queue = _queue_of(reader)
-    runners = [r for r in runners_of(queue.graph) if filled_by(r) is queue]
-    return any(living_threads(runner, session) for runner in runners)
+def _is_fed(queue: tf.Operation, session: tf1.Session) -> bool:
+    """Whether threads that live fill a queue."""
+    return any(living_threads(runner, session) for runner in runners_filling(queue))
 
 
 def _cause(
     state: QueueState, fillable: bool, waits_for: tuple[str, ...], reads: bool
 ) -> str:
-    """Returns why a queue is empty, as far as the outside can tell, and the mend."""
+    """Returns why a queue is empty, as far as the outside can tell, and the fix."""
     if not fillable:
         return "no op of the graph puts anything in: build an enqueue op"
     if not state.threads:

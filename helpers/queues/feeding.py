@@ -1,5 +1,6 @@
 """A Python thread that feeds a queue from NumPy arrays or from a generator."""
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
 
@@ -7,8 +8,16 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.errors import first_line
-from helpers.queues.doctor import building, filled_by, probe_queue, runners_of
+from helpers.arguments import whole_number
+from helpers.queues import rows, wording
+from helpers.queues.internals import (
+    begin_only_thread,
+    building,
+    end_only_thread,
+    probe_queue,
+    queue_filled_by,
+    runners_filling,
+)
 
 _CHUNK = 64  # rows per enqueue: one run for many rows, small against most queues
 _LOOK_AGAIN = 0.002  # seconds between two looks at a full queue
@@ -47,28 +56,22 @@ def feed_queue(
       The `Feed`, which is in the graph's collection of queue runners already.
 
     Raises:
+      TypeError: `queue` is no queue, or `epochs` no whole number.
       ValueError: the queue has no shapes or has a runner already, or the arrays are
-        empty, differ in length, or do not fit the queue's components.
+        empty, differ in length, or do not fit the queue's components. A value fits
+        if it is still the same afterwards; a float may be rounded, but stays finite.
     """
+    if not isinstance(queue, tf1.QueueBase):
+        raise TypeError(f"feed_queue needs a tf1.FIFOQueue or the like, got {queue!r}")
     name = queue.queue_ref.op.name
-    graph = queue.queue_ref.graph
     if any(shape.rank is None for shape in queue.shapes):
         raise ValueError(f"{name}: give the queue its `shapes`, so that rows can enter")
-    if any(filled_by(r) is queue.queue_ref.op for r in runners_of(graph)):
+    if runners_filling(queue.queue_ref.op):
         raise ValueError(f"{name}: the queue has a runner already; feed another queue")
-    if epochs is not None and epochs < 1:
-        raise ValueError(f"{name}: epochs is {epochs}; at least 1, or None for ever")
-    if callable(source):
-        if seed is not None:
-            raise ValueError(f"{name}: a function shuffles by itself; leave out `seed`")
-        chunks = _called(name, source, queue.dtypes, epochs)
-    else:
-        arrays = _checked(queue, source)
-        capacity = queue.queue_ref.op.get_attr("capacity")
-        size = _CHUNK if capacity < 0 else min(_CHUNK, capacity)
-        chunks = _sliced(arrays, epochs, seed, size)
-    feed = Feed(queue, chunks)
-    with graph.as_default():
+    if epochs is not None:
+        epochs = whole_number(f"{name}: epochs", epochs)
+    feed = Feed(queue, _chunks(queue, source, epochs, seed))
+    with queue.queue_ref.graph.as_default():
         tf1.train.add_queue_runner(feed)
     return feed
 
@@ -83,6 +86,8 @@ class Feed(tf1.train.QueueRunner):
 
     Attributes:
       rows: how many rows the queue has taken so far.
+      failure: what the source has failed with; None as long as it has not. It has
+        no rows after that, and every block that asks for one raises it again.
     """
 
     def __init__(self, queue: tf1.QueueBase, chunks: Iterator[list[np.ndarray]]):
@@ -98,6 +103,7 @@ class Feed(tf1.train.QueueRunner):
         self._chunks = chunks
         self._next: list[np.ndarray] | None = None
         self.rows = 0
+        self.failure: Exception | None = None
 
     def create_threads(self, sess, coord=None, daemon=False, start=False):
         """Makes the feeding thread; called by `running_queues`.
@@ -117,12 +123,11 @@ class Feed(tf1.train.QueueRunner):
         """
         if coord is None:
             raise ValueError(f"{self.name}: a feed needs a coordinator")
-        with self._lock:
-            if self._runs_per_session.get(sess):
-                return []
-            if any(self._runs_per_session.values()):
-                raise RuntimeError(f"{self.name}: the feed runs in another session")
-            self._runs_per_session[sess] = 1
+        busy = begin_only_thread(self, sess)
+        if busy is sess:
+            return []
+        if busy is not None:
+            raise RuntimeError(f"{self.name}: the feed runs in another session")
         thread = threading.Thread(
             target=self._feed, args=(sess, coord), daemon=daemon,
             name=f"{FEED_THREAD}{self.name}",
@@ -138,10 +143,10 @@ class Feed(tf1.train.QueueRunner):
         except Exception as error:
             if not coord.should_stop():
                 coord.request_stop(error)
-                session.run(self.cancel_op)  # nobody else would free the consumers
+                with contextlib.suppress(Exception):  # the session may be closed
+                    session.run(self.cancel_op)  # nobody else frees the consumers
         finally:
-            with self._lock:
-                self._runs_per_session[session] -= 1
+            end_only_thread(self, session)
 
     def _fill(self, session: tf1.Session, coord: tf1.train.Coordinator) -> None:
         """Puts in what there is room for, and remembers what is left of a chunk.
@@ -153,7 +158,7 @@ class Feed(tf1.train.QueueRunner):
         look = session.make_callable(self._size)
         while not coord.should_stop():
             if self._next is None:
-                self._next = next(self._chunks, None)
+                self._next = self._taken()
             if self._next is None:
                 session.run(self.close_op)
                 return
@@ -163,91 +168,35 @@ class Feed(tf1.train.QueueRunner):
             if count <= 0:
                 coord.wait_for_stop(_LOOK_AGAIN)
                 continue
-            enqueue(*(rows[:count] for rows in self._next))
-            left = [rows[count:] for rows in self._next]
+            enqueue(*(component[:count] for component in self._next))
+            left = [component[count:] for component in self._next]
             self._next = left if len(left[0]) else None
             self.rows += count
 
+    def _taken(self) -> list[np.ndarray] | None:
+        """Returns the next rows of the source; None at its end."""
+        if self.failure is None:
+            try:
+                return next(self._chunks, None)
+            except BaseException as error:  # sys.exit too: the thread ends in silence
+                self.failure = wording.source_failed(queue_filled_by(self).name, error)
+        raise self.failure
 
-def _checked(queue: tf1.QueueBase, source) -> list[np.ndarray]:
-    """Returns the arrays in the queue's types, or says which does not fit."""
+
+def _chunks(queue, source: Source, epochs, seed) -> Iterator[list[np.ndarray]]:
+    """Returns the checked rows of a source, in chunks that the queue can hold."""
     name = queue.queue_ref.op.name
-    source = source if isinstance(source, tuple) else (source,)
-    arrays = [np.asarray(array) for array in source]
-    if len(arrays) != len(queue.dtypes):
+    if isinstance(source, Iterator):
         raise ValueError(
-            f"{name}: expected {len(queue.dtypes)} arrays, one per component, got "
-            f"{len(arrays)}"
+            f"{name}: give the function, not the iterator that it returned: every "
+            "epoch needs a fresh one"
         )
-    lengths = [len(array) if array.ndim else 0 for array in arrays]
-    if len(set(lengths)) > 1 or not lengths[0]:
-        raise ValueError(f"{name}: arrays need the same number of rows, got {lengths}")
-    for i, (array, shape) in enumerate(zip(arrays, queue.shapes, strict=True)):
-        if not shape.is_compatible_with(array.shape[1:]):
-            raise ValueError(
-                f"{name}: component {i}: expected rows of shape {shape}, got "
-                f"{array.shape[1:]}"
-            )
-    return [
-        _typed(array, dtype, f"{name}: component {i}")
-        for i, (array, dtype) in enumerate(zip(arrays, queue.dtypes, strict=True))
-    ]
-
-
-def _typed(array: np.ndarray, dtype: tf.DType, where: str) -> np.ndarray:
-    """Returns an array in a component's type, if that is of the same kind."""
-    try:
-        return array.astype(dtype.as_numpy_dtype, casting="same_kind", copy=False)
-    except TypeError as error:
-        raise ValueError(
-            f"{where}: {array.dtype} values do not fit into {dtype.name}: convert them "
-            "first"
-        ) from error
-
-
-def _sliced(arrays, epochs, seed, size) -> Iterator[list[np.ndarray]]:
-    """Yields the rows of all epochs in chunks, `[chunk, ...]` per component."""
-    random = np.random.default_rng(seed)
-    rows = len(arrays[0])
-    epoch = 0
-    while epoch != epochs:
-        order = np.arange(rows) if seed is None else random.permutation(rows)
-        for start in range(0, rows, size):
-            chosen = order[start : start + size]
-            yield [array[chosen] for array in arrays]
-        epoch += 1
-
-
-def _called(name, source, dtypes, epochs) -> Iterator[list[np.ndarray]]:
-    """Yields the items of all epochs one by one, as chunks of one row."""
-    epoch = 0
-    while epoch != epochs:
-        items = 0
-        for item in source():
-            values = item if isinstance(item, tuple) else (item,)
-            if len(values) != len(dtypes):
-                raise ValueError(
-                    f"{name}: item {items} has {len(values)} values, the queue takes "
-                    f"{len(dtypes)}"
-                )
-            yield [
-                _row(value, dtype, f"{name}: item {items}: component {i}")
-                for i, (value, dtype) in enumerate(zip(values, dtypes, strict=True))
-            ]
-            items += 1
-        if not items:
-            raise ValueError(f"{name}: the source yielded nothing in epoch {epoch}")
-        epoch += 1
-
-
-def _row(value, dtype: tf.DType, where: str) -> np.ndarray:
-    """Returns one value as a chunk of one row, if the component can hold it."""
-    try:
-        row = np.asarray(value, dtype.as_numpy_dtype)
-        if dtype.is_integer and not np.array_equal(row, value):
-            raise ValueError(f"{row} is another number")  # cut off, or wrapped around
-    except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(
-            f"{where} does not fit into {dtype.name} ({first_line(error)})"
-        ) from error
-    return row[np.newaxis]
+    if callable(source):
+        if seed is not None:
+            raise ValueError(f"{name}: a function shuffles by itself; leave out `seed`")
+        return rows.called(name, source, queue.dtypes, epochs)
+    arrays = rows.checked_arrays(queue, source)
+    capacity = queue.queue_ref.op.get_attr("capacity")
+    size = _CHUNK if capacity < 0 else min(_CHUNK, capacity)
+    random = None if seed is None else np.random.default_rng(seed)
+    return rows.sliced(arrays, epochs, random, size)

@@ -1,0 +1,108 @@
+"""The interruptible call: a thread makes it, and the caller waits in Python.
+
+TensorFlow does not let Ctrl-C or the notebook's stop button into a blocked
+`session.run`. A caller who waits in Python is reached at once.
+"""
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable
+
+_POLL = 0.2  # seconds: how late Windows notices Ctrl-C; elsewhere it is at once
+
+
+class InterruptibleCalls:
+    """Makes calls in one thread, one at a time, so that the caller can be interrupted.
+
+    A call that was left, by Ctrl-C or at its limit, goes on in the thread; no other
+    is taken after it.
+    """
+
+    def __init__(self):
+        self._calls: queue.SimpleQueue = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue = queue.SimpleQueue()
+        self._one_caller = threading.Lock()
+        self._ended = threading.Event()
+        self._left = False
+        self._thread = threading.Thread(
+            target=self._serve, name="guarded-step", daemon=True
+        )
+        self._thread.start()
+
+    def call(self, seconds: float, function: Callable, *arguments):
+        """Returns `function(*arguments)`, or raises what it raises.
+
+        Args:
+          seconds: how long to wait for it; `math.inf` for no limit.
+          function: what to call.
+          *arguments: what to call it with.
+
+        Returns:
+          What the function returns.
+
+        Raises:
+          TimeoutError: the function takes longer.
+          RuntimeError: another thread is in a call, or a call was left before.
+        """
+        if not self._one_caller.acquire(blocking=False):
+            raise RuntimeError(
+                "another thread is in a step, and steps go one at a time: call "
+                "runner.run from one thread, and session.run from the others"
+            )
+        try:
+            if self._left:
+                raise RuntimeError(
+                    "the step before this one was interrupted: leave the "
+                    "running_queues block"
+                )
+            self._left = True
+            self._calls.put((function, arguments))
+            value, error = self._answer(time.monotonic() + seconds)
+            self._left = False
+        finally:
+            self._one_caller.release()
+        if error is not None:
+            raise error
+        return value
+
+    def end(self, seconds: float) -> bool:
+        """Ends the thread after the call it is in; says whether it has ended."""
+        self._calls.put(None)
+        # Not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended.
+        return self._ended.wait(waitable(seconds))
+
+    def _answer(self, deadline: float):
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            with contextlib.suppress(queue.Empty):
+                return self._answers.get(timeout=min(left, _POLL))
+
+    def _serve(self) -> None:
+        while (call := self._calls.get()) is not None:
+            function, arguments = call
+            try:
+                self._answers.put((function(*arguments), None))
+            except BaseException as error:
+                self._answers.put((None, error))
+            del call, function, arguments  # or a graph lives until the next step
+        self._ended.set()
+
+
+def attempt(seconds: float, function: Callable):
+    """Returns `function()`, or None when it fails or takes longer than `seconds`."""
+    calls = InterruptibleCalls()
+    try:
+        return calls.call(seconds, function)
+    except Exception:
+        return None
+    finally:
+        calls.end(0)
+
+
+def waitable(seconds: float) -> float:
+    """Returns a time that Python can wait for: it takes no infinity, and less."""
+    return max(0.0, min(seconds, threading.TIMEOUT_MAX))

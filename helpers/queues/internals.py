@@ -1,0 +1,190 @@
+"""The ground floor: a graph's queues, runners and variables, and TensorFlow's insides.
+
+What walks through a graph or adds ops to it stands here, and so does every private
+name of TensorFlow that the package needs. The floors above ask questions only.
+"""
+
+import contextlib
+from collections.abc import Iterable, Iterator
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.graph import holds_variable
+
+_QUEUES = (
+    "FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"
+)
+_DEQUEUES = ("QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2")
+_ENQUEUES = ("QueueEnqueueV2", "QueueEnqueueManyV2")
+_READERS = ("ReaderReadV2", "ReaderReadUpToV2")
+
+
+def raw_session(session) -> tf1.Session:
+    """Returns the plain session inside a `MonitoredSession`, or `session` itself."""
+    inner = getattr(session, "_tf_sess", None)
+    return inner() if inner is not None else session
+
+
+def is_closed(session: tf1.Session) -> bool:
+    """Says whether somebody has closed a plain session."""
+    return session._closed
+
+
+@contextlib.contextmanager
+def building(graph: tf.Graph, scope: str) -> Iterator[None]:
+    """Adds ops to a graph whatever surrounds the caller, also to a finalized one."""
+    finalized = graph.finalized
+    if finalized:
+        graph._unsafe_unfinalize()  # MonitoredSession finalizes; probes are harmless
+    try:
+        with (
+            graph.as_default(),
+            graph.control_dependencies(None),
+            graph.name_scope(f"{scope}/"),
+        ):
+            yield
+    finally:
+        if finalized:
+            graph.finalize()
+
+
+def probe_queue(queue: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, tf.Operation]:
+    """Returns three ops on a queue: its size, whether it is closed, and closing it.
+
+    They are built once. Closing cancels whoever waits to put something in.
+
+    Args:
+      queue: the queue's op.
+
+    Returns:
+      int32 `[]`, bool `[]`, and the op that closes the queue for good.
+    """
+    graph, handle = queue.graph, queue.outputs[0]
+    name = f"queue_doctor/{queue.name}"
+    with contextlib.suppress(KeyError):
+        return (
+            graph.get_tensor_by_name(f"{name}/size:0"),
+            graph.get_tensor_by_name(f"{name}/closed:0"),
+            graph.get_operation_by_name(f"{name}/cancel"),
+        )
+    with building(graph, name), graph.colocate_with(queue, ignore_existing=True):
+        return (
+            tf.raw_ops.QueueSizeV2(handle=handle, name="size"),
+            tf.raw_ops.QueueIsClosedV2(handle=handle, name="closed"),
+            tf.raw_ops.QueueCloseV2(
+                handle=handle, cancel_pending_enqueues=True, name="cancel"
+            ),
+        )
+
+
+def probe_variable(variable: tf.Operation) -> tf.Tensor:
+    """Returns bool `[]`: whether a variable has a value; built once per variable."""
+    graph, scope = variable.graph, f"queue_doctor/{variable.name}"
+    with contextlib.suppress(KeyError):
+        return graph.get_tensor_by_name(f"{scope}/initialised:0")
+    with building(graph, scope), graph.colocate_with(variable, ignore_existing=True):
+        if variable.type == "VarHandleOp":
+            return tf.raw_ops.VarIsInitializedOp(
+                resource=variable.outputs[0], name="initialised"
+            )
+        ref = variable.outputs[0]
+        return tf.raw_ops.IsVariableInitialized(ref=ref, name="initialised")
+
+
+def queue_ops(graph: tf.Graph) -> list[tf.Operation]:
+    """Returns the queues of a graph, in the order in which they were built."""
+    return [op for op in graph.get_operations() if op.type in _QUEUES]
+
+
+def ancestors(ops: Iterable[tf.Operation]) -> set[tf.Operation]:
+    """Returns the ops, and all that they need before they can run."""
+    found: set[tf.Operation] = set()
+    waiting = list(ops)
+    while waiting:
+        op = waiting.pop()
+        if op not in found:
+            found.add(op)
+            waiting += [tensor.op for tensor in op.inputs]
+            waiting += op.control_inputs
+    return found
+
+
+def variables_behind(ops: Iterable[tf.Operation]) -> list[tf.Operation]:
+    """Returns the ops that hold the variables without which `ops` cannot run."""
+    return [op for op in ancestors(ops) if holds_variable(op.type)]
+
+
+def reads_records(op: tf.Operation) -> bool:
+    """Says whether an op takes file names from a queue and reads records from them."""
+    return op.type in _READERS
+
+
+def queue_taken_from(op: tf.Operation) -> tf.Operation | None:
+    """Returns the queue that an op takes items from; None if it takes none."""
+    if op.type in _DEQUEUES:
+        return op.inputs[0].op
+    return op.inputs[1].op if reads_records(op) else None
+
+
+def dequeues_of(queue: tf.Operation) -> list[tf.Operation]:
+    """Returns the ops that take items from a queue."""
+    return [op for op in queue.outputs[0].consumers() if op.type in _DEQUEUES]
+
+
+def enqueues_of(queue: tf.Operation) -> list[tf.Operation]:
+    """Returns the ops that put items into a queue."""
+    return [op for op in queue.outputs[0].consumers() if op.type in _ENQUEUES]
+
+
+def queues_behind(graph: tf.Graph, fetches) -> set[tf.Operation]:
+    """Returns the queues that running `fetches` takes from, however indirectly."""
+    waiting = []
+    for fetch in tf.nest.flatten(fetches, expand_composites=True):
+        element = graph.as_graph_element(fetch)
+        waiting.append(getattr(element, "op", element))
+    found: set[tf.Operation] = set()
+    while waiting:
+        taken = {queue_taken_from(op) for op in ancestors(waiting)} - {None}
+        waiting = [op for queue in taken - found for op in enqueues_of(queue)]
+        found |= taken
+    return found
+
+
+def runners_of(graph: tf.Graph) -> list[tf1.train.QueueRunner]:
+    """Returns the queue runners in the graph's collection."""
+    return graph.get_collection(tf1.GraphKeys.QUEUE_RUNNERS)
+
+
+def queue_filled_by(runner: tf1.train.QueueRunner) -> tf.Operation:
+    """Returns the queue that a runner fills; its `.name` lacks the scope in eager."""
+    ref = getattr(runner.queue, "queue_ref", None)
+    return runner.queue if ref is None else ref.op  # an imported runner has the op
+
+
+def runners_filling(queue: tf.Operation) -> list[tf1.train.QueueRunner]:
+    """Returns the runners that fill a queue."""
+    return [r for r in runners_of(queue.graph) if queue_filled_by(r) is queue]
+
+
+def living_threads(runner: tf1.train.QueueRunner, session: tf1.Session) -> int | None:
+    """Returns how many enqueuing threads of a runner live; None if never started."""
+    return runner._runs_per_session.get(session)  # the only place that knows
+
+
+def begin_only_thread(
+    runner: tf1.train.QueueRunner, session: tf1.Session
+) -> tf1.Session | None:
+    """Counts in the one thread of a runner, unless one lives: returns its session."""
+    with runner._lock:
+        for busy, count in runner._runs_per_session.items():
+            if count:
+                return busy
+        runner._runs_per_session[session] = 1
+    return None
+
+
+def end_only_thread(runner: tf1.train.QueueRunner, session: tf1.Session) -> None:
+    """Counts out the one thread of a runner."""
+    with runner._lock:
+        runner._runs_per_session[session] = 0
