@@ -1,51 +1,62 @@
-"""The checks of lesson 05: multi-tower linear regression."""
+"""The checks of lesson 05: where variables go, the average, the towers' spread."""
+
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import exercise
+from helpers.checks.report import Claim, exercise
 
 TOWERS, ROWS = 3, 7
+HOLDERS = ["/cpu:2", "/cpu:0", "/cpu:3"]
 
 
 @exercise(
-    "Exercise 1: column_loss",
-    "look at targets.shape.rank, and make a column of a vector with tf.reshape.",
+    "Exercise 1: deal_variables",
+    "look at variables_first: it tells an op that holds a variable by its type. What "
+    "must a second call of yours know about the first?",
+    "begin with dealt = itertools.count() before the inner def place(op), and let "
+    "place return a device for each op.",
 )
-def check_column_loss(attempt):
-    """Compares with NumPy for both shapes of targets, then tries bad ones.
+def check_deal_variables(attempt: Callable) -> Iterator[Claim]:
+    """Builds two towers of five variables and reads the device of every op.
 
     Args:
-      attempt: `(prediction [batch, 1], targets)` to a scalar loss.
+      attempt: `devices` to a device function.
     """
-    random = np.random.default_rng(3)
-    prediction, column = random.normal(size=[2, ROWS, 1]).astype(np.float32)
-    expected = np.mean((prediction - column) ** 2)
-    yield ("returns a tensor", tf.is_tensor(_value_of(attempt, prediction, column)[0]),
-           "it returned no tensor; build the loss and return it.")
-    yield ("is right for targets [batch, 1]",
-           _close(_value_of(attempt, prediction, column), expected),
-           "compare with np.mean((prediction - targets) ** 2).")
-    yield ("is right for targets [batch]",
-           _close(_value_of(attempt, prediction, column.ravel()), expected),
-           "[batch, 1] minus [batch] is a table [batch, batch]: make a column of the "
-           "vector first.")
-    yield ("is right when the batch is not known while building",
-           _close(_value_of(attempt, prediction, column.ravel(), False), expected),
-           "a batch of None is not a number: give tf.reshape a -1.")
-    for shape in ([], [1], [1, 1], [1, ROWS], [ROWS, 2], [ROWS, 1, 1]):
-        yield (f"refuses targets of shape {shape} with ValueError",
-               _refuses(attempt, prediction, np.zeros(shape, np.float32)),
-               "let only [batch] and [batch, 1] through, and check the shapes before "
-               "you subtract.")
+    place = attempt(list(HOLDERS))
+    yield ("returns a function", callable(place), f"it returned {place!r:.50}")
+    graph, variables = _five_variables(place)
+    found = [_short(v.device) for v in variables]
+    yield ("every variable is on one of the devices", set(found) <= set(HOLDERS),
+           f"the variables are on {found}")
+    wanted = [HOLDERS[k % 3] for k in range(5)]
+    yield ("the variables are dealt in turn, from the first device on",
+           found == wanted, f"five variables lie on {found}, in turn is {wanted}")
+    astray = sorted({f"{op.type} on {_short(op.device) or 'no device'}"
+                     for op in graph.get_operations()
+                     if op.type in ("MatMul", "Sum")
+                     and _short(op.device) != f"/cpu:{op.name[6]}"})
+    yield ("other ops stay on their tower's device", not astray,
+           f"of an op between the variables: {', '.join(astray)}")
+    _, again = _five_variables(attempt(list(HOLDERS)))
+    yield ("a second function deals from the first device again",
+           [_short(v.device) for v in again] == wanted,
+           "the second deal went on where the first had stopped")
+    _, on_one = _five_variables(attempt(["/cpu:1"]))
+    yield ("one device gets them all", {_short(v.device) for v in on_one} == {"/cpu:1"},
+           "with one device in the list, some variable lies elsewhere")
 
 
 @exercise(
     "Exercise 2: process_gradient_list",
-    "zip(*gradient_list) gives you, variable by variable, one pair per tower.",
+    "zip(*gradient_list) gives you, variable by variable, one pair per tower. What "
+    "does zip do with a list that is longer than the others?",
+    "begin with: for pairs in zip(*gradient_list, strict=True): gradients = [g for "
+    "g, _ in pairs], and treat None, IndexedSlices and tensors apart.",
 )
-def check_process_gradient_list(attempt):
+def check_process_gradient_list(attempt: Callable) -> Iterator[Claim]:
     """Averages by NumPy, then the cases that an average must refuse.
 
     Args:
@@ -55,14 +66,14 @@ def check_process_gradient_list(attempt):
         towers, dense, variables = _towers()
         found = attempt(towers)
         yield ("returns a list of pairs", _is_pairs(found),
-               f"it returned {type(found).__name__}; return [(gradient, variable), "
-               "...], as compute_gradients does.")
+               f"it returned {type(found).__name__}, not [(gradient, variable), ...]")
         yield ("lists tower 0's variables in their order",
                [id(v) for _, v in found] == [id(v) for v in variables],
-               "keep the variable of each pair; all towers have the same one.")
-        yield ("averages dense gradients",
-               np.allclose(session.run(found[0][0]), dense.mean(0), atol=1e-5),
-               "add the towers' gradients with tf.add_n and divide by their number.")
+               f"of {len(variables)} variables, {len(found)} came back, or in another "
+               "order")
+        got = session.run(found[0][0])
+        yield ("averages dense gradients", np.allclose(got, dense.mean(0), atol=1e-5),
+               _dense_fault(got, dense))
         yield from _missing(attempt, towers, found)
         yield from _sparse(found[2][0], session)
         yield from _weighted(attempt, towers, dense, session)
@@ -71,17 +82,18 @@ def check_process_gradient_list(attempt):
 
 @exercise(
     "Exercise 3: tower_spread",
-    "stack one variable's gradients from all towers, and take the largest minus the "
-    "smallest along the new axis.",
+    "NumPy's np.ptp is largest minus smallest along an axis; tf.reduce_max and "
+    "tf.reduce_min are its parts. Which gradients are no tensors yet?",
+    "begin with: for pairs in zip(*gradient_list): stacked = "
+    "tf.stack([tf.convert_to_tensor(g) for g, _ in pairs]), where they are not None.",
 )
-def check_tower_spread(attempt):
+def check_tower_spread(attempt: Callable) -> Iterator[Claim]:
     """Wires towers to one batch and to slices of their own.
 
     Args:
       attempt: a gradient list to a scalar tensor.
     """
-    random = np.random.default_rng(5)
-    values = random.normal(size=[TOWERS, 2, 3]).astype(np.float32)
+    values = np.random.default_rng(5).normal(size=[TOWERS, 2, 3]).astype(np.float32)
     values[:, 1] *= 10
     expected = np.ptp(values, axis=0).max()
     with tf.Graph().as_default(), tf1.Session() as session:
@@ -90,50 +102,42 @@ def check_tower_spread(attempt):
                  for of_one in values]
         found = attempt(apart)
         yield ("returns a scalar tensor", tf.is_tensor(found) and found.shape.rank == 0,
-               "tf.reduce_max without an axis gives a scalar.")
+               f"it returned {found!r:.60}")
+        got = float(session.run(found))
         yield ("is the largest distance over all gradients",
-               np.isclose(session.run(found), expected, rtol=1e-5),
-               "take the largest over the entries and over the variables: not a mean, "
-               "and not the first variable alone.")
-        same = session.run(attempt([apart[0]] * TOWERS))
+               np.isclose(got, expected, rtol=1e-5), _spread_fault(got, values))
+        same = float(session.run(attempt([apart[0]] * TOWERS)))
         yield ("is exactly 0 for towers that share one batch", same == 0.0,
-               f"it was {same}; a difference of equal numbers is 0, a variance by "
-               "way of squares need not be.")
+               f"it was {same:.3g} for equal gradients")
         idle = tf1.get_variable("idle", [3])
         with_none = [of_one + [(None, idle)] for of_one in apart]
         yield ("passes over variables without a gradient",
                np.isclose(session.run(attempt(with_none)), expected, rtol=1e-5),
-               "leave out a variable whose gradient is None.")
+               "a variable whose gradient is None in all towers changed the answer")
+        yield from _sparse_spread(attempt, session)
 
 
-def _value_of(attempt, prediction, targets, known=True):
-    """Returns the loss as a tensor and as a number."""
-    with tf.Graph().as_default(), tf1.Session() as session:
-        inputs = [
-            tf1.placeholder(tf.float32, [len(array) if known else None,
-                                         *array.shape[1:]])
-            for array in (prediction, targets)
-        ]
-        loss = attempt(*inputs)
-        if not tf.is_tensor(loss):
-            return loss, None
-        feed = dict(zip(inputs, (prediction, targets), strict=True))
-        return loss, session.run(loss, feed)
+def _short(device: str) -> str:
+    """Returns `/cpu:2` for `/job:localhost/.../device:CPU:2`; `""` for no device."""
+    return "/cpu:" + device.rsplit(":", 1)[1] if device else ""
 
 
-def _close(tensor_and_value, expected):
-    value = tensor_and_value[1]
-    return value is not None and np.allclose(value, expected, rtol=1e-5)
+def _five_variables(place):
+    """Returns a graph of two towers on /cpu:1 and /cpu:0, and its variables."""
+    with tf.Graph().as_default() as graph:
+        for tower in (1, 0):
+            with (tf1.name_scope(f"tower_{tower}"), tf.device(f"/cpu:{tower}"),
+                  tf1.device(place), tf1.variable_scope("net", reuse=tower == 0)):
+                outgoing = tf.ones([1, 2])
+                for layer in range(5):
+                    outgoing @= tf1.get_variable(f"w{layer}", [2, 2])
+                tf.reduce_sum(outgoing)
+        return graph, tf1.global_variables()
 
 
-def _refuses(attempt, *arrays_or_lists):
-    """Whether the attempt raises ValueError."""
+def _refuses(attempt, gradient_list) -> bool:
     try:
-        if isinstance(arrays_or_lists[0], np.ndarray):
-            with tf.Graph().as_default():
-                attempt(*[tf.constant(array) for array in arrays_or_lists])
-        else:
-            attempt(*arrays_or_lists)
+        attempt(gradient_list)
     except ValueError:
         return True
     return False
@@ -144,63 +148,111 @@ def _towers():
     dense = np.random.default_rng(7).normal(size=[TOWERS, 5]).astype(np.float32)
     weights, idle = tf1.get_variable("weights", [5]), tf1.get_variable("idle", [])
     table = tf1.get_variable("table", [11, 2])
-    towers = []
-    for k in range(TOWERS):
-        rows = tf.IndexedSlices(tf.fill([2, 2], k + 1.0), tf.constant([0, k + 1]),
-                                tf.constant([11, 2]))
-        towers.append([(tf.constant(dense[k]), weights), (None, idle), (rows, table)])
+    towers = [
+        [(tf.constant(dense[k]), weights), (None, idle), (_rows(k), table)]
+        for k in range(TOWERS)
+    ]
     return towers, dense, [weights, idle, table]
 
 
-def _is_pairs(found):
+def _rows(k: int) -> tf.IndexedSlices:
+    """Returns tower k's gradient: k + 1 in rows 0 and k + 1 of eleven."""
+    return tf.IndexedSlices(
+        tf.fill([2, 2], k + 1.0), tf.constant([0, k + 1]), tf.constant([11, 2])
+    )
+
+
+def _is_pairs(found) -> bool:
     return isinstance(found, list) and bool(found) and all(
         isinstance(pair, tuple) and len(pair) == 2 for pair in found
     )
 
 
-def _missing(attempt, towers, found):
+def _dense_fault(got, dense) -> str:
+    if np.shape(got) != dense[0].shape:
+        return f"the average has the shape {np.shape(got)}, a gradient {dense[0].shape}"
+    if np.allclose(got, dense.sum(0), atol=1e-5):
+        return "it is the sum of the towers' gradients: a mean is smaller"
+    return f"the first entry is {got[0]:.4f}, by NumPy it is {dense.mean(0)[0]:.4f}"
+
+
+def _missing(attempt, towers, found) -> Iterator[Claim]:
     yield ("None in all towers stays None", found[1][0] is None,
-           "a zero would still move the variable under Adam: return None.")
+           f"it became {found[1][0]!r:.40}: Adam and momentum move a variable whose "
+           "gradient is zero")
     some = [list(of_one) for of_one in towers]
     some[1][0] = (None, some[1][0][1])
     yield ("None in some towers is a ValueError", _refuses(attempt, some),
-           "count the Nones of each variable; only all or none will do.")
+           "tower 1 had None where the others had a gradient, and no ValueError came")
 
 
-def _sparse(average, session):
+def _sparse(average, session) -> Iterator[Claim]:
     yield ("sparse gradients stay sparse", isinstance(average, tf.IndexedSlices),
-           "join values and indices of all towers with tf.concat and make an "
-           "IndexedSlices of them.")
+           f"the average of IndexedSlices is a {type(average).__name__}: momentum "
+           "would move every row of the table")
     expected = np.zeros([11, 2])
     for k in range(TOWERS):
         expected[[0, k + 1]] += (k + 1) / TOWERS
-    yield ("sparse gradients have the right mean",
-           np.allclose(session.run(tf.convert_to_tensor(average)), expected),
-           "divide the joined values by the number of towers too.")
+    got = session.run(tf.convert_to_tensor(average))
+    yield ("sparse gradients have the right mean", np.allclose(got, expected),
+           f"row 0, which all towers looked up, is {got[0, 0]:.3f}; the mean is "
+           f"{expected[0, 0]:.3f}")
 
 
-def _weighted(attempt, towers, dense, session):
+def _weighted(attempt, towers, dense, session) -> Iterator[Claim]:
     weights = [1, 2, 5]
-    value = session.run(attempt(towers, weights)[0][0])
+    averages = attempt(towers, weights)
+    got = session.run(averages[0][0])
     yield ("weights count",
-           np.allclose(value, np.average(dense, axis=0, weights=weights), atol=1e-5),
-           "multiply each tower by its weight divided by the sum of all weights.")
-    found = attempt(towers, weights)[2][0]
+           np.allclose(got, np.average(dense, axis=0, weights=weights), atol=1e-5),
+           "with weights [1, 2, 5] the average is "
+           + ("the plain mean" if np.allclose(got, dense.mean(0), atol=1e-5)
+              else "not NumPy's weighted average"))
     expected = np.zeros([11, 2])
     for k, weight in enumerate(weights):
         expected[[0, k + 1]] += (k + 1) * weight / sum(weights)
+    got = session.run(tf.convert_to_tensor(averages[2][0]))
     yield ("weights count for sparse gradients",
-           np.allclose(session.run(tf.convert_to_tensor(found)), expected, atol=1e-5),
-           "weigh the values before you join them.")
+           np.allclose(got, expected, atol=1e-5),
+           f"row 0 is {got[0, 0]:.3f}, weighted it is {expected[0, 0]:.3f}")
 
 
-def _refused(attempt, towers):
-    swapped = [towers[0], [towers[1][2], towers[1][1], towers[1][0]], towers[2]]
+def _refused(attempt, towers) -> Iterator[Claim]:
+    pair = [(tf.constant(float(k)), tf1.get_variable(f"twin_{k}", [])) for k in (0, 1)]
+    swapped = [of_one + pair[:: 1 - 2 * (k == 1)] for k, of_one in enumerate(towers)]
     yield ("another order is a ValueError", _refuses(attempt, swapped),
-           "compare each variable with tower 0's by `is`.")
+           "tower 1 listed two variables the other way round, and no ValueError came")
     shorter = [towers[0], towers[1], towers[2][:-1]]
     yield ("a variable too few is a ValueError", _refuses(attempt, shorter),
-           "zip stops at the shortest list in silence: zip(..., strict=True) does "
-           "not.")
+           "tower 2 lacked a variable, and it was left out for all in silence")
+    extra = (tf.constant(1.0), tf1.get_variable("extra", []))
+    for longer in (1, 0):
+        lists = [of_one + [extra] * (k == longer) for k, of_one in enumerate(towers)]
+        yield (f"a variable of tower {longer} alone is a ValueError",
+               _refuses(attempt, lists),
+               f"tower {longer} listed one variable more, and no ValueError came")
     yield ("an empty list is a ValueError", _refuses(attempt, []),
-           "with no towers there is nothing to train: say so.")
+           "no towers at all gave no ValueError")
+
+
+def _spread_fault(got: float, values) -> str:
+    distances = np.ptp(values, axis=0)
+    known = {distances[0].max(): "that of the first variable alone",
+             distances.mean(): "a mean over the entries",
+             np.abs(values).max(): "the largest gradient, not a distance",
+             values.std(axis=0).max(): "a standard deviation, not a distance"}
+    for number, name in known.items():
+        if np.isclose(got, number, rtol=1e-4):
+            return f"{got:.3f} is {name}"
+    return f"it is {got:.3f}, the largest distance is {distances.max():.3f}"
+
+
+def _sparse_spread(attempt, session) -> Iterator[Claim]:
+    table = tf1.get_variable("table", [11, 2])
+    try:
+        got = float(session.run(attempt([[(_rows(k), table)] for k in range(TOWERS)])))
+        fault = f"it is {got:.3f}; as tables the towers are 3 apart, in row 3"
+    except (TypeError, ValueError, AttributeError) as error:
+        got, fault = np.nan, f"with IndexedSlices it raised {type(error).__name__}"
+    yield ("takes IndexedSlices for the tables that they stand for",
+           np.isclose(got, 3.0), fault)
