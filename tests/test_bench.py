@@ -5,7 +5,7 @@ import pytest
 from benchmarks import __main__ as bench
 from benchmarks import guards
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 def test_guards_run_in_small(capsys):

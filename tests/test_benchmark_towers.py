@@ -13,6 +13,7 @@ from helpers.files import ROOT
 GIGA = 10**9
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is read from POSIX")
 def test_all_contestants_run_and_start_from_chance(capsys):

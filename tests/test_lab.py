@@ -28,7 +28,7 @@ FINISHED = r"""count => {
 }"""
 # By default JupyterLab leaves out of the page what is out of sight.
 EVERY_CELL = '{"windowingMode": "none"}'
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ def test_writing_again_gives_the_same_bytes(name, tmp_path):
     assert first.read_bytes() == second.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_bodies_of_loops_come_in_one_order():
     """TensorFlow lists them by a hash of names that count up from graph to graph."""
     first = build.build("show_and_tell").SerializeToString(deterministic=True)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "promises.md").read_text("utf-8")
@@ -59,15 +60,20 @@ def test_the_command_is_on_the_page():
     assert "python3 course.py test faults" in PAGE
 
 
+def plain_python(cell):
+    """Returns a cell with IPython's own signs (`??name`) written out as calls."""
+    return TransformerManager().transform_cell(cell)
+
+
 def bare_names(text):
     """Yields the unguarded names in a program, and in programs that it holds."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(ast.parse(plain_python(text))):
         name = getattr(node, "attr", None) or getattr(node, "id", None)
         if name in BARE:
             yield name
         if isinstance(node, ast.Constant) and "\n" in str(node.value):
             try:
-                ast.parse(node.value)
+                ast.parse(plain_python(node.value))
             except (SyntaxError, ValueError, TypeError):
                 continue  # prose, or the half of a program
             yield from bare_names(node.value)

@@ -17,7 +17,7 @@ SCREENSHOT = ROOT / "docs" / "tensorboard.png"
 UPDATE = os.environ.get("UPDATE_SCREENSHOT") == "1"
 SHOWN = {"x": 0, "y": 0, "width": 1100, "height": 720}  # pixels of the page
 TOWERS = {f"tower_{k}" for k in range(4)}
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,64 @@
+"""`course.py progress`: what the saved answers of the checks say, and nothing else."""
+
+import nbformat
+import pytest
+from nbformat import v4
+
+from helpers.checks.report import exercise
+from tools import notebook as nb
+from tools import progress
+
+
+@exercise("Exercise 1: halve", "divide.", "return x / 2")
+def check_halve(halve):
+    yield "halves 4", halve(4) == 2, "it does not"
+    yield "halves 0", halve(0) == 0, "it does not"
+
+
+def stub(x):
+    pass
+
+
+def saved(folder, *reports):
+    """Writes a notebook that shows these reports, as JupyterLab would."""
+    cells = [v4.new_code_cell("check()", outputs=[v4.new_output(
+        "execute_result", {"text/plain": repr(report)}, execution_count=1)])
+        for report in reports]
+    path = folder / "01_topic.ipynb"
+    nbformat.write(v4.new_notebook(cells=cells), path)
+    return path
+
+
+def test_the_three_states_come_from_real_reports(tmp_path):
+    path = saved(tmp_path, check_halve(stub), check_halve(lambda x: x - 2),
+                 check_halve(lambda x: x / 2))
+    title = "Exercise 1: halve"
+    assert progress.exercises(path) == [
+        (title, progress.UNTOUCHED, ""), (title, progress.TRIED, "halves 0"),
+        (title, progress.SOLVED, "")]
+
+
+def test_a_damaged_notebook_is_named_on_one_line(tmp_path):
+    path = tmp_path / "02_x.ipynb"
+    for content in (b"", b"{", b"\xff\xfe", b"[]"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="02_x.ipynb: cannot be read") as caught:
+            progress.exercises(path)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", nb.lessons(progress.ROOT), ids=lambda p: p.stem)
+def test_lessons_are_handed_out_untouched_and_solutions_are_solved(path):
+    states = [e.state for e in progress.exercises(path)]
+    solved = [e.state for e in progress.exercises(nb.solution(path))]
+    assert len(states) == len(solved) >= 2
+    assert set(states) == {progress.UNTOUCHED} and set(solved) == {progress.SOLVED}
+
+
+def test_the_command_sums_up(capsys):
+    assert progress.main(["1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "01_variable_scope"
+    assert lines[-1] == f"0 of {len(lines) - 2} solved"
+    with pytest.raises(SystemExit):
+        progress.main(["77"])
