@@ -43,9 +43,9 @@ def verdict(old: OldName) -> str:
     new_way, old_way = _outcome(old, tf), _outcome(old, tf1)
     if isinstance(old_way, Exception):
         return "gone"
-    if not isinstance(new_way, Exception) and _same(new_way, old_way):
-        return "kept"
-    return "moved" if isinstance(new_way, AttributeError) else "replaced"
+    if isinstance(new_way, Exception):
+        return "moved" if isinstance(new_way, AttributeError) else "replaced"
+    return "kept" if _same(new_way, old_way) else "replaced"
 
 
 def _outcome(old: OldName, module: ModuleType):
@@ -354,4 +354,41 @@ LATER_NAMES = [
     OldName("train.replica_device_setter",
             lambda tf: tf.train.replica_device_setter(1)(tf1.no_op()),
             "tf.distribute.experimental.ParameterServerStrategy"),
+]
+
+def _shards(tf):
+    return tf.nn.embedding_lookup(
+        [np.float32([0, 1]), np.float32([2, 3])], [0, 1, 2, 3])
+
+
+_PICTURE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+
+# The same names, called as old code also calls them: one call is not every call.
+OTHER_CALLS = [
+    OldName("argmax(dimension=)", lambda tf: tf.argmax(_ROWS, dimension=1),
+            "tf.argmax"),
+    OldName("squeeze(squeeze_dims=)",
+            lambda tf: tf.squeeze(_ROWS[:1], squeeze_dims=[0]), "tf.squeeze"),
+    OldName("expand_dims(dim=)", lambda tf: tf.expand_dims(_ROWS, dim=0),
+            "tf.expand_dims"),
+    OldName("reduce_mean(reduction_indices=)",
+            lambda tf: tf.reduce_mean(_ROWS, reduction_indices=[0]), "tf.reduce_mean"),
+    OldName("reduce_mean(keep_dims=)",
+            lambda tf: tf.reduce_mean(_ROWS, 0, keep_dims=True), "tf.reduce_mean"),
+    OldName("nn.softmax(dim=)", lambda tf: tf.nn.softmax(_ROWS, dim=0),
+            "tf.nn.softmax"),
+    OldName("nn.conv2d(filter=)",
+            lambda tf: tf.nn.conv2d(_PICTURE, filter=np.ones([2, 2, 1, 1], "f"),
+                                    strides=[1, 1, 1, 1], padding="SAME"),
+            "tf.nn.conv2d"),
+    OldName("name_scope(name, default, values)",
+            lambda tf: _entered(tf.name_scope(None, "s", [_ROWS])), "tf.name_scope"),
+    OldName("nn.embedding_lookup(two shards)", _shards, "tf.nn.embedding_lookup"),
+    OldName("image.resize(4x4 to 2x2)", lambda tf: tf.image.resize(_PICTURE, [2, 2]),
+            "tf.image.resize"),
+    OldName("where(one axis, matrix, matrix)",
+            lambda tf: tf.where([True, False], _ROWS, -_ROWS), "tf.where"),
+    OldName("random_normal_initializer()",
+            lambda tf: np.std(tf1.Session().run(tf.random_normal_initializer(seed=7)(
+                [1000]))).round(1), "tf.random_normal_initializer"),
 ]

@@ -1,0 +1,445 @@
+"""The report on old code: no name missed, none invented, no false "kept"."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.tf1_names import LATER_NAMES, OTHER_CALLS, SOURCE_NAMES, OldName, verdict
+from tools import port
+from tools.port import advice, fates, python2, report, sources
+from tools.port.names import Arguments, Reader
+
+pytestmark = pytest.mark.timeout(200)
+
+HERE = Path(__file__).parent / "port"
+ROOT = HERE.parent.parent
+
+
+def write(folder, text, name="old.py"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def names(folder, text):
+    found = sources.read(write(folder, text), fates.exists)
+    return [(use.line, use.name) for _, use in found.uses]
+
+
+def report_of(path, capsys):
+    code = port.main([str(path), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+# No name missed, none invented: compared with a run under a recording TensorFlow.
+
+@pytest.mark.parametrize("program", ["queues", "captions", "slim"])
+def test_names_are_those_that_a_run_touches(program, tmp_path):
+    path = write(tmp_path, (HERE / f"{program}.old").read_text())
+    run = subprocess.run([sys.executable, HERE / "recorder.py", path],
+                         capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr[-800:]
+    touched = {(line, name) for line, name in json.loads(run.stdout)}
+    found = {(use.line, use.name)
+             for _, use in sources.read(path, fates.exists).uses}
+    assert len(touched) > 20
+    used = {name for _, name in touched}
+    # A run also touches the parents of a name; lines within one call may differ.
+    for line, name in touched:
+        near = {n for at, n in found if abs(at - line) <= 3}
+        assert any((n + ".").startswith(name + ".") for n in near), (line, name)
+    # The run meets no end of a queue, and no module has an axis.
+    own = {n for _, n in found} - {"tf.Dimension.value", "tf.errors.OutOfRangeError"}
+    assert own <= used, own - used
+
+
+def test_every_name_of_the_five_documents_is_read(tmp_path):
+    lines = ["import tensorflow as tf"]
+    lines += [f"tf.{old.name}" for group in SOURCE_NAMES.values() for old in group]
+    found = dict(names(tmp_path, "\n".join(lines)))
+    assert [f"tf.{n}" for n in lines[1:]] == [
+        "tf." + found[number] for number in range(2, len(lines) + 1)]
+
+
+# No false "kept": the old call is run.
+
+TABLE = [old for group in SOURCE_NAMES.values() for old in group] + LATER_NAMES
+
+
+@pytest.mark.parametrize("old", TABLE, ids=lambda old: old.name)
+def test_the_look_up_says_what_a_run_says(old):
+    looked_up = fates.fate(f"tf.{old.name}", None)
+    ran = verdict(old)
+    if looked_up.verdict in ("another result", "replaced"):  # at its worst
+        assert ran in ("kept", "another result", "replaced")
+    else:
+        assert looked_up.verdict == ran
+
+
+X = np.array([[1.0, 4.0], [2.0, 3.0]], np.float32)
+P = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+K = np.ones([2, 2, 1, 1], np.float32)
+CALLS = """
+    tf.argmax(X, 1)
+    tf.argmax(X, dimension=1)
+    tf.argmin(X, dimension=1)
+    tf.argmax(X, 1, 'name')
+    tf.cast(X, tf.int32)
+    tf.clip_by_value(X, 1.5, 3.5)
+    tf.concat([X, X], 0)
+    tf.concat(values=[X, X], axis=1)
+    tf.cond(tf1.constant(True), lambda: 1.0, lambda: 2.0)
+    tf.constant(X, verify_shape=True)
+    tf.count_nonzero(X)
+    tf.div(X, X)
+    tf.expand_dims(X, -1)
+    tf.expand_dims(X, dim=0)
+    tf.gather(X, [1], axis=0)
+    tf.gather(X, [1], None, 'name')
+    tf.image.resize(P, [2, 2])
+    tf.image.resize_images(P, [2, 2])
+    tf.log(X)
+    tf.matmul(X, X, transpose_b=True)
+    tf.math.in_top_k(X, [1, 0], 1)
+    tf.math.log(X)
+    tf.matrix_inverse(X)
+    tf.name_scope('a')
+    tf.nn.avg_pool(P, [1, 2, 2, 1], [1, 2, 2, 1], 'SAME')
+    tf.nn.avg_pool(value=P, ksize=2, strides=2, padding='SAME')
+    tf.nn.bias_add(P, [1.0])
+    tf.nn.conv2d(P, K, [1, 1, 1, 1], 'SAME')
+    tf.nn.conv2d(P, filter=K, strides=1, padding='SAME')
+    tf.nn.conv2d(P, K, [1, 1, 1, 1], 'SAME', True)
+    tf.nn.embedding_lookup(X, [1], partition_strategy='mod')
+    tf.nn.l2_loss(X)
+    tf.nn.l2_normalize(X, 1)
+    tf.nn.l2_normalize(X, dim=1)
+    tf.nn.log_softmax(X, dim=0)
+    tf.nn.lrn(P, bias=1.0)
+    tf.nn.max_pool(P, [1, 2, 2, 1], [1, 2, 2, 1], 'VALID')
+    tf.nn.max_pool(value=P, ksize=2, strides=2, padding='SAME')
+    tf.nn.moments(X, [0])[0]
+    tf.nn.moments(X, [0], keep_dims=True)[0]
+    tf.nn.relu(X)
+    tf.nn.softmax(X, axis=0)
+    tf.nn.softmax(X, dim=0)
+    tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 1], logits=X)
+    tf.nn.xw_plus_b(X, X, [1.0, 1.0])
+    tf.norm(X, keep_dims=True)
+    tf.ones_like(X, optimize=False)
+    tf.pad(X, [[1, 1], [0, 0]])
+    tf.pad(X, [[1, 1], [0, 0]], 'REFLECT')
+    tf.pow(X, 2.0)
+    tf.reduce_max(X, reduction_indices=[0])
+    tf.reduce_mean(X, 0)
+    tf.reduce_sum(X, 0, True)
+    tf.reduce_sum(X, 0, keep_dims=True)
+    tf.reduce_sum(X, axis=0, keepdims=True)
+    tf.reverse(X, [0])
+    tf.segment_sum(X, [0, 0])
+    tf.size(X)
+    tf.space_to_batch(P, [[0, 0], [0, 0]], 2)
+    tf.space_to_depth(P, 2)
+    tf.sparse_to_dense([1], [3], 1.0)
+    tf.split(X, 2, 1)[0]
+    tf.squeeze(X[:1], squeeze_dims=[0])
+    tf.string_to_number('3')
+    tf.transpose(X, [1, 0], 'name')
+    tf.where([True, False], X, -X)
+    tf.where(X > 2)
+    tf.zeros([2], tf.int32)
+    tf.contrib.layers.flatten(X)
+    tf.mul(X, X)
+    tf.nn.static_rnn(None, [])
+    tf.pack([X, X])
+"""
+
+ALL_THE_SAME = {
+    "tf.nn.static_rnn(None, [])": "moved",      # fails for want of a cell
+    "tf.transpose(X, [1, 0], 'name')": "replaced",  # the name goes to conjugate
+    "tf.nn.conv2d(P, K, [1, 1, 1, 1], 'SAME', True)": "replaced",
+}
+
+
+@pytest.mark.parametrize("text", [line.strip() for line in CALLS.strip().split("\n")])
+def test_a_call_has_the_verdict_of_its_run(text, tmp_path):
+    uses = sources.read(write(tmp_path, f"import tensorflow as tf\n{text}"),
+                        fates.exists).uses
+    looked_up = fates.fate(uses[0][1].name, uses[0][1].call).verdict
+    scope = {"X": X, "P": P, "K": K, "tf1": tf1}
+    ran = verdict(OldName(
+        "call", lambda module: _value(eval(text, {**scope, "tf": module})), ""))
+    if text in ALL_THE_SAME:
+        assert looked_up == ALL_THE_SAME[text]
+    else:
+        assert looked_up == ran or {looked_up, ran} == {"replaced", "another result"}
+
+
+def _value(result):
+    return "a scope" if hasattr(result, "__enter__") else result
+
+
+@pytest.mark.parametrize("old", OTHER_CALLS, ids=lambda old: old.name)
+def test_the_other_calls_of_the_lesson_are_not_kept(old):
+    assert verdict(old) in ("replaced", "another result")
+    name, keyword = re.match(r"([\w.]+)\((\w*)=?", old.name).groups()
+    if keyword and old.name.endswith("=)"):
+        call = Arguments(1, (keyword,), False)
+        found = fates.fate(f"tf.{name}", call)
+        assert found.verdict == "replaced" and keyword in found.instead
+
+
+def test_what_tf_and_compat_v1_share_is_one_object():
+    """Whatever is "kept" at its worst is the same object, or has its signature."""
+    for name in ("tf.matmul", "tf.train.Coordinator", "tf.nn.relu", "tf.data.Dataset"):
+        found = fates.fate(name, None)
+        assert found.verdict == "kept"
+    assert tf.matmul is tf1.matmul
+
+
+@pytest.mark.parametrize("name, expected, word", [
+    ("tf.compat.v1.Session", "kept", "compat.v1.Session"),
+    ("tf.compat.v1.layers.dense", "gone", "Dense"),
+    ("tf.compat.v2.constant", "kept", ""),
+    ("tf.contrib.slim.conv2d", "gone", "tf_slim.conv2d"),
+    ("tf.contrib.slim.nets.vgg.vgg_16", "gone", "tf_slim.nets"),
+    ("tf.contrib.framework.nest.map_structure", "gone", "tf.nest"),
+    ("tf.contrib.no_such_thing", "gone", "nothing"),
+    ("tf.examples.tutorials.mnist.input_data", "gone", "tf.keras.datasets"),
+    ("tf.python.framework.ops", "moved", "tf"),
+    ("tf.python.no_such_module.name", "gone", "name"),
+    ("tf.flags.FLAGS.batch_size", "moved", "argparse"),
+    ("tf.float32.as_numpy_dtype", "kept", "tf.float32"),
+    ("tf.keras.layers.Dense", "kept", "tf.keras"),
+    ("tf.keras.layers.CuDNNLSTM", "gone", "tf.keras.layers.LSTM"),
+    ("tf.keras.layers.GRU", "another result", "reset_after"),
+    ("tf.Coordinator", "gone", "tf.train.Coordinator"),
+    ("tf.Dimension.value", "gone", "an int"),
+])
+def test_names_beyond_the_table(name, expected, word):
+    found = fates.fate(name, None)
+    assert found.verdict == expected and word in found.instead
+    assert not name.startswith("tf.flags") or found.name == "tf.flags.FLAGS"
+
+
+def test_every_instead_in_the_advice_is_there():
+    """What the report tells to write exists today."""
+    texts = [*advice.GONE.values(), *advice.MOVED.values(), *advice.PRIVATE.values(),
+             *advice.ANOTHER_THING.values()]
+    for name in re.findall(r"(?<![\w.])tf\.[A-Za-z_][\w.]*\w", " ".join(texts)):
+        value = tf
+        for part in name.split(".")[1:]:
+            value = getattr(value, part)
+    lessons = {fates.fate(f"tf.{old.name}", None).lesson for old in TABLE}
+    assert {"01", "02", "03", "04", "05", "07", "08", "09", "10"} <= lessons
+
+
+# How code names TensorFlow.
+
+@pytest.mark.parametrize("code, expected", [
+    ("from tensorflow import nn as n\nn.relu(1)", ["tf.nn", "tf.nn.relu"]),
+    ("import tensorflow.contrib.slim\ntensorflow.contrib.slim.conv2d()",
+     ["tf.contrib.slim", "tf.contrib.slim.conv2d"]),
+    ("import tensorflow.compat.v1 as tf\ntf.Session()", ["tf.compat.v1.Session"]),
+    ("from tensorflow import *\nSession(); len([1])", ["tf", "tf.Session"][1:]),
+    ("import tensorflow as tf\nnn = tf.nn\nnn = []\nnn.relu", ["tf.nn"]),
+    ("import tensorflow as tf\na, b = tf.nn, 1\na.relu", ["tf.nn", "tf.nn.relu"]),
+    ("import tensorflow as tf\nnn = tf.nn\ndef f(nn):\n  nn.append(1)", ["tf.nn"]),
+    ("import tensorflow as tf\nf = lambda tf: tf.nn.relu", ["tf.nn.relu"]),
+    ("import tensorflow as tf\ndef f():\n  return g.relu\ng = tf.nn",
+     ["tf.nn.relu", "tf.nn"]),
+    ("import tensorflow as tf\ngetattr(tf, 'Session')()", ["tf.Session"]),
+    ("import importlib\nt = importlib.import_module('tensorflow')\nt.Session()",
+     ["tf.Session"]),
+    ("tf.Session()", ["tf.Session"]),
+    ("import tensorflow as tf\nf'{tf.VERSION}'", ["tf.VERSION"]),
+    ("import tensorflow as tf\nx.shape[1].value", ["tf.Dimension.value"]),
+    ("import tensorflow as tf\nd.map(f).make_one_shot_iterator()",
+     ["tf.data.Dataset.make_one_shot_iterator"]),
+    ("import tensorflow as tf\n@tf.function\ndef f(x: tf.Tensor) -> tf.Graph: pass",
+     ["tf.function", "tf.Tensor", "tf.Graph"]),
+    ("from . import tensorflow\ntensorflow.nn", []),
+    ("import numpy as tf\ntf.zeros(3)", []),
+    ("tf = None\ntf.zeros(3)", []),
+])
+def test_aliases(code, expected, tmp_path):
+    assert [name for _, name in names(tmp_path, code)] == expected
+
+
+def test_a_partial_and_a_dictionary_are_taken_at_their_worst(tmp_path):
+    text = ("import tensorflow as tf\nimport functools\n"
+            "d = functools.partial(tf.nn.dropout, keep_prob=0.5)\n"
+            "tf.argmax(x, **options)\ntf.argmax(x, 1)\ngetattr(tf, name)\n")
+    found = sources.read(write(tmp_path, text), fates.exists)
+    fate = [fates.fate(use.name, use.call).verdict for _, use in found.uses]
+    assert fate == ["replaced", "replaced", "kept"]
+    assert any("made at run time" in word for word in found.words)
+
+
+def test_line_and_column_point_at_the_name(tmp_path):
+    text = (HERE / "slim.old").read_text()
+    lines = text.split("\n")
+    for _, use in sources.read(write(tmp_path, text), fates.exists).uses:
+        start = lines[use.line - 1][use.column - 1:]
+        assert re.match(r"tf\b|slim\b|flags\b|input_data\b", start), (use, start)
+
+
+# Files of every kind: a clear word each.
+
+def test_python_2_is_read_whole(tmp_path, capsys):
+    text = (HERE / "python2.old").read_text()
+    path = write(tmp_path, text)
+    code, found = report_of(path, capsys)
+    one, = found["files"]
+    assert code == 0
+    assert one["words"] == ["Python 2"]
+    assert [(n["line"], n["name"]) for n in one["names"]] == [
+        (3, "tf.Session"), (4, "tf.merge_all_summaries"), (6, "tf.float32"),
+        (9, "tf.VERSION"), (11, "tf.no_op"), (13, "tf.pack")]
+    lines = text.expandtabs(8).split("\n")
+    for n in one["names"]:
+        assert lines[n["line"] - 1][n["column"] - 1:].startswith(n["name"])
+    assert found["summary"]["steps"][0]["do"].startswith("files of Python 2")
+    assert "first Python 3" in found["summary"]["distance"][str(path)]
+
+
+@pytest.mark.parametrize("line", [
+    'print "a", x', "print", "print >>f, x", "print x,", "print('a') , x",
+    'print "# %s" % x  # why', "exec code in {}", "raise E, 'no'", "y = 0777 + 3L",
+    "y = x <> 3", "y = `x`", 'y = ur"x"', "if x: print x",
+    "try:\n    f()\nexcept E, e:\n    pass", "def f(a, (b, c)): pass",
+    'print "a %s" % (\n    x)',
+])
+def test_python_2_can_be_parsed_and_keeps_its_lines(line):
+    text = python2.translated(line)
+    python2.parse(text)
+    assert text.count("\n") == line.count("\n")
+
+
+@pytest.mark.parametrize("content, word, code", [
+    (b"", "empty", 0),
+    (b"\x7fELF\0\0\0tf.Session", "binary", 1),
+    ("import tensorflow as tf\ns = 'é'\n".encode("latin-1"), "not UTF-8", 0),
+    (b"import tensorflow as tf\nx = tf.a(\ny = tf.Session()\n", "syntax error in", 1),
+    (b"import tensorflow as tf\r\nx = tf.Session()\r\n", "", 0),
+    (b"\xef\xbb\xbfimport tensorflow as tf\ntf.Session()\n", "", 0),
+    (b"(" * 5000, "syntax error", 1),
+    (b"# nothing here\n", "", 0),
+])
+def test_a_clear_word_for_each_kind_of_file(content, word, code, tmp_path, capsys):
+    answer, found = report_of(write(tmp_path, content), capsys)
+    assert answer == code
+    words = " ".join(found["files"][0]["words"])
+    assert word in words and bool(word) == bool(words)
+
+
+def test_broken_code_is_read_around_the_break(tmp_path):
+    text = ("import tensorflow as tf\nfrom tensorflow import nn\n"
+            "a = tf.Session()\ndef broken(:\n    tf.placeholder(1)\n    nn.relu(2)\n\n"
+            "def good():\n    return tf.argmax(x, dimension=1)\n")
+    found = sources.read(write(tmp_path, text), fates.exists)
+    assert [(u.line, u.name) for _, u in found.uses] == [
+        (2, "tf.nn"), (3, "tf.Session"), (5, "tf.placeholder"), (6, "tf.nn.relu"),
+        (9, "tf.argmax")]
+    assert found.uses[-1][1].call.keywords == ("dimension",)
+    assert not found.whole
+
+
+def cell(source, kind="code"):
+    return {"cell_type": kind, "metadata": {}, "source": source, "outputs": []}
+
+
+def test_notebooks(tmp_path, capsys):
+    cells = [cell("# tf.Title", "markdown"),
+             cell(["%matplotlib inline\n", "import tensorflow as tf\n", "!ls\n"]),
+             cell("tf.Session?"), cell("%%bash\ntf.ls"), cell("x = tf.Session()\n"),
+             cell("print tf.pack(x)"), cell("y = tf.(")]
+    path = write(tmp_path, json.dumps({"cells": cells, "nbformat": 4}), "a.ipynb")
+    code, found = report_of(path, capsys)
+    one, = found["files"]
+    assert [(n["cell"], n["line"], n["name"]) for n in one["names"]] == [
+        (4, 1, "tf.Session"), (5, 1, "tf.pack")]
+    assert code == 1 and "cell 6: syntax error in line 1: read as far as it goes" \
+        in one["words"]
+    old = {"worksheets": [{"cells": [{"cell_type": "code",
+                                      "input": ["import tensorflow as t\n", "t.x"]}]}]}
+    _, found = report_of(write(tmp_path, json.dumps(old), "b.ipynb"), capsys)
+    assert found["files"][0]["names"][0]["name"] == "tf.x"
+    for broken in (b"{", b"[]", b'{"cells": 3}', b""):
+        code, found = report_of(write(tmp_path, broken, "c.ipynb"), capsys)
+        word, = found["files"][0]["words"]
+        assert word == ("empty" if not broken else
+                        "a damaged notebook: its JSON cannot be read")
+
+
+def test_a_folder_a_missing_path_and_an_empty_one(tmp_path, capsys):
+    (tmp_path / "inside").mkdir()
+    write(tmp_path, "import tensorflow as tf\ntf.Session()\n", "inside/b.py")
+    write(tmp_path, "import tensorflow as tf\ntf.contrib.x()\n", "a.py")
+    write(tmp_path, "tf.Session()", "not_python.txt")
+    (tmp_path / ".hidden").mkdir()
+    write(tmp_path, "tf.Session()", ".hidden/c.py")
+    code, found = report_of(tmp_path, capsys)
+    assert code == 0
+    assert [Path(f["path"]).name for f in found["files"]] == ["a.py", "b.py"]
+    summary = found["summary"]
+    assert summary["verdicts"] == {"kept": 0, "moved": 1, "replaced": 0,
+                                   "another result": 0, "gone": 1}
+    assert set(found["files"][0]["names"][0]) == {
+        "line", "column", "name", "verdict", "instead", "lesson"}
+    assert [step["count"] for step in summary["steps"]] == [1, 1, 1]
+    assert summary["distance"][str(tmp_path / "a.py")] == (
+        "1 name to replace, then it runs on compat.v1")
+    assert summary["distance"][str(tmp_path / "inside/b.py")] == (
+        "one import: it runs on compat.v1")
+    assert port.main([str(tmp_path / "no such")]) == 2
+    assert "no such file" in capsys.readouterr().err
+    assert port.main([str(tmp_path / "inside" / "..")]) == 0
+    (tmp_path / "void").mkdir()
+    assert port.main([str(tmp_path / "void")]) == 2
+
+
+def test_the_text_shows_what_changed_and_the_way(tmp_path, capsys):
+    path = write(tmp_path, "import tensorflow as tf\ntf.zeros(3)\n"
+                           "tf.nn.dropout(x, 0.5)\ntf.contrib.crf.crf_log_norm(x)\n")
+    assert port.main([str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "? 3:1       tf.nn.dropout" in text and "another result" in text
+    assert "tf.zeros" not in text and "1 kept" in text
+    assert "3 uses in 1 files: 1 kept, 0 moved" in text
+    assert port.main([str(path), "--all"]) == 0
+    assert "tf.zeros" in capsys.readouterr().out
+
+
+def test_nothing_is_run_or_changed(tmp_path, capsys):
+    bad = tmp_path / "ran"
+    text = f"import tensorflow as tf\nopen({str(bad)!r}, 'w')\ntf.Session()\n"
+    path = write(tmp_path, text)
+    port.main([str(path)])
+    assert not bad.exists() and path.read_text() == text
+
+
+def test_distance_needs_no_tensorflow_in_the_file(tmp_path):
+    read = sources.read(write(tmp_path, "x = 1\n"), fates.exists)
+    assert report.distance(report.page(read)) == "no TensorFlow in it"
+    assert Reader().uses == []
+
+
+def test_code_that_runs_after_the_one_import_really_runs(tmp_path):
+    """The distance is held to a run: what it calls one import away does run."""
+    text = ("import tensorflow as tf\nx = tf.placeholder(tf.float32, [None])\n"
+            "y = tf.reduce_sum(x, reduction_indices=[0])\n"
+            "z = tf.Session().run(tf.nn.dropout(y, 1.0), {x: [1.0, 2.0]})\n")
+    one = report.page(sources.read(write(tmp_path, text), fates.exists))
+    assert report.distance(one) == "one import: it runs on compat.v1"
+    scope = {}
+    with tf.Graph().as_default():
+        exec(text.replace("tensorflow as", "tensorflow.compat.v1 as"), scope)
+    assert scope["z"] == 3.0

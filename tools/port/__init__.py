@@ -1,0 +1,50 @@
+"""A report on old code: every TensorFlow name in it, and what became of it.
+
+    python3 course.py port FILE-OR-FOLDER [--json] [--all]
+
+The code is read, never run and never changed. Python 2, notebooks and broken files
+get a word each. The exit code is 0 where every file was read whole, 1 where a file
+could be read in part or not at all (the report says which), 2 where there is nothing
+to read.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from helpers import lesson
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Prints the report on a file or a folder.
+
+    Args:
+      argv: the arguments after `port`; those of the process if `None`.
+
+    Returns:
+      The exit code.
+    """
+    parser = argparse.ArgumentParser(prog="course.py port",
+                                     description=__doc__.split("\n")[0])
+    parser.add_argument("path", type=Path, help="a file, or a folder of .py and .ipynb")
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    parser.add_argument("--all", action="store_true", help="also what is kept")
+    arguments = parser.parse_args(argv)
+    from tools.port import sources
+
+    try:
+        paths = list(sources.files_of(arguments.path))
+    except sources.Unreadable as error:
+        print(f"{arguments.path}: {error}", file=sys.stderr)
+        return 2
+    if not paths:
+        print(f"{arguments.path}: no .py and no .ipynb in it", file=sys.stderr)
+        return 2
+    lesson.begin("port")
+    from tools.port import fates, report
+
+    pages = [report.page(sources.read(path, fates.exists)) for path in paths]
+    print(json.dumps(report.as_json(pages), indent=1) if arguments.json
+          else report.as_text(pages, all_names=arguments.all))
+    return 0 if all(one.source.whole for one in pages) else 1

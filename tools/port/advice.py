@@ -1,0 +1,261 @@
+"""What no look-up tells: other results, what to write instead, which lesson."""
+
+import functools
+from collections.abc import Callable, Mapping
+
+from tensorflow.tools.compatibility import tf_upgrade_v2
+
+from tools.port.names import Arguments
+
+SLIM_PARTS = (["contrib", "layers"], ["contrib", "framework"], ["contrib", "losses"],
+              ["contrib", "metrics"])
+
+_KERAS_2 = " (as it was: TF_USE_LEGACY_KERAS=1)"
+GONE = {
+    "contrib.slim.nets": "tf_slim.nets (package tf-slim)",
+    "contrib.slim": "tf_slim (package tf-slim)",
+    "contrib.layers.xavier_initializer": "tf.compat.v1.glorot_uniform_initializer",
+    "contrib.layers.variance_scaling_initializer":
+        "tf.compat.v1.variance_scaling_initializer(scale=2.0)",
+    "contrib.layers.l2_regularizer": "tf.keras.regularizers.L2, half of its factor",
+    "contrib.layers": "tf_slim.layers, or tf.keras.layers",
+    "contrib.framework.nest": "tf.nest",
+    "contrib.framework.sort": "tf.sort",
+    "contrib.framework": "tf_slim",
+    "contrib.rnn.BasicLSTMCell": "tf.keras.layers.LSTMCell",
+    "contrib.rnn.LSTMCell": "tf.keras.layers.LSTMCell",
+    "contrib.rnn.LSTMStateTuple": "a tuple (c, h)",
+    "contrib.rnn.BasicRNNCell": "tf.keras.layers.SimpleRNNCell",
+    "contrib.rnn.DropoutWrapper": "dropout= of the Keras cell",
+    "contrib.rnn.static_rnn": "tf.compat.v1.nn.static_rnn",
+    "contrib.rnn.stack_bidirectional_dynamic_rnn": "tf.keras.layers.Bidirectional",
+    "contrib.rnn": "tf.keras.layers.RNN and its cells",
+    "contrib.cudnn_rnn": "tf.keras.layers.LSTM",
+    "contrib.seq2seq": "a loop of your own, as lesson 08's decoder",
+    "contrib.legacy_seq2seq": "a loop of your own, as lesson 08's decoder",
+    "contrib.training.HParams": "a dataclass",
+    "contrib.training": "tf.compat.v1.train",
+    "contrib.learn": "tf.keras.Model.fit",
+    "contrib.crf": "a forward pass in tf.scan, or a CRF package",
+    "contrib.eager": "tf",
+    "contrib.data": "tf.data.experimental",
+    "contrib.distribute": "tf.distribute",
+    "contrib.lookup": "tf.lookup",
+    "contrib.summary": "tf.summary",
+    "contrib.saved_model": "tf.saved_model",
+    "contrib.predictor": "tf.saved_model.load",
+    "contrib.opt": "tf.keras.optimizers",
+    "contrib.losses": "tf.compat.v1.losses",
+    "contrib.metrics": "tf.compat.v1.metrics",
+    "contrib.util.constant_value": "tf.get_static_value",
+    "contrib.util": "tf.make_ndarray, tf.make_tensor_proto",
+    "contrib.image": "tf.raw_ops.ImageProjectiveTransformV3",
+    "contrib.lite": "tf.lite",
+    "contrib.tpu": "tf.compat.v1.tpu",
+    "contrib.stateless": "tf.random.stateless_normal and the like",
+    "contrib.quantize": "the package tensorflow-model-optimization",
+    "contrib.gan": "the package tensorflow-gan",
+    "contrib.tensorboard": "the package tensorboard",
+    "contrib.integrate": "scipy.integrate",
+    "contrib.estimator": "tf.keras.Model.fit",
+    "estimator": "tf.keras.Model.fit",
+    "layers.Input": "tf.keras.Input",
+    "layers.dense": "tf.keras.layers.Dense" + _KERAS_2,
+    "layers.conv2d_transpose": "tf.keras.layers.Conv2DTranspose" + _KERAS_2,
+    "layers.conv2d": "tf.keras.layers.Conv2D" + _KERAS_2,
+    "layers.dropout": "tf.keras.layers.Dropout" + _KERAS_2,
+    "layers.flatten": "tf.keras.layers.Flatten" + _KERAS_2,
+    "layers.max_pooling2d": "tf.keras.layers.MaxPool2D" + _KERAS_2,
+    "layers.batch_normalization": "tf.keras.layers.BatchNormalization" + _KERAS_2,
+    "layers": "tf.keras.layers" + _KERAS_2,
+    "nn.rnn_cell.BasicLSTMCell": "tf.keras.layers.LSTMCell" + _KERAS_2,
+    "nn.rnn_cell.LSTMCell": "tf.keras.layers.LSTMCell" + _KERAS_2,
+    "nn.rnn_cell.LSTMStateTuple": "a tuple (c, h)" + _KERAS_2,
+    "nn.rnn_cell.GRUCell": "tf.keras.layers.GRUCell" + _KERAS_2,
+    "nn.rnn_cell": "the cells of tf.keras.layers" + _KERAS_2,
+    "models": "the repository tensorflow/models",
+    "keras.layers.CuDNNLSTM": "tf.keras.layers.LSTM",
+    "keras.layers.CuDNNGRU": "tf.keras.layers.GRU",
+    "keras.backend.get_session": "tf.compat.v1.Session",
+    # Names of TensorFlow before 1.0.
+    "mul": "tf.multiply", "sub": "tf.subtract", "neg": "tf.negative",
+    "pack": "tf.stack", "unpack": "tf.unstack", "select": "tf.where",
+    "batch_matmul": "tf.matmul", "inv": "tf.math.reciprocal",
+    "complex_abs": "tf.abs", "listdiff": "tf.compat.v1.setdiff1d",
+    "scalar_summary": "tf.compat.v1.summary.scalar",
+    "histogram_summary": "tf.compat.v1.summary.histogram",
+    "image_summary": "tf.compat.v1.summary.image",
+    "merge_summary": "tf.compat.v1.summary.merge",
+    "merge_all_summaries": "tf.compat.v1.summary.merge_all",
+    "train.SummaryWriter": "tf.compat.v1.summary.FileWriter",
+    "nn.rnn": "tf.compat.v1.nn.static_rnn",
+    "nn.seq2seq": "a loop of your own, as lesson 08's decoder",
+}
+MOVED = {
+    "app.flags": "argparse (or tf.compat.v1.app.flags, in a script of its own)",
+    "flags": "argparse (or tf.compat.v1.flags, in a script of its own)",
+    "app.run": "main() under if __name__ == '__main__'",
+    "logging": "logging of the standard library",
+    "gfile": "tf.io.gfile",
+    "train.MomentumOptimizer": "tf.keras.optimizers.SGD(momentum=...)",
+    "train.RMSPropOptimizer": "tf.keras.optimizers.RMSprop: epsilon stands elsewhere",
+    "train.AdagradOptimizer": "tf.keras.optimizers.Adagrad",
+    "train.NewCheckpointReader": "tf.train.load_checkpoint",
+    "losses": "tf.keras.losses, a mean that you write",
+    "metrics": "tf.keras.metrics",
+}
+PRIVATE = {
+    "examples.tutorials.mnist": "tf.keras.datasets.mnist",
+    "models": "the repository tensorflow/models",
+    "python.framework.ops": "tf, tf.compat.v1",
+    "python.framework.dtypes": "tf.dtypes",
+    "python.framework.graph_util": "tf.compat.v1.graph_util",
+    "python.ops.rnn_cell_impl": "tf.keras.layers",
+    "python.ops.rnn_cell": "tf.keras.layers",
+    "python.ops.variable_scope": "tf.compat.v1.variable_scope",
+    "python.client.device_lib": "tf.config.list_physical_devices",
+    "python.client.timeline": "tf.profiler.experimental",
+    "python.layers": "tf.keras.layers",
+    "python.platform.gfile": "tf.io.gfile",
+    "python.platform.flags": "argparse",
+    "python.saved_model": "tf.saved_model",
+    "python.tools": "tf.compat.v1.graph_util",
+    "python.training": "tf.compat.v1.train",
+    "python.util.nest": "tf.nest",
+    "tensorboard": "the package tensorboard",
+}
+# `tf` has the name for something else: a call from 1.x fails, or does nothing.
+ANOTHER_THING = {
+    "summary.scalar": "tf.summary.scalar with a writer and a step",
+    "summary.histogram": "tf.summary.histogram with a writer and a step",
+    "summary.image": "tf.summary.image with a writer and a step",
+    "summary.audio": "tf.summary.audio with a writer and a step",
+    "summary.text": "tf.summary.text with a writer and a step",
+    "saved_model.load": "tf.saved_model.load(folder), or compat.v1's with a session",
+    "data.Iterator": "iter(dataset)",
+    "test.compute_gradient": "tf.test.compute_gradient(f, x)",
+    "nn.ctc_loss": "tf.nn.ctc_loss(labels, logits, label_length, logit_length)",
+    "nn.erosion2d": "tf.nn.erosion2d with data_format and dilations",
+    "distribute.experimental.ParameterServerStrategy":
+        "tf.distribute.ParameterServerStrategy with a coordinator",
+    "lite.TFLiteConverter": "tf.lite.TFLiteConverter.from_saved_model",
+    "losses.Reduction": "tf.compat.v1.losses.Reduction, or Keras's words",
+    "metrics": "tf.keras.metrics", "losses": "tf.keras.losses",
+}
+# Arguments that have another name and stand where they stood.
+SAME_PLACE = {("value", "input"), ("tensor", "input"), ("filter", "filters"),
+              ("keep_prob", "rate"),
+              ("t", "x"), ("msg", "message"), ("box_ind", "box_indices"),
+              ("string_tensor", "input"), ("uniform_noise", "noise")}
+# Before TensorFlow 1.0 the axis stood first.
+AXIS_FIRST = {"concat": "tf.concat(values, axis)",
+              "split": "tf.split(value, number, axis)"}
+_INITIALIZER = "a Keras initializer: its defaults and its seed work otherwise"
+_SHARDS = "the same for one table; the ids of several shards go to other rows"
+_OTHER: dict[str, tuple[str, Callable[[Arguments], bool]]] = {
+    "nn.dropout": ("tf.nn.dropout(rate=1 - keep_prob): the second argument drops",
+                   lambda call: "rate" not in call.keywords),
+    "nn.embedding_lookup": (_SHARDS, lambda call: True),
+    "nn.embedding_lookup_sparse": (_SHARDS, lambda call: True),
+    "nn.safe_embedding_lookup_sparse": (_SHARDS, lambda call: True),
+    "nn.sampled_softmax_loss": (_SHARDS, lambda call: True),
+    "nn.nce_loss": (_SHARDS, lambda call: True),
+    "nn.softmax_cross_entropy_with_logits": (
+        "tf.nn.sparse_softmax_cross_entropy_with_logits, or tf.stop_gradient(labels): "
+        "the labels get a gradient", lambda call: True),
+    "image.resize": ("half-pixel centres: other numbers at the same corners",
+                     lambda call: True),
+    "where": ("a condition of one axis picks rows no more: it broadcasts",
+              lambda call: call.positional + len(call.keywords) > 1),
+    "strings.split": ("a ragged tensor in place of a sparse one", lambda call: True),
+    "random_normal_initializer": (
+        "give stddev: its default went from 1 to 0.05",
+        lambda call: call.positional < 2 and "stddev" not in call.keywords),
+    "random_uniform_initializer": (
+        "give minval and maxval: the defaults went from 0 and 1 to -0.05 and 0.05",
+        lambda call: call.positional + len(call.keywords) < 2),
+    "initializers": (_INITIALIZER, lambda call: True),
+}
+KERAS_KEYWORDS = {
+    "lr": "learning_rate= for lr=", "decay": "a schedule for decay=",
+    "input_dim": "tf.keras.Input for input_dim=",
+    "input_shape": "tf.keras.Input for input_shape=",
+    "batch_input_shape": "tf.keras.Input for batch_input_shape=",
+    "weights": "set_weights for weights=",
+}
+KERAS_RESULTS = {
+    "keras.layers.GRU": "give reset_after=False for weights of Keras 2.0 or of GRUCell",
+    "keras.estimator": "tf.keras.Model.fit",
+    "keras.backend.learning_phase": "training= of the call",
+}
+_LESSONS = {
+    "02": "ConfigProto GPUOptions device config test.is_gpu_available Session",
+    "01": "get_variable variable_scope get_variable_scope AUTO_REUSE name_scope "
+          "Variable global_variables global_variables_initializer "
+          "local_variables_initializer initialize_all_variables trainable_variables "
+          "zeros_initializer truncated_normal_initializer constant_initializer "
+          "random_normal_initializer random_uniform_initializer get_collection "
+          "GraphKeys",
+    "03": "FIFOQueue PaddingFIFOQueue PriorityQueue RandomShuffleQueue queue "
+          "Coordinator QueueRunner train.Coordinator train.QueueRunner "
+          "train.add_queue_runner train.start_queue_runners train.batch "
+          "train.batch_join train.shuffle_batch train.shuffle_batch_join "
+          "train.slice_input_producer "
+          "train.input_producer train.range_input_producer train.limit_epochs "
+          "train.queue_runner train.MonitoredSession "
+          "errors.OutOfRangeError TextLineReader WholeFileReader decode_csv",
+    "04": "python_io TFRecordReader parse_single_example parse_example FixedLenFeature "
+          "VarLenFeature train.Example train.Features train.Feature train.BytesList "
+          "train.FloatList train.Int64List train.string_input_producer "
+          "train.match_filenames_once decode_raw image data.TFRecordDataset io",
+    "05": "gradients train.GradientDescentOptimizer train.AdamOptimizer "
+          "train.MomentumOptimizer add_n IndexedSlices",
+    "06": "nn.conv2d nn.max_pool nn.avg_pool nn.relu nn.bias_add nn.lrn",
+    "07": "summary train.Saver train.exponential_decay "
+          "train.ExponentialMovingAverage train.get_or_create_global_step "
+          "train.latest_checkpoint",
+    "08": "nn.embedding_lookup nn.rnn_cell nn.dynamic_rnn contrib.rnn contrib.seq2seq "
+          "contrib.legacy_seq2seq nn.sampled_softmax_loss",
+    "09": "train.Server train.ClusterSpec train.replica_device_setter "
+          "train.SyncReplicasOptimizer train.MonitoredTrainingSession distribute",
+    "11": "train.import_meta_graph import_graph_def GraphDef saved_model graph_util "
+          "estimator contrib.predictor",
+}
+_LESSON_OF = {name: lesson for lesson, names in _LESSONS.items()
+              for name in names.split()}
+
+
+def another_result(path: str, call: Arguments | None) -> str:
+    """Returns what to mind where `tf` takes an old call and answers otherwise.
+
+    Args:
+      path: the name without `tf.`.
+      call: its arguments; `None`, a name that is passed on, is taken at its worst.
+    """
+    key = "initializers" if path.startswith("initializers.") else path
+    if key not in _OTHER:
+        return ""
+    text, applies = _OTHER[key]
+    return text if call is None or call.open or applies(call) else ""
+
+
+def longest(path: str, table: Mapping[str, str]) -> str:
+    """Returns the entry of the longest name that a path begins with, or ""."""
+    parts = path.split(".")
+    for length in range(len(parts), 0, -1):
+        if found := table.get(".".join(parts[:length])):
+            return found
+    return ""
+
+
+def lesson(path: str) -> str:
+    """Returns the number of the lesson that shows a name; 10 shows them all."""
+    return longest(path, _LESSON_OF) or "10"
+
+
+@functools.cache
+def keywords(name: str) -> Mapping[str, str]:
+    """Returns the arguments of a function that were renamed: old name to new."""
+    spec = tf_upgrade_v2.TFAPIChangeSpec()
+    wide = spec.function_keyword_renames.get("*", {})
+    return {**wide, **spec.function_keyword_renames.get(name, {})}
