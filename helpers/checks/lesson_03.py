@@ -1,24 +1,30 @@
 """Checks of lesson 03: queues and coordinators."""
 
 import itertools
+import tempfile
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import exercise
+from helpers.errors import PipelineStalled
 from helpers.queues import diagnose, running_queues
 
 _LIMIT = 2  # seconds before an attempt counts as stuck
+_PATIENCE = 30  # seconds for a whole pipeline, from its graph to the join
 
 
 @exercise(
     "Exercise 1: deliver",
-    "cut the numbers into single ones with `tf1.train.slice_input_producer`, once "
-    "through, and collect them with `tf1.train.batch`.",
+    "look at how `slice_input_producer` and `tf1.train.batch` are used under 'A "
+    "variable, filled through a placeholder'.",
+    "the first line: `[number] = tf1.train.slice_input_producer([tf.constant(numbers, "
+    "tf.int32)], num_epochs=1)`.",
 )
 def check_deliver(deliver):
     """Checks a pipeline of queues: `deliver(numbers, batch_size, threads)`."""
@@ -30,37 +36,65 @@ def check_deliver(deliver):
         f"it returned {_kind(batch)}, so there is nothing to run yet",
     )
     yield (
-        "the tensor is int32", batch.dtype == tf.int32,
-        f"it is {batch.dtype.name}; give tf.constant the type",
+        "the tensor is int32", batch.dtype == tf.int32, f"it is {batch.dtype.name}",
     )
     with tf1.Session(graph=graph) as session:
         with graph.as_default():
             session.run(tf1.global_variables_initializer())
             session.run(tf1.local_variables_initializer())
-        queues = diagnose(session, batch).queues
-        yield (
-            "batches come from a queue with a runner",
-            any(queue.threads for queue in queues),
-            "a runner must be in the graph's collection, or nobody fills the queue",
-        )
-        yield (
-            "three threads fill the last queue", queues[-1].threads == 3,
-            f"'{queues[-1].name}' has {queues[-1].threads}; see `num_threads`",
-        )
+        yield from _last_queue(diagnose(session, batch).queues, _feeds(batch))
         with running_queues(session, stall=_LIMIT) as runner:
             got = [values.tolist() for values in runner.steps(batch, n=20)]
+    yield "the data comes to an end", len(got) < 20, _why_endless(graph)
+    yield from _each_once(got, numbers)
+
+
+def _feeds(batch: tf.Tensor) -> str:
+    """Returns the name of the queue that a batch comes from; "" if from none."""
+    waiting = [batch.op]
+    while waiting:
+        op = waiting.pop(0)
+        if op.type.startswith("QueueDequeue"):
+            return op.inputs[0].op.name
+        waiting += [tensor.op for tensor in op.inputs]
+    return ""
+
+
+def _last_queue(queues, last):
+    yield (
+        "batches come from a queue with a runner",
+        any(queue.threads for queue in queues),
+        "no runner of the graph's collection fills a queue, so a step waits for ever",
+    )
+    threads = {queue.name: queue.threads for queue in queues}.get(last, 0)
+    yield (
+        "three threads fill the queue of batches", threads == 3,
+        f"'{last}' is filled by {threads}",
+    )
+
+
+def _why_endless(graph) -> str:
+    """Returns why a pipeline has no end, as its graph tells."""
+    if any(op.name.endswith("limit_epochs/epochs") for op in graph.get_operations()):
+        return "epochs are limited, yet another queue is filled without end"
+    if any(op.type.startswith("QueueDequeueV2") for op in graph.get_operations()):
+        return "the first queue begins again and again: nothing limits its epochs"
+    return (
+        "each thread puts a copy of all the numbers in, again and again: its enqueue "
+        "op takes its items from no queue that could end"
+    )
+
+
+def _each_once(got, numbers):
     sizes = [len(values) for values in got]
     yield (
-        "the data comes to an end", len(got) < 20,
-        "it goes on for ever: say how many epochs",
-    )
-    yield (
-        "every number comes", sum(sizes) == len(numbers),
-        f"{sum(sizes)} of 23 came; what of the last, smaller batch?",
+        "every number comes", sum(sizes) >= len(numbers),
+        f"{sum(sizes)} of 23 came: the last batch, which is smaller, is missing",
     )
     yield (
         "exactly once", Counter(itertools.chain(*got)) == Counter(numbers),
-        "some number came twice while another did not come",
+        f"{sum(sizes)} came, {len(set(itertools.chain(*got)))} of them different: "
+        "some number came twice",
     )
     yield (
         "in batches of five, the last of three", sizes == [5, 5, 5, 5, 3],
@@ -70,8 +104,9 @@ def check_deliver(deliver):
 
 @exercise(
     "Exercise 2: repeat until stop",
-    "a `while` loop around `job()`; `coord.wait_for_stop(0.01)` is both the pause and "
-    "the question whether to stop.",
+    "the worker that waits for the stop, and the one that breaks, are under 'Stop "
+    "threads together'; you need both.",
+    "the first line: `with coord.stop_on_exception():`.",
 )
 def check_repeat_until_stop(repeat_until_stop):
     """Checks the body of a thread: `repeat_until_stop(coord, job)`."""
@@ -82,6 +117,21 @@ def check_repeat_until_stop(repeat_until_stop):
         yield from _stops_by_an_error(repeat_until_stop, over)
     finally:  # at the first claim that does not hold, too: the threads must end
         over.set()
+
+
+class _WatchedCoordinator(tf1.train.Coordinator):
+    """A coordinator that remembers for how long its threads waited for the stop.
+
+    Attributes:
+      longest: the longest `timeout` that a thread gave `wait_for_stop`, in seconds.
+    """
+
+    longest = 0.0
+
+    def wait_for_stop(self, timeout=None):
+        """Waits for the stop; see `tf1.train.Coordinator`."""
+        self.longest = max(self.longest, np.inf if timeout is None else timeout)
+        return super().wait_for_stop(timeout)
 
 
 def _stops_when_asked(repeat_until_stop, over):
@@ -95,7 +145,7 @@ def _stops_when_asked(repeat_until_stop, over):
             took.append(time.perf_counter() - start)
             often.set()
 
-    coord = tf1.train.Coordinator()
+    coord = _WatchedCoordinator()
     start = time.perf_counter()
     threads = [_start(repeat_until_stop, coord, job) for _ in range(3)]
     yield (
@@ -105,15 +155,16 @@ def _stops_when_asked(repeat_until_stop, over):
     # Of nine calls in three threads, one thread made three: with two pauses between.
     yield (
         "pauses between two calls", took[0] > 0.015,
-        "nine calls came at once: `coord.wait_for_stop(0.01)` is the pause",
+        "nine calls came at once: nothing waits between them",
+    )
+    yield (
+        "a stop ends the pause", coord.longest > 0.005,
+        "the thread sleeps between two calls: a stop that comes meanwhile has to wait",
     )
     coord.request_stop()
     stopped = _all_end(threads)
     over.set()
-    yield (
-        "stops when asked", stopped,
-        "the thread still runs: ask the coordinator in every turn",
-    )
+    yield "stops when asked", stopped, "the coordinator asked, and the thread runs on"
 
 
 def _stops_by_an_error(repeat_until_stop, over):
@@ -132,7 +183,7 @@ def _stops_by_an_error(repeat_until_stop, over):
     over.set()
     yield (
         "an error stops the other threads", told and ended,
-        "nobody told the coordinator: look at `stop_on_exception`",
+        "the thread with the error died alone: nobody told the coordinator",
     )
     try:
         coord.join(threads, stop_grace_period_secs=0)
@@ -141,62 +192,105 @@ def _stops_by_an_error(repeat_until_stop, over):
         heard = str(error)
     yield (
         "the error comes out of join", heard == "the job broke",
-        f"join raised {heard}: hand the error itself to the coordinator",
+        f"join raised {heard}: the others were stopped, the error was lost",
     )
+
+
+_CAUSES = ("local variables", "batch too large", "no data", "thread failed")
 
 
 @exercise(
-    "Exercise 3: twin",
-    "`tf.data.Dataset.from_tensor_slices(numbers)`, then shuffle, repeat and batch: "
-    "think about what `repeat` sees if it comes first.",
+    "Exercise 3: why no step",
+    "`first_step` under 'OutOfRange at step 0' returns the two answers that tell "
+    "the causes apart; the table below it says how.",
+    "the first line: `joined, left = first_step(build)`.",
 )
-def check_twin(twin):
-    """Checks a dataset: `twin(numbers, batch_size, epochs)`."""
-    numbers = list(range(200, 229))
-    tf.random.set_seed(7)  # so that the same answer gets the same verdict
-    dataset = twin(numbers, 7, 3)
+def check_why_no_step(why_no_step):
+    """Brings pipelines that run no step: `why_no_step(build)` names the cause.
+
+    Args:
+      why_no_step: takes a function that builds a pipeline in the current graph and
+        returns its batch and an init op; returns one of four causes.
+    """
+    before = set(threading.enumerate())
+    with tempfile.TemporaryDirectory() as folder:
+        for what, cause, build in _broken_pipelines(Path(folder)):
+            found = _within_limit(why_no_step, build)
+            yield (
+                f"names a cause for {what}", found in _CAUSES,
+                f"it returned {found!r}, which is none of the four",
+            )
+            yield (
+                f"names the right one: {cause}", found == cause, f"it said {found!r}",
+            )
+    left = [thread for thread in threading.enumerate() if thread not in before]
     yield (
-        "returns a dataset", isinstance(dataset, tf.data.Dataset),
-        f"it returned {_kind(dataset)}, so nothing can be counted yet",
+        "leaves no thread behind", _all_end(left),
+        f"{len(left)} threads still run: they were started and never joined",
     )
-    batches = list(itertools.islice(dataset.as_numpy_iterator(), 100))
-    yield (
-        "the data comes to an end", len(batches) < 100,
-        "it goes on for ever: `repeat` wants the number of epochs",
-    )
-    yield (
-        "gives batches", all(np.ndim(batch) == 1 for batch in batches),
-        "it gives single numbers: `batch` comes last",
-    )
-    got = np.concatenate(batches)
-    yield (
-        "every number comes once per epoch",
-        Counter(got.tolist()) == dict.fromkeys(numbers, 3),
-        f"{len(got)} numbers came, {3 * len(numbers)} should: what of the last batch?",
-    )
-    epochs = got.reshape(3, len(numbers))
-    yield (
-        "an epoch ends before the next begins",
-        all(sorted(epoch) == numbers for epoch in epochs),
-        "epochs mix: shuffle first, then repeat",
-    )
-    yield (
-        "each epoch has an order of its own",
-        len({tuple(epoch) for epoch in epochs} | {tuple(numbers)}) == 4,
-        "shuffle with a buffer of all numbers, and let it reshuffle",
-    )
-    # A buffer of n lets a number come n - 1 places early at most.
-    early = [max(epoch - numbers[0] - np.arange(len(numbers))) for epoch in epochs]
-    yield (
-        "numbers move far", min(early) >= 10,
-        f"in one epoch none comes more than {min(early)} places early: shuffle with a "
-        "buffer of all numbers",
-    )
-    sizes = [len(batch) for batch in batches]
-    yield (
-        "batches go across epochs", sizes == [7] * 12 + [3],
-        f"the batches have {sizes} numbers: batch after you repeat",
-    )
+
+
+def _within_limit(function, argument):
+    """Returns `function(argument)`, or raises its error; gives up after a while."""
+    answers: list = []
+
+    def call():
+        try:
+            answers.append((function(argument), None))
+        except Exception as error:
+            answers.append((None, error))
+
+    thread = _start(call)
+    thread.join(_PATIENCE)
+    if not answers:
+        raise PipelineStalled("it waits for a step that never comes")
+    value, error = answers[0]
+    if error is not None:
+        raise error
+    return value
+
+
+def _broken_pipelines(folder: Path):
+    """Yields what is broken, its cause, and a function that builds it."""
+    rows, bad = folder / "rows.csv", folder / "bad.csv"
+    rows.write_text("1,2\n3,4\n5,6\n")
+    bad.write_text("1,2\n3,4\nfive,6\n7,8\n")
+    (folder / "empty.csv").touch()
+    local = tf1.local_variables_initializer
+    everywhere = tf1.global_variables_initializer
+    yield ("a table of numbers, initialised in part", "local variables",
+           lambda: (_table(range(9), 4), everywhere()))
+    yield ("seven numbers in batches of nine", "batch too large",
+           lambda: (_table(range(7), 9), local()))
+    yield ("a file with no line", "no data",
+           lambda: (_csv(folder / "empty.csv"), local()))
+    yield ("a file with a word for a number", "thread failed",
+           lambda: (_csv(bad, 4), local()))
+    yield ("a file that is not there", "thread failed",
+           lambda: (_csv(folder / "gone.csv"), local()))
+    yield ("a data set of nothing", "no data", lambda: (_empty_dataset(), local()))
+    yield ("files, initialised in part", "local variables",
+           lambda: (_csv(rows, 2), everywhere()))
+    yield ("three lines in batches of four", "batch too large",
+           lambda: (_csv(rows, 4), local()))
+
+
+def _table(numbers, batch_size):
+    [number] = tf1.train.slice_input_producer([list(numbers)], num_epochs=1)
+    return tf1.train.shuffle_batch([number], batch_size, 20, 0)
+
+
+def _csv(path, batch_size=2):
+    names = tf1.train.string_input_producer([str(path)], num_epochs=1, name="inbox")
+    columns = tf.io.decode_csv(tf1.TextLineReader().read(names)[1], [[0], [0]])
+    queue = tf1.FIFOQueue(20, [tf.int32, tf.int32], [[], []], name="columns")
+    tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue(columns)]))
+    return queue.dequeue_many(batch_size)
+
+
+def _empty_dataset():
+    iterator = tf1.data.make_one_shot_iterator(tf.data.Dataset.range(0))
+    return tf1.train.batch([iterator.get_next()], 3)
 
 
 def _kind(value) -> str:
