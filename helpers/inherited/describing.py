@@ -1,0 +1,212 @@
+"""What a file that somebody left says of itself; nothing of it is run."""
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import h5py
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.inherited import graph_facts as facts
+from helpers.inherited import kinds
+from helpers.inherited.graph_facts import Node
+
+MANY = 12  # names in a printed list
+
+
+@dataclass(frozen=True)
+class Description:
+    """What `describe` found; `print` it.
+
+    Attributes:
+      path: what was described.
+      kind: such as `meta graph` or `SavedModel`.
+      written_by: the TensorFlow or Keras that wrote it; "unknown" where it is silent.
+      variables: (dtype, shape) by name.
+      inputs: placeholders, and ops that take from queues or iterators.
+      queues: names of the queues.
+      tables: names of the lookup tables.
+      outputs: ops that nobody consumes and that are no training.
+      signatures: of a SavedModel: ({input: Node}, {output: Node}) by name.
+      training: how many ops are there for training or saving only.
+      ops: how many there are.
+      missing: types of ops that this TensorFlow does not have.
+      python: what asks for Python or a library of its own; it is never run.
+      files: types of ops that touch files.
+      devices: device strings asked for.
+      records: how many records or events; None for other kinds.
+    """
+
+    path: Path
+    kind: str
+    written_by: str = "unknown"
+    variables: dict[str, tuple[str, tuple]] = field(default_factory=dict)
+    inputs: list[Node] = field(default_factory=list)
+    queues: list[str] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    outputs: list[Node] = field(default_factory=list)
+    signatures: dict[str, tuple[dict, dict]] = field(default_factory=dict)
+    training: int = 0
+    ops: int = 0
+    missing: list[str] = field(default_factory=list)
+    python: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    devices: list[str] = field(default_factory=list)
+    records: int | None = None
+
+    def __str__(self) -> str:
+        lines = [f"{self.path.name}: {self.kind}, written by {self.written_by}"]
+        if self.records is not None:
+            lines.append(f"  records: {self.records}")
+        if self.ops:
+            lines.append(f"  ops: {self.ops}, {self.training} of them for training or "
+                         "saving only")
+        lines += _list("variables", [f"{name} {dtype} {list(shape)}" for
+                                     name, (dtype, shape) in self.variables.items()])
+        lines += _list("goes in", [_text(node) for node in self.inputs])
+        lines += _list("queues", self.queues) + _list("tables", self.tables)
+        lines += _list("comes out", [_text(node) for node in self.outputs])
+        for name, (inputs, outputs) in self.signatures.items():
+            lines.append(f"  signature {name}: {', '.join(inputs)} to "
+                         f"{', '.join(outputs)}")
+        lines += _list("devices", self.devices) + _list("touches files", self.files)
+        lines += _list("NOT IN THIS TENSORFLOW", self.missing)
+        lines += _list("ASKS FOR PYTHON, never run here", self.python)
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def describe(path: str | os.PathLike) -> Description:
+    """Says what a file is, who wrote it, what goes in and what comes out.
+
+    The graph is read, never run, and no Python that a file brings is loaded.
+
+    Args:
+      path: a `.pb` or `.meta`, a checkpoint's prefix or `.index`, a SavedModel's or a
+        training's folder, a Keras `.h5`, a record or an event file.
+
+    Returns:
+      The description, to print or to ask.
+
+    Raises:
+      DataError: nothing is there, it is damaged, or it is of no known kind.
+    """
+    path = Path(path)
+    found = kinds.find(path)
+    with kinds.in_one_line(path, "cannot be described"):
+        if found.kind == kinds.KERAS:
+            return _keras(found)
+        if found.kind in (kinds.RECORDS, kinds.EVENTS):
+            return _records(found)
+        if found.graph is None:
+            return Description(path, found.kind, variables=_in_checkpoint(found.prefix))
+        return _graph(found)
+
+
+def _text(node: Node) -> str:
+    shape = "" if node.shape is None else f" {list(node.shape)}"
+    return f"{node.name} ({node.kind}) {node.dtype}{shape}".replace("None", "?")
+
+
+def _list(title: str, names: list[str]) -> list[str]:
+    if not names:
+        return []
+    more = [f"    ... and {len(names) - MANY} more"] if len(names) > MANY else []
+    return [f"  {title}: {len(names)}", *(f"    {name}" for name in names[:MANY]), *more]
+
+
+def _in_checkpoint(prefix: str | None) -> dict[str, tuple[str, tuple]]:
+    if prefix is None:
+        return {}
+    reader = tf.train.load_checkpoint(prefix)
+    types = reader.get_variable_to_dtype_map()
+    return {name: (types[name].name, tuple(shape)) for name, shape in
+            sorted(reader.get_variable_to_shape_map().items())}
+
+
+def _graph(found: kinds.Found) -> Description:
+    graph, every = found.graph, facts.all_nodes(found.graph)
+    return Description(
+        found.path, found.kind, _writer(found), _in_checkpoint(found.prefix),
+        inputs=[facts.node_of(n) for n in graph.node
+                if n.op in facts.PLACEHOLDERS | facts.TAKES
+                and not facts.is_training(n.name, n.op)],
+        queues=[n.name for n in graph.node if n.op.endswith(("Queue", "QueueV2"))],
+        tables=[n.name for n in graph.node if n.op in facts.TABLES],
+        outputs=facts.ends(graph),
+        signatures=_signatures(found.metas or ([found.meta] if found.meta else [])),
+        training=sum(facts.is_training(n.name, n.op) for n in graph.node),
+        ops=len(graph.node),
+        missing=facts.missing_ops(every, graph.library),
+        python=sorted({n.op for n in every if n.op in facts.PYTHON}),
+        files=sorted({n.op for n in every if n.op in facts.FILES}),
+        devices=sorted({n.device for n in every if n.device}),
+    )
+
+
+def _writer(found: kinds.Found) -> str:
+    metas = found.metas or ([found.meta] if found.meta else [])
+    for meta in metas:
+        if meta.meta_info_def.tensorflow_version:
+            return f"TensorFlow {meta.meta_info_def.tensorflow_version}"
+    producer = found.graph.versions.producer
+    return f"a TensorFlow of graph version {producer}" if producer else "unknown"
+
+
+def _signatures(metas) -> dict[str, tuple[dict, dict]]:
+    def nodes(infos):
+        return {key: Node(info.name, "signature", tf.as_dtype(info.dtype).name,
+                          None if info.tensor_shape.unknown_rank else
+                          tuple(tf.TensorShape(info.tensor_shape).as_list()))
+                for key, info in sorted(infos.items())}
+
+    return {name: (nodes(signature.inputs), nodes(signature.outputs))
+            for meta in metas for name, signature in sorted(meta.signature_def.items())
+            if name != "__saved_model_init_op"}
+
+
+def keras_config(file: h5py.File) -> dict:
+    """Returns the model's configuration in a Keras HDF5 file; {} for weights alone."""
+    text = file.attrs.get("model_config")
+    if text is None:
+        return {}
+    return json.loads(text.decode() if isinstance(text, bytes) else text)
+
+
+def keras_layers(config: dict) -> list[dict]:
+    """Returns the configurations of all layers, those inside others included."""
+    inner = config.get("config", {})
+    layers = inner.get("layers", []) if isinstance(inner, dict) else inner
+    wrapped = [inner[key] for key in ("layer", "cell") if isinstance(inner, dict)
+               and isinstance(inner.get(key), dict)]
+    return [config, *(found for layer in [*layers, *wrapped]
+                      for found in keras_layers(layer))]
+
+
+def _keras(found: kinds.Found) -> Description:
+    with h5py.File(found.path, "r") as file:
+        version = file.attrs.get("keras_version", "unknown")
+        layers = keras_layers(keras_config(file))
+        variables = {}
+
+        def note(name, item):
+            if isinstance(item, h5py.Dataset) and "optimizer_weights" not in name:
+                key = name.removeprefix("model_weights/")
+                variables[key] = (item.dtype.name, item.shape)
+
+        file.visititems(note)
+    given = version.decode() if isinstance(version, bytes) else version
+    lambdas = [layer["config"]["name"] for layer in layers
+               if layer.get("class_name") == "Lambda"]
+    return Description(found.path, found.kind, f"Keras {given}", variables,
+                       python=[f"Lambda layer '{name}'" for name in lambdas])
+
+
+def _records(found: kinds.Found) -> Description:
+    options = tf.io.TFRecordOptions(compression_type=found.compression)
+    number = sum(1 for _ in tf1.io.tf_record_iterator(str(found.path), options))
+    kind = f"{found.kind}, {found.compression}" if found.compression else found.kind
+    return Description(found.path, kind, records=number)

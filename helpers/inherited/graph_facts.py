@@ -1,0 +1,149 @@
+"""What a GraphDef says of itself, without running it: ends, inputs, training, danger."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import tensorflow as tf
+
+VARIABLES = {"Variable", "VariableV2", "VarHandleOp"}
+PLACEHOLDERS = {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"}
+TAKES = {"QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "QueueDequeue",
+         "QueueDequeueMany", "QueueDequeueUpTo", "IteratorGetNext"}
+TABLES = {"HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2",
+          "MutableDenseHashTable", "MutableDenseHashTableV2"}
+PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
+FILES = {"ReadFile", "WriteFile", "MatchingFiles", "WriteSummary", "WriteGraphSummary",
+         "CreateSummaryFileWriter", "FixedLengthRecordReaderV2", "TFRecordReaderV2",
+         "TextLineReaderV2", "WholeFileReaderV2", "IdentityReaderV2"}
+SAVING = {"SaveV2", "Save", "SaveSlices", "RestoreV2", "Restore", "RestoreSlice",
+          "MergeV2Checkpoints", "ShardedFilename"}
+SLOTS = ("Momentum", "Adam", "Adam_1", "RMSProp", "RMSProp_1", "Adagrad", "Ftrl",
+         "Ftrl_1", "ExponentialMovingAverage")
+# An op that nobody reads from is an end, but of these nobody wants the value.
+_NO_RESULT = {"NoOp", "Assert", "Const", "Assign", "AssignAdd", "AssignSub",
+              "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp",
+              "IsVariableInitialized", "VarIsInitializedOp", "Print", "QueueSizeV2",
+              "QueueCloseV2", "MergeSummary", "ScalarSummary", "HistogramSummary",
+              "ImageSummary", "Rank", "Shape", "Size", "ReadVariableOp",
+              "MakeIterator", "LookupTableSizeV2", "Exit", "Switch", "RefSwitch"}
+
+
+@dataclass(frozen=True)
+class Node:
+    """One op of the graph that is worth a name.
+
+    Attributes:
+      name: of the op.
+      kind: its type.
+      dtype: of its first output, such as `float32`; "" where the graph does not say.
+      shape: of its first output; None where the graph does not say.
+    """
+
+    name: str
+    kind: str
+    dtype: str = ""
+    shape: tuple[int | None, ...] | None = None
+
+
+def node_of(node) -> Node:
+    """Returns name, kind, dtype and shape of a NodeDef, as far as it tells."""
+    # Asking a protobuf map for a key that is not there would put it in.
+    attr = {key: value for key, value in node.attr.items()}
+    types = [attr[key].type for key in ("dtype", "T", "Tparams") if key in attr]
+    if node.op in TAKES:
+        types = [kind for key in ("component_types", "output_types") if key in attr
+                 for kind in attr[key].list.type]
+    dtype = tf.as_dtype(types[0]).name if types else ""
+    noted = attr["_output_shapes"].list.shape[:1] if "_output_shapes" in attr else []
+    given = [attr["shape"].shape] if "shape" in attr else []
+    known = [tf.TensorShape(message) for message in [*noted, *given]]
+    shape = next((tuple(s.as_list()) for s in known if s.rank is not None), None)
+    return Node(node.name, node.op, dtype, shape)
+
+
+def op_name(text: str) -> str:
+    """Returns the op in `op`, `op:1` or `^op`."""
+    return text.lstrip("^").split(":")[0]
+
+
+def is_training(name: str, kind: str) -> bool:
+    """Whether an op is there for training or saving only, by its name and type."""
+    parts = name.split("/")
+    return (
+        any(part.startswith("gradients") for part in parts)
+        or kind.startswith(("Apply", "ResourceApply", "SparseApply", "ScatterSub"))
+        or parts[0] in ("save", "report_uninitialized_variables", "train")
+        or parts[-1] in SLOTS or parts[0].startswith("beta")
+        or kind in SAVING or "Summary" in kind
+        or "Initializer" in parts or "Assign" in kind
+    )
+
+
+def ends(graph: tf.compat.v1.GraphDef) -> list[Node]:
+    """Returns the results: ops that depend on an input and that no other op reads.
+
+    Args:
+      graph: the definition; it is not run.
+    """
+    read = {op_name(source) for node in graph.node for source in node.input}
+    fed = _behind_inputs(graph)
+    return [
+        node_of(node) for node in graph.node
+        if node.name in fed - read and node.op not in _NO_RESULT
+        and not is_training(node.name, node.op) and "Queue" not in node.op
+    ]
+
+
+def _behind_inputs(graph) -> set[str]:
+    """Returns the ops that data from a placeholder, queue or iterator reaches."""
+    readers: dict[str, list[str]] = {}
+    for node in graph.node:
+        for source in node.input:
+            if not source.startswith("^"):
+                readers.setdefault(op_name(source), []).append(node.name)
+    waiting = [n.name for n in graph.node if n.op in PLACEHOLDERS | TAKES]
+    found: set[str] = set()
+    while waiting:
+        new = set(readers.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def needed(
+    graph: tf.compat.v1.GraphDef, names: Iterable[str], stop: Iterable[str] = ()
+) -> list:
+    """Returns the NodeDefs that the ops need before they can run, in graph order.
+
+    Args:
+      graph: the definition.
+      names: the ops wanted.
+      stop: ops that are fed: nothing behind them is needed.
+
+    Raises:
+      KeyError: the graph has no op of such a name.
+    """
+    by_name = {node.name: node for node in graph.node}
+    found, waiting, fed = set(), [op_name(name) for name in names], set(stop)
+    while waiting:
+        name = waiting.pop()
+        if name in found or name in fed:
+            continue
+        found.add(name)
+        waiting += [op_name(source) for source in by_name[name].input]
+    return [node for node in graph.node if node.name in found]
+
+
+def missing_ops(nodes: Iterable, library=None) -> list[str]:
+    """Returns the types of ops that the installed TensorFlow does not have."""
+    known = {function.signature.name for function in library.function} if library else (
+        set())
+    return sorted({node.op for node in nodes
+                   if not hasattr(tf.raw_ops, node.op) and node.op not in known
+                   and not node.op.startswith("_")})
+
+
+def all_nodes(graph: tf.compat.v1.GraphDef) -> list:
+    """Returns the ops of a graph and of the functions in its library."""
+    inner = [node for function in graph.library.function for node in function.node_def]
+    return [*graph.node, *inner]

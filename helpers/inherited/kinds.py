@@ -1,0 +1,227 @@
+"""Which kind of file or folder somebody left, read from its bytes, not from its name."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import tensorflow as tf
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+from tensorflow.core.protobuf import saved_model_pb2
+
+from helpers.errors import DataError, first_line
+from helpers.records import wire
+
+SAVED_MODEL, GRAPH, META = "SavedModel", "graph", "meta graph"
+CHECKPOINT, OLD_CHECKPOINT = "checkpoint", "checkpoint of the first format"
+KERAS, EVENTS, RECORDS = "Keras HDF5", "event file", "TFRecord file"
+FOLDER = "folder of a training"
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_V1_TABLE = bytes.fromhex("57fb808b247547db")  # the magic number at a table's end
+
+
+@dataclass(frozen=True)
+class Found:
+    """What lies at a path.
+
+    Attributes:
+      path: as it was given.
+      kind: one of the kinds of this module.
+      graph: the GraphDef, where there is one.
+      meta: the MetaGraphDef, for a meta graph.
+      metas: the MetaGraphDefs of a SavedModel.
+      prefix: of the checkpoint with its weights; None where there is none.
+      compression: "", "GZIP" or "ZLIB", of records.
+    """
+
+    path: Path
+    kind: str
+    graph: tf.compat.v1.GraphDef | None = None
+    meta: tf.compat.v1.MetaGraphDef | None = None
+    metas: tuple = ()
+    prefix: str | None = None
+    compression: str = ""
+
+
+@contextmanager
+def in_one_line(path: Path, doing: str) -> Iterator[None]:
+    """Turns any failure of a block into a `DataError` that names the file.
+
+    Args:
+      path: what the message begins with.
+      doing: what failed, such as "cannot be read as a graph".
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        cause = first_line(error)[:300] or type(error).__name__
+        raise DataError(f"{path}: {doing}: {cause}") from error
+
+
+def find(path: Path) -> Found:
+    """Returns what lies at a path, whatever its name says.
+
+    A manifest in the folder or one above that lists the file's SHA-256 is held to.
+
+    Args:
+      path: a file, a folder, or the prefix of a checkpoint.
+
+    Raises:
+      DataError: nothing is there, it is damaged, or it is of no kind known here.
+    """
+    with in_one_line(path, "cannot be read"):
+        for file in _files_of(path):
+            check_listed(file)
+        if path.is_dir():
+            return _folder(path)
+        if _is_prefix(path):
+            return _checkpoint(path)
+        if not path.exists():
+            raise DataError(f"{path}: there is no such file, folder or checkpoint")
+        if path.suffix == ".index":
+            return _checkpoint(path.with_suffix(""))
+        return _file(path)
+
+
+def check_listed(file: Path) -> None:
+    """Compares a file with the manifest that lists it, if there is one.
+
+    Raises:
+      DataError: the file has other bytes than those that were listed.
+    """
+    for folder in file.resolve().parents:
+        listing = folder / "manifest.json"
+        if not listing.exists():
+            continue
+        name = file.resolve().relative_to(folder).as_posix()
+        listed = json.loads(listing.read_text("utf-8")).get("files")
+        wanted = listed.get(name) if isinstance(listed, dict) else None
+        if wanted is None:
+            return
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        if digest != wanted["sha256"]:
+            raise DataError(
+                f"{file}: {file.stat().st_size} bytes that are not those that "
+                f"{listing.name} lists ({wanted['bytes']} bytes): get the file again "
+                "from where it came"
+            )
+        return
+
+
+def _files_of(path: Path) -> list[Path]:
+    if path.is_dir():
+        return sorted(file for file in path.rglob("*") if file.is_file())
+    # A checkpoint is several files that share a prefix.
+    prefix = path.name.removesuffix(".meta").removesuffix(".index")
+    files = [file for file in path.parent.glob(f"{prefix}.*") if file.is_file()]
+    return sorted({*files, *([path] if path.is_file() else [])})
+
+
+def _is_prefix(path: Path) -> bool:
+    return path.with_name(path.name + ".index").exists()
+
+
+def _folder(path: Path) -> Found:
+    for name in ("saved_model.pb", "saved_model.pbtxt"):
+        if (path / name).exists():
+            return _saved_model(path, path / name)
+    if (path / "checkpoint").exists():
+        latest = tf.train.latest_checkpoint(str(path))
+        if latest is None:
+            raise DataError(
+                f"{path / 'checkpoint'}: names a checkpoint that is not in the folder: "
+                "look for its .index file")
+        meta = Path(latest + ".meta")
+        return _file(meta) if meta.exists() else _checkpoint(Path(latest))
+    metas = sorted(path.glob("*.meta"))
+    if len(metas) == 1:
+        return _file(metas[0])
+    raise DataError(f"{path}: a folder with no saved_model.pb, no file `checkpoint` and "
+                    f"{len(metas)} .meta files: give the file itself")
+
+
+def _checkpoint(prefix: Path) -> Found:
+    tf.train.load_checkpoint(str(prefix))  # reads the index
+    return Found(prefix, CHECKPOINT, prefix=str(prefix))
+
+
+def _saved_model(folder: Path, file: Path) -> Found:
+    message = saved_model_pb2.SavedModel()
+    if file.suffix == ".pbtxt":
+        text_format.Parse(file.read_text("utf-8"), message)
+    else:
+        message.ParseFromString(file.read_bytes())
+    if not message.meta_graphs:
+        raise DataError(f"{file}: holds no graph: is it cut?")
+    prefix = folder / "variables" / "variables"
+    has = prefix.with_name("variables.index").exists()
+    return Found(folder, SAVED_MODEL, metas=tuple(message.meta_graphs),
+                 graph=message.meta_graphs[0].graph_def,
+                 prefix=str(prefix) if has else None)
+
+
+def _file(path: Path) -> Found:
+    content = path.read_bytes()
+    if not content:
+        raise DataError(f"{path}: is empty")
+    if content.startswith(_HDF5):
+        return Found(path, KERAS)
+    if content.endswith(_V1_TABLE):
+        return _old_or_index(path)
+    if found := _records(path, content):
+        return found
+    return _graph(path, content)
+
+
+def _old_or_index(path: Path) -> Found:
+    tf.train.load_checkpoint(str(path))
+    return Found(path, OLD_CHECKPOINT, prefix=str(path))
+
+
+def _records(path: Path, content: bytes) -> Found | None:
+    """Returns records or events where the first record stands under its checksum."""
+    compression = ""
+    if content[:2] == b"\x1f\x8b":
+        compression = "GZIP"
+    elif content[0] == 0x78 and int.from_bytes(content[:2], "big") % 31 == 0:
+        compression = "ZLIB"
+    elif content[8:12] != wire.masked_crc(content[:8]).to_bytes(4, "little"):
+        return None
+    options = tf.io.TFRecordOptions(compression_type=compression)
+    first = next(tf.compat.v1.io.tf_record_iterator(str(path), options), b"")
+    if not compression and b"brain.Event:" in first:
+        return Found(path, EVENTS)
+    return Found(path, RECORDS, compression=compression)
+
+
+def _graph(path: Path, content: bytes) -> Found:
+    """Returns the first message of TensorFlow that the bytes are, to the last one."""
+    for message in (tf.compat.v1.MetaGraphDef(), tf.compat.v1.GraphDef()):
+        try:
+            if path.suffix == ".pbtxt":
+                text_format.Parse(content.decode("utf-8"), message)
+            else:
+                message.ParseFromString(content)
+        except (DecodeError, text_format.ParseError, UnicodeDecodeError):
+            continue
+        if isinstance(message, tf.compat.v1.GraphDef):
+            if message.node and all(node.op for node in message.node):
+                return Found(path, GRAPH, graph=message)
+        elif message.graph_def.node and message.meta_info_def.tensorflow_version:
+            return _meta(path, message)
+    raise DataError(f"{path}: is no file of TensorFlow or Keras that is known here "
+                    "(graph, meta graph, checkpoint, SavedModel, HDF5, records, "
+                    "events), or it is damaged")
+
+
+def _meta(path: Path, message) -> Found:
+    prefix = path.with_suffix("")
+    old = prefix.exists() and prefix.is_file()
+    there = old or _is_prefix(prefix)
+    return Found(path, META, graph=message.graph_def, meta=message,
+                 prefix=str(prefix) if there else None)

@@ -1,0 +1,55 @@
+"""The weights of a file that somebody left, as NumPy arrays by name."""
+
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import tensorflow as tf
+
+from helpers.errors import DataError
+from helpers.inherited import kinds
+
+
+def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
+    """Returns every array that a file holds; parts of one variable come joined.
+
+    Args:
+      path: a checkpoint, a `.meta` beside one, a SavedModel, a frozen graph, whose
+        floating-point constants are taken, or a Keras `.h5`.
+
+    Raises:
+      DataError: it cannot be read, or holds no weights.
+    """
+    path = Path(path)
+    found = kinds.find(path)
+    with kinds.in_one_line(path, "its weights cannot be read"):
+        if found.kind == kinds.KERAS:
+            arrays = _keras(found.path)
+        elif found.prefix is not None:
+            reader = tf.train.load_checkpoint(found.prefix)
+            arrays = {name: reader.get_tensor(name)
+                      for name in sorted(reader.get_variable_to_shape_map())}
+        else:
+            arrays = _constants(found.graph)
+        if not arrays:
+            raise DataError(f"{path}: a {found.kind} without weights")
+    return arrays
+
+
+def _constants(graph) -> dict[str, np.ndarray]:
+    nodes = [node for node in graph.node if node.op == "Const"] if graph else []
+    return {node.name: tf.make_ndarray(node.attr["value"].tensor) for node in nodes
+            if tf.as_dtype(node.attr["dtype"].type).is_floating}
+
+
+def _keras(path: Path) -> dict[str, np.ndarray]:
+    arrays = {}
+
+    def note(name, item):
+        if isinstance(item, h5py.Dataset) and "optimizer_weights" not in name:
+            arrays[name.removeprefix("model_weights/")] = item[()]
+
+    with h5py.File(path, "r") as file:
+        file.visititems(note)
+    return arrays
