@@ -61,8 +61,8 @@ class Description:
         if self.records is not None:
             lines.append(f"  records: {self.records}")
         if self.ops:
-            lines.append(f"  ops: {self.ops}, {self.training} of them for training or "
-                         "saving only")
+            lines.append(f"  ops: {self.ops}, {self.training} of them for training "
+                         "or saving only")
         lines += _list("variables", [f"{name} {dtype} {list(shape)}" for
                                      name, (dtype, shape) in self.variables.items()])
         lines += _list("goes in", [_text(node) for node in self.inputs])

@@ -1,4 +1,4 @@
-"""What a GraphDef says of itself, without running it: ends, inputs, training, danger."""
+"""What a GraphDef says of itself, not being run: ends, inputs, training, danger."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Node:
 def node_of(node) -> Node:
     """Returns name, kind, dtype and shape of a NodeDef, as far as it tells."""
     # Asking a protobuf map for a key that is not there would put it in.
-    attr = {key: value for key, value in node.attr.items()}
+    attr = dict(node.attr)
     types = [attr[key].type for key in ("dtype", "T", "Tparams") if key in attr]
     if node.op in TAKES:
         types = [kind for key in ("component_types", "output_types") if key in attr

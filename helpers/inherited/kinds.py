@@ -1,4 +1,4 @@
-"""Which kind of file or folder somebody left, read from its bytes, not from its name."""
+"""Which kind of file or folder somebody left, read from its bytes, not its name."""
 
 import hashlib
 import json
@@ -134,8 +134,8 @@ def _folder(path: Path) -> Found:
         latest = tf.train.latest_checkpoint(str(path))
         if latest is None:
             raise DataError(
-                f"{path / 'checkpoint'}: names a checkpoint that is not in the folder: "
-                "look for its .index file")
+                f"{path / 'checkpoint'}: names a checkpoint that is not in the "
+                "folder: look for its .index file")
         meta = Path(latest + ".meta")
         return _file(meta) if meta.exists() else _checkpoint(Path(latest))
     metas = sorted(path.glob("*.meta"))

@@ -213,8 +213,8 @@ def _refuse(path: Path, nodes, library) -> None:
                             "never run here: feed what it gives by inputs=[...]")
     if missing := facts.missing_ops(nodes, library):
         raise DataError(f"{path}: needs ops that this TensorFlow does not have "
-                        f"({', '.join(missing)}): choose outputs that do not need them, "
-                        "or run the file once in TensorFlow 1.15 and freeze it")
+                        f"({', '.join(missing)}): choose outputs that do not need "
+                        "them, or freeze the file once in TensorFlow 1.15")
 
 
 def _imported(graph_def: tf1.GraphDef, wanted: Sequence[str], inputs) -> tf.Graph:
