@@ -115,7 +115,8 @@ def _list(title: str, names: list[str]) -> list[str]:
     if not names:
         return []
     more = [f"    ... and {len(names) - MANY} more"] if len(names) > MANY else []
-    return [f"  {title}: {len(names)}", *(f"    {name}" for name in names[:MANY]), *more]
+    shown = [f"    {name}" for name in names[:MANY]]
+    return [f"  {title}: {len(names)}", *shown, *more]
 
 
 def _in_checkpoint(prefix: str | None) -> dict[str, tuple[str, tuple]]:

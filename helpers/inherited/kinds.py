@@ -141,8 +141,8 @@ def _folder(path: Path) -> Found:
     metas = sorted(path.glob("*.meta"))
     if len(metas) == 1:
         return _file(metas[0])
-    raise DataError(f"{path}: a folder with no saved_model.pb, no file `checkpoint` and "
-                    f"{len(metas)} .meta files: give the file itself")
+    raise DataError(f"{path}: a folder with no saved_model.pb, no file `checkpoint` "
+                    f"and {len(metas)} .meta files: give the file itself")
 
 
 def _checkpoint(prefix: Path) -> Found:
