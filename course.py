@@ -43,6 +43,8 @@ COMMANDS = {
     "run": ("tools.run_lessons", "execute lessons, print the seconds of each"),
     "tensorboard": ("tools.serve_graphs", "look at prebuilt/ and logs/"),
     "progress": ("tools.progress", "which exercises you have solved"),
+    "port": ("tools.port", "what became of every TensorFlow name in old code"),
+    "doctor": ("tools.doctor", "what is wrong with this machine, and how to fix it"),
     "bench": ("benchmarks", "our ways beside their rivals, each in its own process"),
 }
 
@@ -219,6 +221,9 @@ def main(arguments):
             return 0
         print(f"course.py: there is no command {name}", file=sys.stderr)
         return 2
+    if name == "doctor":  # runs where the set-up does not
+        program = str(ROOT / "tools" / "doctor.py")
+        return subprocess.call([sys.executable, program, *rest])
     try:
         check_machine()
         set_up()

@@ -1,0 +1,62 @@
+"""`course.py doctor`: a line for each thing, the fix where it is bad, an exit code."""
+
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import course
+from tools import doctor
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_it_runs_with_any_python_and_no_set_up(tmp_path):
+    for name in ("course.py", "tools/doctor.py", "requirements.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    done = subprocess.run([sys.executable, "-I", tmp_path / "course.py", "doctor"],
+                          capture_output=True, text=True, timeout=60)
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(doctor.examine()), done.stderr
+    assert any("not done yet" in line for line in lines)
+    assert done.returncode == int(any(line.startswith("BAD") for line in lines))
+
+
+@pytest.mark.parametrize(
+    ("name", "sick", "word"),
+    [("Python", lambda p: p.setattr(sys, "version_info", (3, 9, 1)), "3.10 to 3.13"),
+     ("C library", lambda p: p.setattr(platform, "libc_ver", lambda: ("", "")),
+      "needs glibc"),
+     ("C library", lambda p: p.setattr(platform, "libc_ver", lambda: ("glibc", "2.12")),
+      "newer system"),
+     ("processor", lambda p: p.setattr(doctor, "CPU_FLAGS", ("no-such-flag",)), "AVX"),
+     ("disk", lambda p: (p.setattr(course, "DISK_BYTES", 10**18),
+                         p.setattr(course, "is_set_up", lambda: False)), "make room"),
+     ("data", lambda p: p.setenv("HELPERS_DATA", f"{__file__}/data"),
+      "set HELPERS_DATA")],
+)
+def test_what_stands_in_the_way_is_bad_and_says_the_fix(
+    name, sick, word, monkeypatch, capsys
+):
+    if name == "processor" and not Path("/proc/cpuinfo").exists():
+        pytest.skip("this system does not list what its processor can")
+    sick(monkeypatch)
+    finding = next(f for f in doctor.examine() if f.name == name)
+    assert finding.state == doctor.BAD and word in finding.text
+    assert doctor.main([]) == 1
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("BAD")
+
+
+def test_a_proxy_that_would_catch_jupyterlab_is_a_note(monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    finding = doctor.proxy()
+    assert finding.state == doctor.WARN and "NO_PROXY" in finding.text
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert doctor.proxy().state == doctor.OK

@@ -1,0 +1,183 @@
+"""What is wrong with this machine for the course, and how to fix it: a line each.
+
+    python3 course.py doctor
+
+It needs nothing but Python, so it runs where the set-up does not. The exit code is 1
+where something stands in the way, 0 where at most something is inconvenient.
+"""
+
+import contextlib
+import os
+import platform
+import shutil
+import socket
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+GIGA = 10**9
+OK, WARN, BAD = "ok", "note", "BAD"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox",
+            "safari", "msedge")
+GLIBC = (2, 17)  # of TensorFlow's manylinux wheel
+CPU_FLAGS = ("avx",)
+
+
+class Finding(NamedTuple):
+    """One line: what was looked at, how it is, and the fix if it is bad."""
+
+    name: str
+    state: str
+    text: str
+
+
+def python_version(course) -> Finding:
+    found = "{}.{}.{}".format(*sys.version_info[:3])
+    try:
+        course.check_machine()
+    except course.Problem as problem:
+        return Finding("Python", BAD, f"{problem}: install one of these beside it")
+    return Finding("Python", OK, f"{found} on {platform.system()} {platform.machine()}")
+
+
+def environment(course) -> Finding:
+    if course.is_set_up():
+        return Finding("set-up", OK, ".venv is whole")
+    if course.VENV.exists():
+        return Finding("set-up", WARN, ".venv is not finished or belongs to another "
+                       "folder: python3 course.py lab makes it anew")
+    return Finding("set-up", WARN, "not done yet: python3 course.py lab does it, once")
+
+
+def disk(course) -> Finding:
+    free = shutil.disk_usage(ROOT).free
+    text = f"{free / GIGA:.0f} GB free"
+    if free < course.DISK_BYTES and not course.is_set_up():
+        return Finding("disk", BAD, f"{text}, the set-up needs "
+                       f"{course.DISK_BYTES / GIGA:.0f}: make room")
+    return Finding("disk", OK, text)
+
+
+def memory() -> Finding:
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, AttributeError, OSError):
+        return Finding("memory", WARN, "cannot be read here; 8 GB are enough")
+    if total < 6 * GIGA:
+        return Finding("memory", WARN, f"{total / GIGA:.0f} GB: lessons 07 and 08 may "
+                       "be short of it; close other programs")
+    return Finding("memory", OK, f"{total / GIGA:.0f} GB")
+
+
+def cores() -> Finding:
+    number = os.cpu_count() or 1
+    if number < 2:
+        return Finding("cores", WARN, "1: lessons take twice the minutes that they say")
+    return Finding("cores", OK, str(number))
+
+
+def glibc() -> Finding:
+    name, version = platform.libc_ver()
+    if name != "glibc":
+        if platform.system() == "Linux":
+            return Finding("C library", BAD, f"{name or 'not glibc'}: TensorFlow's "
+                           "wheel needs glibc: use Debian, Ubuntu or Fedora")
+        return Finding("C library", OK, "none needed here")
+    if tuple(map(int, version.split(".")[:2])) < GLIBC:
+        return Finding("C library", BAD, f"glibc {version}, needed is "
+                       f"{GLIBC[0]}.{GLIBC[1]}: use a newer system or a container")
+    return Finding("C library", OK, f"glibc {version}")
+
+
+def processor() -> Finding:
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return Finding("processor", OK, platform.machine())
+    try:
+        flags = Path("/proc/cpuinfo").read_text().split()
+    except OSError:
+        return Finding("processor", OK, platform.machine())
+    missing = [flag for flag in CPU_FLAGS if flag not in flags]
+    if missing:
+        return Finding("processor", BAD, "without AVX: TensorFlow's wheel stops with "
+                       "'illegal instruction': use another machine or a cloud")
+    return Finding("processor", OK, f"{platform.machine()} with AVX")
+
+
+def proxy() -> Finding:
+    names = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+    found = [name for name in names if os.environ.get(name)]
+    if not found:
+        return Finding("proxy", OK, "none; behind one, set HTTPS_PROXY first")
+    if "127.0.0.1" not in os.environ.get("NO_PROXY", os.environ.get("no_proxy", "")):
+        return Finding("proxy", WARN, f"{found[0]} is set: set NO_PROXY=127.0.0.1 too, "
+                       "or the browser may not reach JupyterLab")
+    return Finding("proxy", OK, f"{found[0]} is set, 127.0.0.1 is spared")
+
+
+def loopback() -> Finding:
+    try:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            probe.listen()
+            with socket.create_connection(probe.getsockname(), timeout=5):
+                pass
+    except OSError as error:
+        return Finding("ports", BAD, f"nothing can listen on 127.0.0.1 ({error}): a "
+                       "firewall? JupyterLab, TensorBoard and lesson 09 need it")
+    taken = []
+    for port in (8888, 6006):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                taken.append(port)
+    if taken:
+        return Finding("ports", OK, f"{taken[0]} is taken; another one will be used")
+    return Finding("ports", OK, "8888 and 6006 are free")
+
+
+def browser() -> Finding:
+    if platform.system() in ("Windows", "Darwin"):
+        return Finding("browser", OK, "that of the system")
+    found = next(filter(shutil.which, BROWSERS), None)
+    if found is None:
+        return Finding("browser", WARN, "none found: `course.py run` needs none; on "
+                       "Debian: apt install chromium")
+    return Finding("browser", OK, found)
+
+
+def data_folder() -> Finding:
+    folder = Path(os.environ.get("HELPERS_DATA") or ROOT / "data")
+    with contextlib.suppress(RuntimeError):
+        folder = folder.expanduser()
+    there = folder if folder.exists() else folder.parent
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        return Finding("data", BAD, f"{folder} cannot be written: set HELPERS_DATA to "
+                       "a folder of yours")
+    return Finding("data", OK, "can be written")
+
+
+def examine() -> list[Finding]:
+    """Returns what was found, the worst first."""
+    sys.path.insert(0, str(ROOT))
+    import course
+
+    found = [python_version(course), environment(course), disk(course), memory(),
+             cores(), glibc(), processor(), proxy(), loopback(), browser(),
+             data_folder()]
+    return sorted(found, key=lambda finding: (BAD, WARN, OK).index(finding.state))
+
+
+def main(arguments: list[str]) -> int:
+    if arguments:
+        print(__doc__.strip())
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    found = examine()
+    for finding in found:
+        print(f"{finding.state:5s} {finding.name:10s} {finding.text}")
+    return int(any(finding.state == BAD for finding in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
