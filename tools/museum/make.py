@@ -88,7 +88,8 @@ def make_slim():
         tf.set_random_seed(SEED)
         fed = tf.placeholder(tf.float32, [None, 16, 16, 3], name="images")
         wanted = tf.placeholder(tf.int32, [None], name="labels")
-        logits = slim_net(fed, is_training=True)
+        is_training = tf.placeholder_with_default(False, [], name="is_training")
+        logits = slim_net(fed, is_training)
         tf.nn.softmax(logits, name="probabilities")
         loss = tf.losses.sparse_softmax_cross_entropy(wanted, logits)
         total = tf.losses.get_total_loss()
@@ -103,7 +104,7 @@ def make_slim():
         with session(graph) as s:
             s.run(tf.global_variables_initializer())
             for _ in range(30):
-                s.run(train, {fed: images, wanted: labels})
+                s.run(train, {fed: images, wanted: labels, is_training: True})
             saver.save(s, at("slim", "model.ckpt"), global_step=step)
             raw = {v.op.name: s.run(v) for v in tf.trainable_variables()}
             shadow = {v.op.name: s.run(averages.average(v))
