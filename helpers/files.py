@@ -1,18 +1,22 @@
 """Where files live, and how a file gets its name only when it is whole."""
 
 import contextlib
+import errno
+import glob
 import hashlib
 import os
+import re
 import shutil
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from helpers.errors import DataError
 
 ROOT = Path(__file__).resolve().parent.parent
 STALE_SECONDS = 24 * 3600
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS)
 
 
 def data_folder() -> Path:
@@ -24,7 +28,14 @@ def data_folder() -> Path:
     Raises:
       DataError: nothing can be written there.
     """
-    wanted = Path(os.environ.get("HELPERS_DATA") or "data").expanduser()
+    named = os.environ.get("HELPERS_DATA") or "data"
+    try:
+        wanted = Path(named).expanduser()
+    except RuntimeError as error:  # ~somebody, who has no home here
+        raise DataError(
+            f"HELPERS_DATA={named}: there is no such home folder ({error}): set it to "
+            "a folder of yours"
+        ) from error
     folder = (ROOT / wanted).resolve()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,12 +56,16 @@ def fresh_folder(path: str | os.PathLike) -> Path:
     Where it is a link, the link gives way to a folder; what it led to stays as it is.
 
     Args:
-      path: the folder; all that is in it is deleted.
+      path: the folder; all that is in it is deleted. The current folder, your home,
+        the course's own and whatever holds one of them are refused as they are.
 
     Raises:
-      DataError: it cannot be emptied.
+      DataError: it is refused, or cannot be emptied; says whether something is gone.
     """
+    if not os.fspath(path):
+        raise DataError("fresh_folder: the path is empty. Nothing was deleted")
     path = Path(path)
+    _refuse_to_empty(path)
     try:
         if path.is_symlink():
             path.unlink()
@@ -58,11 +73,24 @@ def fresh_folder(path: str | os.PathLike) -> Path:
             shutil.rmtree(path)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        left = "a part of it may be gone" if path.is_dir() else "it is as it was"
         raise DataError(
-            f"{path}: cannot be emptied ({error.strerror or error}): close what uses "
-            "it, or delete it by hand"
+            f"{path}: cannot be emptied ({error.strerror or error}); {left}. Close "
+            "what uses it, or name another folder"
         ) from error
     return path
+
+
+def _refuse_to_empty(path: Path) -> None:
+    """Raises `DataError` for a folder that nobody means to lose."""
+    if path.is_symlink():
+        return  # the link goes, and nothing else
+    kept = {"the current folder": Path.cwd(), "the course's folder": ROOT}
+    with contextlib.suppress(RuntimeError):
+        kept["your home folder"] = Path.home()
+    for what, folder in kept.items():
+        if folder.resolve().is_relative_to(path.resolve()):
+            raise DataError(f"{path}: this is or holds {what}. Nothing was deleted")
 
 
 def sha256(path: str | os.PathLike) -> str:
@@ -88,15 +116,11 @@ def whole_file(path: str | os.PathLike) -> Iterator[Path]:
       A unique path in the same folder, to write to.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _incomplete(path)
-    try:
+    with _writing(path), _incomplete(path, Path.touch) as temporary:
         yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -113,28 +137,70 @@ def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
       A unique, empty folder beside it, to fill.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _incomplete(path)
-    temporary.mkdir()
-    try:
+    with _writing(path), _incomplete(path, Path.mkdir) as temporary:
         yield temporary
         try:
             os.rename(temporary, path)
         except OSError:
             if not path.is_dir():
                 raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _incomplete(path: Path) -> Path:
-    """Returns a unique temporary name for `path`; sweeps those of dead writers."""
-    for leftover in path.parent.glob(f"{path.name}.incomplete-*"):
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turns an error that means "no room" or "not here" into one line."""
+    try:
+        yield
+    except OSError as error:
+        # NumPy's writer tells no number when a disk is full.
+        ours = str(error.filename or "").startswith(f"{path}.incomplete-")
+        if not ours and error.errno not in (None, *_NO_ROOM):
+            raise
+        raise DataError(
+            f"{path}: cannot be written ({error.strerror or error}). Nothing was kept, "
+            "and what was there before is as it was: make room there, and run it again"
+        ) from error
+
+
+@contextlib.contextmanager
+def _incomplete(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """Makes a file or folder of a unique temporary name; sweeps those of the dead.
+
+    The name holds the number of this process: a clock that jumps can make the file
+    of a living writer look old.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for leftover in path.parent.glob(f"{glob.escape(path.name)}.incomplete-*"):
         with contextlib.suppress(OSError):
-            if time.time() - leftover.stat().st_mtime < STALE_SECONDS:
-                continue
-            if leftover.is_dir():
-                shutil.rmtree(leftover, ignore_errors=True)
-            else:
-                leftover.unlink()
-    return path.with_name(f"{path.name}.incomplete-{uuid.uuid4().hex[:8]}")
+            old = time.time() - leftover.stat().st_mtime > STALE_SECONDS
+            if old and not _writer_lives(leftover.name):
+                _remove(leftover)
+    name = f"{path.name}.incomplete-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    temporary = path.with_name(name)
+    make(temporary)
+    try:
+        yield temporary
+    finally:
+        _remove(temporary)
+
+
+def _writer_lives(name: str) -> bool:
+    """Returns whether the process that a temporary name holds runs on this machine."""
+    number = re.search(r"\.incomplete-(\d+)-\w+$", name)
+    if not number or os.name == "nt":  # there, `kill` would mean what it says
+        return False
+    try:
+        os.kill(int(number[1]), 0)
+    except PermissionError:
+        return True  # somebody else's
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    """Removes a file or a folder; what is not there is fine."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -16,34 +16,29 @@ from pathlib import Path, PurePosixPath
 from tqdm import tqdm
 
 from helpers import manifest
+from helpers.datasets.zip_list import check_list
 from helpers.errors import DataError
 from helpers.files import whole_folder
 
 MAX_BYTES = 4 << 30
 MAX_RATIO = 200  # pictures and tables shrink to a tenth at best, zeros to a thousandth
+MAX_DEPTH = 64  # folders in folders; systems end at some hundreds
 DISK_BLOCK = 4096
 _MAKER = "helpers.datasets.unpack_zip, version 1"
 
 
-def unpack_zip(
-    zip_path: str | os.PathLike,
-    folder: str | os.PathLike,
-    *,
-    files: int | None = None,
-    max_bytes: int = MAX_BYTES,
-) -> Path:
+def unpack_zip(zip_path: str | os.PathLike, folder: str | os.PathLike) -> Path:
     """Unpacks an archive into a new folder, with a `manifest.json` of what it holds.
 
     Nothing is written unless every name in the archive's list is a plain relative
-    one, none comes twice, and the sizes are sane. Nothing is skipped or renamed.
+    one, none comes twice, the sizes are sane, and the list names all that the archive
+    holds. Nothing is skipped or renamed.
 
     Args:
       zip_path: the archive.
       folder: gets its name when all is unpacked. If it is there, whole, from this
         archive, nothing is done; one that an earlier call made, damaged or of another
         archive, is replaced.
-      files: how many files it must hold; None where that is not known.
-      max_bytes: the most that it may unpack to.
 
     Returns:
       The folder.
@@ -59,13 +54,23 @@ def unpack_zip(
             if manifest.is_whole(folder, **made):
                 return folder
             _check_names(zip_path, members)
-            _check_sizes(zip_path, members, files, max_bytes, folder)
+            _check_sizes(zip_path, members, folder)
+            with open(zip_path, "rb") as file:
+                check_list(zip_path, file, members, archive.start_dir)
             manifest.clear_way(folder, _MAKER)
             with whole_folder(folder) as draft:
                 _write(zip_path, archive, members, draft)
                 manifest.write_manifest(draft, **made)
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{zip_path}: refused, the name {error.object!r} is not the UTF-8 that its "
+            "list says"
+        ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise DataError(f"{zip_path}: damaged archive ({error}): delete it") from error
+        raise DataError(
+            f"{zip_path}: damaged archive ({error}). Nothing was unpacked; fetch or "
+            "copy it again"
+        ) from error
     except OSError as error:
         raise DataError(
             f"{zip_path}: cannot be unpacked to {folder} ({error.strerror or error})"
@@ -81,7 +86,7 @@ def _identity(members: list[zipfile.ZipInfo]) -> str:
 
 def _check_names(zip_path: Path, members: list[zipfile.ZipInfo]) -> None:
     """Refuses every name that another system or another folder could understand."""
-    files, folders = set(), set()
+    files, folders = {_key(manifest.NAME)}, set()  # that name is for our own list
     for member in members:
         # `filename` is already tidied by zipfile; we want what stands in the file.
         name = member.orig_filename
@@ -89,7 +94,9 @@ def _check_names(zip_path: Path, members: list[zipfile.ZipInfo]) -> None:
         key = _key(name)
         parents = {_key(str(parent)) for parent in PurePosixPath(name).parents}
         if not problem and not name.endswith("/"):
-            if key in files:
+            if key == _key(manifest.NAME):
+                problem = "has the name of the list that is written beside it"
+            elif key in files:
                 problem = "comes twice"
             files.add(key)
         elif not problem:
@@ -115,6 +122,8 @@ def _name_problem(name: str) -> str | None:
         return "leaves the folder"
     if any(part in ("", ".") for part in parts) or not name.isprintable():
         return "has a name that is not plain"
+    if len(parts) > MAX_DEPTH:
+        return f"lies in more than {MAX_DEPTH} folders"
     return None
 
 
@@ -137,17 +146,15 @@ def _key(name: str) -> str:
     return unicodedata.normalize("NFC", name.rstrip("/")).casefold()
 
 
-def _check_sizes(zip_path, members, files, max_bytes, folder: Path) -> None:
+def _check_sizes(zip_path, members, folder: Path) -> None:
     """Refuses what would fill the disk, before a byte is written."""
     plain = [member for member in members if not member.is_dir()]
     if not plain:
         raise DataError(f"{zip_path}: refused, it holds no files")
-    if files is not None and len(plain) != files:
-        raise DataError(f"{zip_path}: refused, {len(plain)} files, expected {files}")
     total = sum(member.file_size for member in plain)
-    if total > max_bytes:
+    if total > MAX_BYTES:
         raise DataError(
-            f"{zip_path}: refused, it unpacks to {total:,} bytes, limit {max_bytes:,}"
+            f"{zip_path}: refused, it unpacks to {total:,} bytes, limit {MAX_BYTES:,}"
         )
     if total > MAX_RATIO * zip_path.stat().st_size:
         raise DataError(

@@ -111,7 +111,7 @@ def _objects(path: Path, images: dict[int, str]) -> dict[int, list[PicturedObjec
         return objects
     content = _parse(path)
     categories = _entries(content, path, "categories", id=int, name=str)
-    names = {one["id"]: one["name"] for one in categories}
+    names = _by_id(categories, path, "categories", "name")
     keys = {"image_id": int, "category_id": int, "bbox": list}
     for k, one in enumerate(_entries(content, path, "annotations", **keys)):
         if [type(part) in (int, float) for part in one["bbox"]] != [True] * 4:
@@ -131,7 +131,24 @@ def _images(content: Any, path: Path) -> dict[int, str]:
     images = _entries(content, path, "images", id=int, file_name=str)
     if not images:
         raise DataError(f"{path}: it lists no images.")
-    return {one["id"]: one["file_name"] for one in images}
+    return _by_id(images, path, "images", "file_name")
+
+
+def _by_id(entries: list[dict], path: Path, part: str, key: str) -> dict[int, str]:
+    """Returns one value of each entry by its id, which no two may share."""
+    found: dict[int, str] = {}
+    for k, entry in enumerate(entries):
+        if entry["id"] in found:
+            raise DataError(
+                f"{path}: entry {k} of `{part}` has the id {entry['id']}, which "
+                f"{found[entry['id']]!r} has too: nobody can tell whose is whose"
+            )
+        if not -(2**63) <= entry["id"] < 2**63:
+            raise DataError(
+                f"{path}: entry {k} of `{part}` has an id beyond 64 bits, {entry['id']}"
+            )
+        found[entry["id"]] = entry[key]
+    return found
 
 
 def _entries(content: Any, path: Path, part: str, /, **kinds: type) -> list[dict]:
@@ -144,7 +161,7 @@ def _entries(content: Any, path: Path, part: str, /, **kinds: type) -> list[dict
         for key, kind in kinds.items():
             if not isinstance(entry, dict) or key not in entry:
                 cause = f"has no {key!r}"
-            elif not isinstance(entry[key], kind):
+            elif type(entry[key]) is not kind:  # True is an int, and no number
                 cause = f"has {json.dumps(entry[key])[:40]} as its {key}"
             else:
                 continue

@@ -76,5 +76,8 @@ def _downloaded() -> dict[str, np.ndarray]:
     with np.load(file, allow_pickle=False) as arrays:
         missing = sorted(set(ARRAYS) - set(arrays))
         if missing:
-            raise DataError(f"{file}: it holds no {missing[0]}: delete it")
+            raise DataError(
+                f"{file}: it holds no {missing[0]}, so it is another archive of that "
+                'name. grab_mnist(source="bundled") needs none'
+            )
         return {name: arrays[name] for name in ARRAYS}

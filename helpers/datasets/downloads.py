@@ -12,6 +12,7 @@ import requests
 import urllib3
 from tqdm import tqdm
 
+from helpers.datasets.deadline import Deadline
 from helpers.errors import DataError
 from helpers.files import data_folder, whole_file
 
@@ -38,8 +39,7 @@ class Download:
       size: bytes.
       digest: algorithm and hexadecimal digits, as in "sha256:731c5a...".
       offline: the call that needs no network, for the error message.
-      deadline: seconds for all tries together, looked at whenever something comes: a
-        server that sends a little now and then never runs into a timeout.
+      deadline: seconds for all tries together, whatever the server does.
       timeout: seconds to connect, and seconds to hear anything.
     """
 
@@ -75,42 +75,46 @@ class Download:
         return path
 
     def _fetch_from_any(self, temporary: Path) -> None:
-        end = time.monotonic() + self.deadline
         causes = []
-        for url in self.urls:
-            try:
-                temporary.write_bytes(b"")
-                self._fetch_from(url, temporary, end)
-                return
-            except _Failed as failure:
-                causes.append(f"{url}: {failure}")
-                last = failure
+        with Deadline(self.deadline) as deadline:
+            for url in self.urls:
+                try:
+                    temporary.write_bytes(b"")
+                    self._fetch_from(url, temporary, deadline)
+                    return
+                except _Failed as failure:
+                    causes.append(f"{url}: {failure}")
+                    last = failure
         raise self._error("; ".join(causes)) from last
 
-    def _fetch_from(self, url: str, temporary: Path, end: float) -> None:
+    def _fetch_from(self, url: str, temporary: Path, deadline: Deadline) -> None:
         for attempt in range(RETRIES + 1):
             try:
-                self._append(url, temporary, end)
+                self._append(url, temporary, deadline)
                 break
-            except _Dropped:
-                if attempt == RETRIES:
+            except _Failed as failure:
+                _check_time(deadline)  # a connection that was shut looks dropped
+                if attempt == RETRIES or not isinstance(failure, _Dropped):
                     raise
-                pause = PAUSE_SECONDS * 2**attempt
-                time.sleep(max(0.0, min(pause, end - time.monotonic())))
+                time.sleep(min(PAUSE_SECONDS * 2**attempt, deadline.left()))
         if not self._is_right(temporary):
             raise _Failed("another file came: its hash is not the one we know")
 
-    def _append(self, url: str, temporary: Path, end: float) -> None:
+    def _append(self, url: str, temporary: Path, deadline: Deadline) -> None:
         """Adds to the file what is still missing of it."""
         have = temporary.stat().st_size
         headers = {"Accept-Encoding": "identity"}
         if have:
             headers["Range"] = f"bytes={have}-"
-        left = self._left(end)
+        left = _check_time(deadline)
         timeout = tuple(min(part, left) for part in self.timeout)
-        with _network_failures(timeout):
-            response = requests.get(url, headers=headers, stream=True, timeout=timeout)
-        with response:
+        with contextlib.ExitStack() as open_:
+            session = open_.enter_context(deadline.session())
+            with _network_failures(timeout):
+                response = session.get(
+                    url, headers=headers, stream=True, timeout=timeout
+                )
+            open_.enter_context(response)
             if not _continues(response, have):
                 have = 0
             _check_answer(response, self.size - have)
@@ -125,7 +129,7 @@ class Download:
                 ) as bar,
             ):
                 while block := _next_block(response, timeout):
-                    self._left(end)
+                    _check_time(deadline)
                     have += len(block)
                     if have > self.size:
                         raise _Failed(f"it is longer than {self.size:,} bytes")
@@ -133,12 +137,6 @@ class Download:
                     bar.update(len(block))
         if have < self.size:
             raise _Dropped(f"the connection was dropped after {have:,} bytes")
-
-    def _left(self, end: float) -> float:
-        left = end - time.monotonic()
-        if left <= 0:
-            raise _Failed(f"not finished after {self.deadline:g} s")
-        return left
 
     def _is_right(self, path: Path) -> bool:
         """Returns whether the file has the hash that we know."""
@@ -151,6 +149,13 @@ class Download:
 
     def _error(self, cause: str) -> DataError:
         return DataError(f"{self.name}: {cause}. {self.offline} needs no network")
+
+
+def _check_time(deadline: Deadline) -> float:
+    """Returns the seconds that are left; raises `_Failed` where there are none."""
+    if not deadline.left():
+        raise _Failed(f"not finished after {deadline.seconds:g} s")
+    return deadline.left() or 0.001  # a timeout of nothing would mean none
 
 
 def _continues(response: requests.Response, have: int) -> bool:
@@ -197,5 +202,7 @@ def _network_failures(timeout) -> Iterator[None]:
         raise _Dropped("the connection was dropped") from error
     except requests.exceptions.RequestException as error:
         raise _Failed(type(error).__name__) from error
+    except ValueError as error:  # of a redirect that is no UTF-8, or no address
+        raise _Failed("it leads on to an address that cannot be read") from error
     except (errors.HTTPError, OSError) as error:
         raise _Dropped("the connection was dropped") from error

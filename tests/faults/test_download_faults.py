@@ -116,6 +116,45 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.server.over.wait(0.02):
                 return
 
+    def drip(self, data: bytes):
+        """Sends a byte at a time, each long before a timeout, for a minute at least."""
+        for byte in data + b"x" * 600:
+            self.wfile.write(bytes([byte]))
+            if self.server.over.wait(0.1):
+                return
+
+    def trickled_headers(self, nth):
+        self.drip(b"HTTP/1.1 200 OK\r\nX-Name: ")
+
+    def trickled_status(self, nth):
+        self.drip(b"HTTP/1.1 200 ")
+
+    def endless_continue(self, nth):
+        while not self.server.over.wait(0.1):
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def trickled_chunk_size(self, nth):
+        self.start(length=None, Transfer_Encoding="chunked")
+        self.drip(b"10;name=")
+
+    def trickled_trailers(self, nth):
+        self.start(length=None, Transfer_Encoding="chunked")
+        self.wfile.write(b"5\r\n12345\r\n0\r\n")
+        self.drip(b"X-Name: ")
+
+    def slow_redirects(self, nth):
+        self.server.over.wait(0.3)
+        self.start(0, 302, Location=f"{self.server.url}/slow_redirects")
+
+    def redirect_to_a_trickle(self, nth):
+        self.start(0, 302, Location=f"{self.server.url}/trickled_headers")
+
+    def redirect_in_latin_1(self, nth):
+        self.start(0, 302, Location=f"{self.server.url}/caf\xe9.zip")
+
+    def redirect_to_nowhere(self, nth):
+        self.start(0, 302, Location="http://[::1/file.zip")
+
     def wrong(self, nth):
         self.start()
         self.wfile.write(bytes(len(CONTENTS)))
@@ -210,6 +249,8 @@ def refused(download: Download, data: Path) -> str:
         ("silent", "nothing came for 0.5 s", 3),
         ("wrong", "its hash is not the one we know", 1),
         ("endless", "it is longer than", 1),
+        ("redirect_in_latin_1", "leads on to an address that cannot be read", 1),
+        ("redirect_to_nowhere", "leads on to an address that cannot be read", 1),
     ],
 )
 def test_a_fault_is_one_line_and_leaves_nothing(fault, cause, tries, server, data):
@@ -223,6 +264,21 @@ def test_a_trickle_ends_at_the_total_deadline(server, data):
     message = refused(known(f"{server.url}/trickle", deadline=1.0), data)
     assert "not finished after 1 s" in message
     assert len(server.requests) == 1
+
+
+@pytest.mark.timeout(40)  # the server goes on for a minute and longer
+@pytest.mark.parametrize("fault", [
+    "trickled_headers", "trickled_status", "endless_continue", "trickled_chunk_size",
+    "trickled_trailers", "slow_redirects", "redirect_to_a_trickle",
+])
+def test_a_trickle_outside_the_contents_ends_at_the_deadline_too(fault, server, data):
+    """Whoever waits in the HTTP library is woken: the connection is shut."""
+    before = threading.active_count()
+    message = refused(known(f"{server.url}/{fault}", deadline=1.0), data)
+    assert "not finished after 1 s" in message
+    server.over.set()
+    while threading.active_count() > before:  # the server's; the mark ends it
+        time.sleep(0.05)
 
 
 def test_retries_end_at_the_total_deadline_too(server, data):

@@ -307,6 +307,43 @@ def test_a_damaged_manifest_does_not_stop_a_new_set(tmp_path):
     assert records.check_shards(tmp_path / "x") == 2
 
 
+# Numbers that would end the process -----------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("buffer", [10**9, 2**31, 2**40, 2**63])
+def test_a_buffer_beyond_the_memory_holds_what_there_is(tmp_path, read, buffer):
+    """TensorFlow makes room for all of it first, and the process dies."""
+    examples = [records.make_example(jpeg(), n) for n in range(23)]
+    paths = records.write_shards(examples, tmp_path / "x", 2, seed=1)
+    options = {"image_size": SIZE, "num_epochs": 1, "shuffle_buffer": buffer}
+    for source in (tmp_path / "x", paths):
+        if read is through_dataset:
+            batches = list(records.image_label_dataset(source, 4, **options))
+        else:
+            with tf.Graph().as_default() as graph:
+                batch = records.image_label_queue(source, 4, **options)
+                with tf1.Session(graph=graph) as session:
+                    session.run(tf1.local_variables_initializer())
+                    with queues.running_queues(session, stall=30) as runner:
+                        batches = list(runner.steps(batch))
+        labels = np.concatenate([labels for _, labels in batches])
+        assert sorted(labels) == list(range(23)) != labels.tolist()
+
+
+@pytest.mark.parametrize("build", [records.image_label_queue,
+                                   records.image_label_dataset])
+@pytest.mark.parametrize("option", ["batch_size", "num_threads", "image_size"])
+@pytest.mark.parametrize("number", [10**9, 2**31, 2**63, -1, 1.5, True])
+def test_other_numbers_that_cannot_be(tmp_path, build, option, number):
+    examples = [records.make_example(jpeg(), n) for n in range(3)]
+    records.write_shards(examples, tmp_path / "x", 1, seed=1)
+    options = {"batch_size": 2, "image_size": SIZE, option: number}
+    expected = pytest.raises((ValueError, TypeError), match=f"{option}=")
+    with tf.Graph().as_default(), expected:
+        build(tmp_path / "x", **options)
+
+
 # Records that are no pictures -----------------------------------------------------
 
 
@@ -328,7 +365,14 @@ def two_labels() -> tf.train.Example:
     return example
 
 
+def large_label() -> tf.train.Example:
+    example = without("label")
+    example.features.feature["label"].int64_list.value.append(2**32 + 3)
+    return example
+
+
 BAD = {
+    "large label": (large_label(), "a label is beyond int32"),
     "not an example": (b"\x93NUMPY", "not a tf.train.Example"),
     "no label": (without("label"), "label .*could not be found"),
     "no image": (without("image"), "image .*could not be found"),

@@ -91,6 +91,7 @@ KEYWORDS = {"allow_pickle": False, "shell": False, "safe_mode": True, "verify": 
 
 def unsafe(text: str):
     """Yields what a program, or a program that it holds as a string, does unsafely."""
+    text = re.sub(r"^\?\??[\w.]+$", "", text, flags=re.M)  # IPython shows a source
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

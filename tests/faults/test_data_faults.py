@@ -1,0 +1,275 @@
+"""Folders of data under faults: nothing of the reader's is lost, nothing is missing.
+
+Each fault is in a list, in a folder, on the disk, or in the name that a reader gives.
+"""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from helpers import files, records
+from helpers.datasets import get_tin_id_maps, grab_captions
+from helpers.errors import DataError
+from helpers.shapes import write_scenes, write_tiny_shapes
+
+SMALL = {"num_classes": 3, "train": 4, "val": 2, "size": 16}
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory) -> Path:
+    """A whole Tiny ImageNet of three classes."""
+    return write_tiny_shapes(tmp_path_factory.mktemp("tin"), **SMALL).parent
+
+
+@pytest.fixture
+def tin(drawn, tmp_path) -> Path:
+    """A copy of it, to be damaged."""
+    shutil.copytree(drawn, tmp_path / "tin")
+    return tmp_path / "tin"
+
+
+def convert(tin: Path, split: str) -> int:
+    records.write_tiny_imagenet_shards(tin, split, tin / split, 1, seed=1)
+    return records.check_shards(tin / split)
+
+
+def first_class(tin: Path) -> Path:
+    return min((tin / "tiny-imagenet-200" / "train").iterdir())
+
+
+# Conversion: as many classes and pictures as there should be ------------------------
+
+
+def rename_all(tin, suffix):
+    for path in first_class(tin).glob("images/*"):
+        path.rename(path.with_suffix(suffix))
+
+
+FEWER = {
+    "a class folder missing": lambda tin: shutil.rmtree(first_class(tin)),
+    "an empty class folder": lambda tin: empty(first_class(tin)),
+    "no images": lambda tin: shutil.rmtree(first_class(tin) / "images"),
+    "empty images": lambda tin: [
+        path.unlink() for path in first_class(tin).glob("images/*")],
+    "one picture lost": lambda tin: next(first_class(tin).glob("images/*")).unlink(),
+    "one renamed": lambda tin: rename_all(tin, ".jpg"),
+    "another kind": lambda tin: rename_all(tin, ".png"),
+    "a class of nobody": lambda tin: shutil.copytree(
+        first_class(tin), first_class(tin).parent / "n00000000"),
+    "a list cut": lambda tin: cut(next(first_class(tin).glob("*_boxes.txt"))),
+    "a class list cut": lambda tin: cut(tin / "tiny-imagenet-200/wnids.txt", 10),
+    "a file for a folder": lambda tin: [
+        shutil.rmtree(first_class(tin) / "images"),
+        (first_class(tin) / "images").write_text("x")],
+}
+
+
+def empty(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+def cut(path: Path, length: int = 30) -> None:
+    path.write_bytes(path.read_bytes()[:length])
+
+
+@pytest.mark.parametrize("fault", FEWER)
+def test_fewer_classes_or_pictures_are_refused(tin, fault):
+    assert convert(tin, "train") == 12
+    before = {path.name: path.read_bytes() for path in tin.glob("train-*")}
+    FEWER[fault](tin)
+    with pytest.raises(DataError, match="tiny-imagenet-200") as caught:
+        convert(tin, "train")
+    assert "\n" not in str(caught.value) and "elete" not in str(caught.value)
+    assert {path.name: path.read_bytes() for path in tin.glob("train-*")} == before
+
+
+def test_every_cut_of_the_validation_list_is_refused(tin, tried):
+    """All but the last line's box, which says nothing that a conversion needs."""
+    path = tin / "tiny-imagenet-200/val/val_annotations.txt"
+    whole = path.read_bytes()
+    needed = whole.rstrip().rindex(b"\n") + len(b"\nval_0.JPEG\tn90000000")
+    assert convert(tin, "val") == 6
+    tried(needed)
+    for length in range(needed):
+        path.write_bytes(whole[:length])
+        with pytest.raises(DataError):
+            convert(tin, "val")
+    path.write_bytes(whole[: needed + 1])
+    assert convert(tin, "val") == 6
+
+
+def test_capital_suffixes_and_litter_of_systems_do_no_harm(tin):
+    shutil.rmtree(first_class(tin) / "images")
+    (first_class(tin) / "images").mkdir()
+    next(first_class(tin).glob("*_boxes.txt")).unlink()
+    stream = io.BytesIO()
+    Image.new("RGB", (16, 16)).save(stream, "JPEG")
+    for name in ("a.jpg", "b.JPG", "c.jpeg", "d.JPEG", "e.Jpeg"):
+        (first_class(tin) / "images" / name).write_bytes(stream.getvalue())
+    for name in ("Thumbs.db", ".DS_Store", "._a.jpg", "desktop.ini"):
+        (first_class(tin) / "images" / name).write_bytes(b"litter")
+    assert convert(tin, "train") == 5 + 2 * 4
+
+
+@pytest.mark.parametrize("name", ["wnids.txt", "words.txt", "val/val_annotations.txt"])
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_a_list_that_is_not_utf_8_is_named(tin, name, encoding):
+    path = tin / "tiny-imagenet-200" / name
+    path.write_bytes(("\u00e9 " + path.read_text()).encode(encoding))
+    with pytest.raises(DataError, match=r"\.txt: this is not text in UTF-8") as caught:
+        convert(tin, "val")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name(tin):
+    path = tin / "tiny-imagenet-200" / "wnids.txt"
+    before = get_tin_id_maps(tin)
+    path.write_text(path.read_text(), encoding="utf-8-sig")
+    assert get_tin_id_maps(tin) == before and convert(tin, "train") == 12
+
+
+# Labels ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "label", [2**32 + 3, 2**31, -(2**31) - 1, 3.9, "3", True, None]
+)
+def test_a_label_that_would_become_another_is_refused(label):
+    with pytest.raises((TypeError, ValueError), match="lbl="):
+        records.make_example(b"", label)
+
+
+@pytest.mark.parametrize("label", [-(2**31), 0, np.int64(3), 2**31 - 1])
+def test_a_label_of_32_bits_is_kept(label):
+    example = records.make_example(b"", label)
+    assert example.features.feature["label"].int64_list.value[:] == [label]
+
+
+# COCO --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("part", "entry", "cause"), [
+    ("images", {"id": 7, "file_name": "b.jpg"}, "'a.jpg' has too"),
+    ("images", {"id": 7, "file_name": "a.jpg"}, "'a.jpg' has too"),
+    ("images", {"id": True, "file_name": "b.jpg"}, "true as its id"),
+    ("images", {"id": 2**63, "file_name": "b.jpg"}, "beyond 64 bits"),
+])
+def test_two_images_of_one_id(tmp_path, part, entry, cause):
+    """One of them was dropped in silence, and its captions went to the other."""
+    for folder in ("annotations", "images"):
+        (tmp_path / folder).mkdir()
+    for name in ("a.jpg", "b.jpg"):
+        (tmp_path / "images" / name).write_bytes(b"")
+    content = {"images": [{"id": 7, "file_name": "a.jpg"}],
+               "annotations": [{"id": 1, "image_id": 7, "caption": "a dog"}]}
+    file = tmp_path / "annotations" / "captions_val.json"
+    file.write_text(json.dumps(content))
+    assert len(grab_captions(tmp_path)["val"]) == 1
+    content[part].append(entry)
+    file.write_text(json.dumps(content))
+    with pytest.raises(DataError, match=f"entry 1 of `{part}` has.*{cause}"):
+        grab_captions(tmp_path)
+
+
+# What a reader has in the place ---------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["", ".", "..", "../..", "/", "{cwd}", "{cwd}/x/..",
+                                  "{home}", "{root}"])
+def test_a_folder_that_nobody_means_to_lose_is_not_emptied(tmp_path, monkeypatch, path):
+    cwd, home, root = (tmp_path / name for name in ("a/here", "a/home", "a/course"))
+    for folder in (cwd, home, root):
+        folder.mkdir(parents=True)
+        (folder / "thesis.txt").write_text("mine")
+    monkeypatch.chdir(cwd)
+    monkeypatch.setattr(files, "ROOT", root)
+    monkeypatch.setattr(Path, "home", lambda: home)
+    with pytest.raises(DataError, match="Nothing was deleted"):
+        files.fresh_folder(path.format(cwd=cwd, home=home, root=root))
+    for folder in (cwd, home, root):
+        assert (folder / "thesis.txt").read_text() == "mine"
+
+
+def test_a_home_that_nobody_has(monkeypatch):
+    monkeypatch.setenv("HELPERS_DATA", "~nosuchuser/data")
+    with pytest.raises(DataError, match="HELPERS_DATA=~nosuchuser/data: there is no"):
+        files.data_folder()
+
+
+@pytest.mark.parametrize("whole", [files.whole_file, files.whole_folder])
+def test_a_clock_that_jumps_sweeps_no_living_writer(tmp_path, monkeypatch, whole):
+    path = tmp_path / "x"
+    with whole(path) as temporary:
+        content = temporary / "y" if temporary.is_dir() else temporary
+        content.write_text("mine")
+        monkeypatch.setattr(files.time, "time", lambda: 4e9)
+        with whole(path) as other:  # another writer of the same name, after the jump
+            if not other.is_dir():
+                other.write_text("its")
+        assert content.read_text() == "mine"
+    assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no process numbers are read there")
+def test_what_a_dead_writer_left_is_swept(tmp_path):
+    code = (f"import os; from helpers.files import whole_file\n"
+            f"with whole_file({str(tmp_path / 'x')!r}) as path:\n"
+            "    path.write_text('half'); os._exit(0)")
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    [left] = tmp_path.iterdir()
+    day_old = time.time() - files.STALE_SECONDS - 1
+    os.utime(left, (day_old, day_old))
+    with files.whole_file(tmp_path / "x") as path:
+        path.write_text("whole")
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["whole"]
+
+
+WRITERS = {
+    "whole_file": "with whole_file('x') as path: path.write_bytes(bytes(99_999))",
+    "numpy": "with whole_folder('x') as path: np.save(path / 'y', np.zeros(99_999))",
+    "write_scenes": "write_scenes('x', train=30, val=1, unseen=1, size=500)",
+    "write_tiny_shapes": "write_tiny_shapes('x', num_classes=1, train=9, size=1999)",
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file limits are Unix only")
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_that_may_not_grow_is_one_line(tmp_path, name):
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "import numpy as np\n"
+        "from helpers.errors import DataError\n"
+        "from helpers.files import whole_file, whole_folder\n"
+        "from helpers.shapes import write_scenes, write_tiny_shapes\n"
+        f"try: {WRITERS[name]}\n"
+        "except DataError as error: print(error)"
+    ).replace("try: with", "try:\n  with")
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                           cwd=tmp_path, timeout=120, check=True,
+                           env={**os.environ, "PYTHONPATH": str(files.ROOT)})
+    assert "cannot be written" in found.stdout and found.stdout.count("\n") == 1
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
+def test_numpys_numbers_are_sizes(tmp_path):
+    settings = {name: np.int64(value) for name, value in SMALL.items()}
+    tin = write_tiny_shapes(tmp_path, **settings).parent
+    scenes = write_scenes(tmp_path / "s", train=np.int32(3), val=np.uint8(2), unseen=1)
+    assert len(list((scenes / "images").iterdir())) == 6
+    prefix = tmp_path / "x"
+    records.write_tiny_imagenet_shards(tin, "train", prefix, np.int64(2), seed=1)
+    numbers = {"image_size": np.int32(16), "num_epochs": np.int64(1),
+               "shuffle_buffer": np.int16(5), "num_threads": np.int8(2),
+               "seed": np.uint32(3)}
+    dataset = records.image_label_dataset(prefix, np.int64(5), **numbers)
+    assert sum(len(labels) for _, labels in dataset) == 12

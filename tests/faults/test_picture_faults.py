@@ -1,0 +1,179 @@
+"""Damaged pictures: what the check accepts and what training decodes is one set."""
+
+import io
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import HealthCheck, given, settings, strategies
+from PIL import Image
+
+from helpers import jpeg, records
+from helpers.errors import DataError
+
+SIZE = 32
+
+
+def picture(mode: str = "RGB", **options) -> bytes:
+    """A picture of noise, whose every byte counts."""
+    channels = {"RGB": 3, "CMYK": 4, "L": 1}[mode]
+    pixels = np.random.default_rng(7).integers(0, 256, (SIZE, SIZE, channels), np.uint8)
+    image = Image.fromarray(pixels.squeeze(), mode)
+    stream = io.BytesIO()
+    image.save(stream, "JPEG", **options)
+    return stream.getvalue()
+
+
+KINDS = {
+    "colour": picture(quality=90),
+    "best": picture(quality=100, subsampling=0),
+    "grey": picture("L", quality=75),
+    "CMYK": picture("CMYK", quality=75),
+    "progressive": picture(quality=75, progressive=True),
+    "restarts": picture(quality=75, restart_marker_blocks=2),
+}
+
+
+@pytest.fixture(scope="module")
+def parse():
+    """The pipelines' parser, run as both pipelines do, on one picture."""
+    parser = records.image_label_parser(SIZE)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    def parsed(record):
+        return parser(record)
+
+    def is_decoded(contents: bytes) -> bool:
+        try:
+            parsed(records.make_example(contents, 1).SerializeToString())
+        except tf.errors.InvalidArgumentError:
+            return False
+        return True
+
+    return is_decoded
+
+
+def is_accepted(contents: bytes) -> bool:
+    try:
+        jpeg.check_jpeg(contents, "x.jpg")
+    except DataError as error:
+        assert str(error).startswith("x.jpg: ") and "\n" not in str(error)
+        return False
+    return True
+
+
+def pillow_takes(contents: bytes) -> bool:
+    """The check as it was: another decoder than training's."""
+    try:
+        Image.open(io.BytesIO(contents), formats=["JPEG"]).load()
+    except (OSError, SyntaxError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_pictures_are_accepted(parse, kind):
+    assert is_accepted(KINDS[kind]) and parse(KINDS[kind])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tail_of_zeros(parse, kind, tried):
+    """What a power cut leaves: a file of the full length."""
+    contents, shares = KINDS[kind], range(5, 100, 5)
+    tried(len(shares))
+    for share in shares:
+        whole = len(contents) * (100 - share) // 100
+        damaged = contents[:whole] + bytes(len(contents) - whole)
+        assert is_accepted(damaged) == parse(damaged)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_cut_near_the_end(parse, kind, tried):
+    tried(12)
+    for cut in range(1, 13):
+        damaged = KINDS[kind][:-cut]
+        assert is_accepted(damaged) == parse(damaged)
+
+
+def test_naive_check_by_another_decoder_is_not_the_same_set(parse):
+    """Pillow takes what TensorFlow refuses: found late, in training."""
+    contents = KINDS["best"]
+    odd = [share for share in range(5, 100, 5)
+           if pillow_takes(data := contents[: len(contents) * share // 100].ljust(
+               len(contents), b"\0")) != parse(data)]
+    assert odd
+
+
+@settings(derandomize=True, deadline=None, max_examples=150,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=strategies.data())
+def test_random_damage_check_and_decoder_agree(parse, data):
+    damaged = bytearray(KINDS[data.draw(strategies.sampled_from(sorted(KINDS)))])
+    for _ in range(data.draw(strategies.integers(1, 3))):
+        at = data.draw(strategies.integers(0, len(damaged) - 1))
+        length = data.draw(strategies.integers(1, 40))
+        match data.draw(strategies.sampled_from(["flip", "cut", "zero", "end"])):
+            case "flip":
+                damaged[at] ^= data.draw(strategies.integers(1, 255))
+            case "cut":
+                del damaged[at : at + length]
+            case "zero":
+                damaged[at:] = bytes(len(damaged) - at)
+            case "end":
+                del damaged[at:]
+        if not damaged:
+            break
+    contents = bytes(damaged)
+    # A header of another size is no damage for the check, and is for the parser.
+    if is_accepted(contents) and header_size(contents) != (SIZE, SIZE):
+        return
+    assert is_accepted(contents) == parse(contents)
+
+
+def header_size(contents: bytes) -> tuple[int, int]:
+    return tuple(tf.io.extract_jpeg_shape(contents)[:2].numpy().tolist())
+
+
+@pytest.mark.parametrize("kind", ["PNG", "GIF"])
+def test_other_kinds_that_the_op_would_decode_are_refused(parse, kind):
+    stream = io.BytesIO()
+    Image.new("RGB", (SIZE, SIZE)).save(stream, kind)
+    assert not is_accepted(stream.getvalue()) and not parse(stream.getvalue())
+    assert tf.io.decode_jpeg(stream.getvalue()).shape[-3] == SIZE
+
+
+@pytest.mark.parametrize("bad", [0, 31, 32, 69])
+@pytest.mark.parametrize("fault", ["damaged", "missing"])
+def test_of_many_pictures_the_first_bad_one_is_named(tmp_path, no_thread_left, bad,
+                                                     fault):
+    paths = [tmp_path / f"{n}.jpg" for n in range(70)]
+    for path in paths:
+        path.write_bytes(KINDS["colour"])
+    if fault == "missing":
+        paths[bad].unlink()
+    else:
+        paths[bad].write_bytes(KINDS["colour"][:-40])
+    paths[69].write_bytes(b"also bad") if bad != 69 else None
+    read = []
+    with pytest.raises(DataError, match=rf"/{bad}\.jpg: "):
+        for contents in jpeg.read_jpegs(paths):
+            read.append(contents)
+    assert len(read) <= bad and set(read) <= {KINDS["colour"]}
+    assert list(jpeg.read_jpegs(paths[1:bad] if bad else paths[1:60]))
+
+
+def test_a_reader_that_is_left_early_leaves_no_thread(tmp_path, no_thread_left):
+    (tmp_path / "x").write_bytes(KINDS["colour"])
+    reader = jpeg.read_jpegs([tmp_path / "x"] * 200)
+    assert next(reader) == KINDS["colour"]
+    reader.close()
+
+
+@pytest.mark.parametrize("size", [(4096, 4097), (65500, 65500), (65500, 257)])
+def test_sizes_that_a_header_only_states(size):
+    """A bomb is refused by its header: nothing of it is decoded."""
+    contents = bytearray(KINDS["colour"])
+    frame = contents.index(b"\xff\xc0")
+    contents[frame + 5 : frame + 9] = b"".join(n.to_bytes(2, "big") for n in size)
+    with pytest.raises(DataError, match="more than 16777216 pixels"):
+        jpeg.check_jpeg(bytes(contents), "x.jpg")
