@@ -7,7 +7,7 @@ whole picture.
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -95,7 +95,8 @@ def _groups(paths: Iterable[Path]) -> Iterator[list[tuple[Path, bytes]]]:
     A file that cannot be read ends the last group; its error follows that group, so
     that of two bad files the first is named.
     """
-    group, size = [], 0
+    group: list[tuple[Path, bytes]] = []
+    size = 0
     for path in paths:
         try:
             contents = Path(path).read_bytes()
@@ -127,7 +128,7 @@ class _Checker:
     def __exit__(self, *error) -> None:
         self._session.close()
 
-    def check(self, group: list[tuple[str | os.PathLike, bytes]]) -> None:
+    def check(self, group: Sequence[tuple[str | os.PathLike, bytes]]) -> None:
         """Raises `DataError` for the first of (name, bytes) that is refused."""
         contents = [one for _, one in group]
         try:

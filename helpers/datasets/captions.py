@@ -190,7 +190,7 @@ def _of(annotation: dict, per_image: dict[int, list], path: Path) -> list:
 
 def _places(folder: Path, split: str) -> dict[str, Path]:
     """Returns where each file of the folders that may hold the pictures is."""
-    places = {}
+    places: dict[str, Path] = {}
     for sub in (folder / "images" / split, folder / split, folder / "images"):
         if sub.is_dir():
             places.update((entry.name, sub / entry.name) for entry in os.scandir(sub))

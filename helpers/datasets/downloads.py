@@ -107,7 +107,7 @@ class Download:
         if have:
             headers["Range"] = f"bytes={have}-"
         left = _check_time(deadline)
-        timeout = tuple(min(part, left) for part in self.timeout)
+        timeout = min(self.timeout[0], left), min(self.timeout[1], left)
         with contextlib.ExitStack() as open_:
             session = open_.enter_context(deadline.session())
             with _network_failures(timeout):

@@ -1,5 +1,6 @@
 """Tiny ImageNet: pictures drawn in its layout, or the real ones."""
 
+import os
 from pathlib import Path
 
 from helpers import manifest
@@ -71,7 +72,7 @@ def grab_tin_records(source: str = "drawn") -> Path:
 
     tin = grab_tin(source)
     pictures = manifest.find_manifest(tin / FOLDER) or manifest.find_manifest(tin)
-    wanted = {"made_by": _MAKER, "made_from": pictures["sha256"]}
+    wanted = {"made_by": _MAKER, "made_from": (pictures or {}).get("sha256")}
     folder = data_folder() / "records" / f"tin-{source}"
     if manifest.is_whole(folder, **wanted):
         return folder
@@ -83,7 +84,9 @@ def grab_tin_records(source: str = "drawn") -> Path:
     return folder
 
 
-def get_tin_id_maps(path) -> tuple[dict[int, str], dict[str, int]]:
+def get_tin_id_maps(
+    path: str | os.PathLike,
+) -> tuple[dict[int, str], dict[str, int]]:
     """Numbers the classes in the order of `wnids.txt`.
 
     Args:

@@ -86,7 +86,13 @@ class NamingQueueRunner(tf1.train.QueueRunner):
         super().__init__(queue, enqueue_ops)
         self._paths, self._parse = paths, parse
 
-    def create_threads(self, sess, coord=None, daemon=False, start=False):
+    def create_threads(
+        self,
+        sess: tf1.Session,
+        coord: tf1.train.Coordinator | None = None,
+        daemon: bool = False,
+        start: bool = False,
+    ) -> list[threading.Thread]:
         """As in the base class, which says nothing about the record."""
         if coord is not None:
             coord = _BlamingCoordinator(coord, self._paths, self._parse)
@@ -103,7 +109,7 @@ class _BlamingCoordinator:
     def __getattr__(self, name):
         return getattr(self._coordinator, name)
 
-    def request_stop(self, error=None):
+    def request_stop(self, error: BaseException | tuple | None = None) -> None:
         with self._one_search:
             if isinstance(error, Exception) and not self._coordinator.should_stop():
                 named = _named(error, self._paths, self._parse)

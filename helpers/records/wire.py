@@ -11,7 +11,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from typing import IO
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -187,7 +187,9 @@ def _checked_length(header: bytes, where: str, *, first: bool) -> int:
     return struct.unpack("<Q", header[:8])[0]
 
 
-def _skip(file: BinaryIO, skip: int, end: int, size: int | None, where: str) -> None:
+def _skip(
+    file: IO[bytes] | gzip.GzipFile, skip: int, end: int, size: int | None, where: str
+) -> None:
     """Moves over a payload and its checksum, which must both be there."""
     if size is None:
         while skip and (block := file.read(min(skip, 1 << 20))):

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +46,7 @@ class Scene(NamedTuple):
 
 
 def write_scenes(
-    path,
+    path: str | os.PathLike,
     *,
     train: int = 8000,
     val: int = 500,

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +19,12 @@ from helpers.tiny_layout import FOLDER, TinyLayout
 MOST_CLASSES = len(drawing.COLOURS) * len(drawing.SHAPES) * len(drawing.TEXTURES)
 _MAKER = "helpers.shapes.write_tiny_shapes, version 2"  # changes with the pictures
 _TRAIN, _VAL, _ORDER = range(3)  # keeps the random streams apart
+_CUES: tuple[Iterable[str], ...] = (drawing.COLOURS, drawing.TEXTURES, drawing.SHAPES)
 _SECOND_TONES = ((250, 248, 240), (28, 26, 34))
 
 
 def write_tiny_shapes(
-    path,
+    path: str | os.PathLike,
     *,
     num_classes: int = 20,
     train: int = 200,
@@ -90,10 +93,9 @@ def class_list(num_classes: int) -> list[tuple[str, str, str]]:
     steps = itertools.product(range(most), repeat=3)
     # A Latin square per step: every pair of cues is used up before one repeats.
     cells = [(a, (a + b + step) % most, b) for step, a, b in steps]
-    names = [list(part) for part in (drawing.COLOURS, drawing.TEXTURES, drawing.SHAPES)]
+    colours, textures, shapes = map(list, _CUES)
     return [
-        tuple(part[i] for part, i in zip(names, cell, strict=True))
-        for cell in sorted(cells[:num_classes])
+        (colours[a], textures[b], shapes[c]) for a, b, c in sorted(cells[:num_classes])
     ]
 
 
@@ -126,15 +128,16 @@ def _draw_all(files: list[Path], names, size, stream, bar) -> list[tuple]:
     for n, file in enumerate(files):
         file.parent.mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng([*stream, *_code(names), n])
-        picture, box = _draw(*names, size, rng)
+        picture, box = _draw(names, size, rng)
         file.write_bytes(drawing.jpeg(picture))
         rows.append((file.name, *box))
         bar.update()
     return rows
 
 
-def _draw(colour, texture, shape, size, rng) -> tuple[Image.Image, tuple]:
+def _draw(names, size, rng) -> tuple[Image.Image, tuple]:
     """Returns one picture of a class, RGB [size, size], and the object's box."""
+    colour, texture, shape = names
     picture = drawing.backdrop(size, rng)
     radius = size * rng.uniform(0.24, 0.38)
     margin = min(radius * drawing.reach(shape) + 1, size / 2)
@@ -154,8 +157,7 @@ def _draw(colour, texture, shape, size, rng) -> tuple[Image.Image, tuple]:
 
 def _code(names) -> list[int]:
     """Returns the place of a class's colour, texture and shape in their lists."""
-    parts = (drawing.COLOURS, drawing.TEXTURES, drawing.SHAPES)
-    return [list(part).index(name) for part, name in zip(parts, names, strict=True)]
+    return [list(part).index(name) for part, name in zip(_CUES, names, strict=True)]
 
 
 def _id(names) -> str:
