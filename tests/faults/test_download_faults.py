@@ -150,7 +150,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.start(0, 302, Location=f"{self.server.url}/trickled_headers")
 
     def redirect_in_latin_1(self, nth):
-        self.start(0, 302, Location=f"{self.server.url}/caf\xe9.zip")
+        self.start(0, 302, Location=f"{self.server.url}/\xe9t\xe9.zip")
 
     def redirect_to_nowhere(self, nth):
         self.start(0, 302, Location="http://[::1/file.zip")
