@@ -23,8 +23,14 @@ import time
 from pathlib import Path
 
 GRACE = 3.0
+_KILL = getattr(signal, "SIGKILL", None)
 _POLL = 0.05
 _NOISE = re.compile(r"^(WARNING: All log|[IWE]\d{4} |\d{4}-\d\d-\d\d \S+: [IWE] )")
+# A notebook's kernel sets the first; Python 3.13 then colours its tracebacks.
+_COLOURFUL = ("FORCE_COLOR", "CLICOLOR_FORCE")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# What an error message quotes of a log, at most: bytes, lines, characters per line.
+_QUOTED_BYTES, _QUOTED_LINES, _QUOTED_WIDTH = 1 << 16, 8, 300
 
 
 class WorkerDied(Exception):
@@ -47,23 +53,37 @@ class Task:
 
     @property
     def running(self) -> bool:
-        """Whether the process is alive."""
+        """Whether the process is alive. Where it is not, what it started is ended."""
+        if self.process.returncode is None and _has_ended(self.process):
+            # Before it is waited for: until then nobody else can have its number.
+            _signal_group(self.process, _KILL)
         return self.process.poll() is None
 
     @property
     def died(self) -> bool:
         """Whether it ended with an error that was not our doing."""
-        return not self.stopped and self.process.poll() not in (None, 0)
+        return not (self.running or self.stopped or self.process.returncode == 0)
 
     def lines(self) -> list[str]:
         """Returns what it printed, line by line, without TensorFlow's start-up."""
-        lines = self.log.read_text("utf-8", errors="replace").splitlines()
-        return [line for line in lines if line.strip() and not _NOISE.match(line)]
+        return _worth_reading(self.log.read_text("utf-8", errors="replace"))
+
+    def last_lines(self) -> list[str]:
+        """Returns the end of `lines`, as much as an error message can quote."""
+        with self.log.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _QUOTED_BYTES))
+            text = file.read().decode("utf-8", errors="replace")
+        lines = _worth_reading(_COLOURS.sub("", text))[-_QUOTED_LINES:]
+        return [
+            line if len(line) <= _QUOTED_WIDTH else line[:_QUOTED_WIDTH] + " ..."
+            for line in lines
+        ]
 
     def kill(self) -> None:
         """Ends the process and all that it started, at once, as `kill -9` does."""
         self.stopped = True
-        _signal_group(self.process, getattr(signal, "SIGKILL", None))
+        _signal_group(self.process, _KILL)
         self.process.wait()
 
 
@@ -102,7 +122,7 @@ class Cluster:
         self.folder, self.seconds = Path(folder), seconds
         self.tasks = [(job, i) for job, count in jobs.items() for i in range(count)]
         self._started: list[Task] = []
-        self._late = False
+        self._open = self._late = False
         self._sockets = [_reserved_socket() for _ in self.tasks]
         ports = iter(s.getsockname()[1] for s in self._sockets)
         self.addresses = {
@@ -117,6 +137,7 @@ class Cluster:
         self._limit = threading.Timer(self.seconds, self._too_late)
         self._limit.daemon = True
         self._limit.start()
+        self._open = True
         return self
 
     def __exit__(self, error_type, error, traceback) -> None:
@@ -140,8 +161,15 @@ class Cluster:
 
         Raises:
           ValueError: the cluster has no such task, or it is running already.
+          RuntimeError: before or after the block, where nothing would end the task.
+          TimeoutError: the time of the cluster is up.
         """
         name = f"{job}:{index}"
+        if not self._open:
+            raise RuntimeError(
+                f"{name}: the cluster is not running: start tasks inside its with "
+                "block, where they are sure to end"
+            )
         if (job, index) not in self.tasks:
             raise ValueError(f"{name}: not a task of this cluster ({self.addresses})")
         if any(task.name == name and task.running for task in self._started):
@@ -157,6 +185,9 @@ class Cluster:
             )
         task = Task(name, process, log)
         self._started.append(task)
+        if self._late:  # the time was up while it started
+            task.kill()
+            self._complain([])
         return task
 
     def wait(self, *tasks: Task) -> None:
@@ -177,6 +208,7 @@ class Cluster:
 
     def stop(self) -> None:
         """Ends every process and gives the ports back; harmless when done already."""
+        self._open = False
         self._limit.cancel()
         try:
             running = [task for task in self._started if task.running]
@@ -184,9 +216,8 @@ class Cluster:
                 task.stopped = True
                 _signal_group(task.process, signal.SIGTERM)
             end = time.monotonic() + GRACE
-            for task in running:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    task.process.wait(max(0.0, end - time.monotonic()))
+            while any(task.running for task in running) and time.monotonic() < end:
+                time.sleep(_POLL)
         finally:  # also when an impatient reader interrupts the lines above
             for task in self._started:
                 if task.running:
@@ -200,9 +231,11 @@ class Cluster:
 
     def _environment(self, job: str, index: int) -> dict[str, str]:
         config = {"cluster": self.addresses, "task": {"type": job, "index": index}}
+        inherited = {k: v for k, v in os.environ.items() if k not in _COLOURFUL}
         return dict(
-            os.environ, TF_CONFIG=json.dumps(config), PYTHONUTF8="1",
+            inherited, TF_CONFIG=json.dumps(config), PYTHONUTF8="1",
             TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", MPLBACKEND="agg",
+            NO_COLOR="1", PYTHON_COLORS="0",
         )
 
     def _too_late(self) -> None:
@@ -216,10 +249,13 @@ class Cluster:
         if self._late:
             raise TimeoutError(
                 f"the cluster had {self.seconds:g} s and was ended: "
-                + ", ".join(f"{t.name} said {t.lines()[-1:]}" for t in self._started)
+                + ", ".join(
+                    f"{task.name} said {task.last_lines()[-1:]}"
+                    for task in self._started
+                )
             ) from cause
         for task in died:
-            *before, last = task.lines()[-8:] or ["it printed nothing"]
+            *before, last = task.last_lines() or ["it printed nothing"]
             raise WorkerDied("\n  ".join([
                 f"{task.name} ended with code {task.process.returncode}: {last}",
                 *before,
@@ -240,12 +276,25 @@ def _reserved_socket() -> socket.socket:
     return reserved
 
 
+def _worth_reading(text: str) -> list[str]:
+    """Returns the lines of a log that the task's program printed."""
+    return [x for x in text.splitlines() if x.strip() and not _NOISE.match(x)]
+
+
+def _has_ended(process: subprocess.Popen) -> bool:
+    """Says whether a process has ended, and leaves it to be waited for."""
+    if not hasattr(os, "waitid"):  # Windows, and macOS before Python 3.13
+        return process.poll() is not None
+    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, process.pid, flags) is not None
+
+
 def _signal_group(process: subprocess.Popen, number) -> None:
     """Signals a task and its children: it leads a process group of its own."""
     if os.name == "nt":
         process.terminate()
         return
-    with contextlib.suppress(ProcessLookupError):
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 
 

@@ -22,7 +22,13 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
     Returns:
       `logs/<name>`, which exists from now on and which `course.py tensorboard`
       serves.
+
+    Raises:
+      ValueError: `logs/<name>` would not lie inside `logs`.
     """
+    folder = ROOT / "logs" / name
+    if (ROOT / "logs").resolve() not in folder.resolve().parents:
+        raise ValueError(f"begin: {name!r} leads out of logs; give a folder's name")
     tensorflow = _quiet_tensorflow()
     import numpy
 
@@ -31,7 +37,6 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
     tensorflow.random.set_seed(seed)
     numpy.set_printoptions(precision=4, suppress=True)
     _figure_style()
-    folder = ROOT / "logs" / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -3,12 +3,14 @@
 import time
 
 import numpy as np
+import psutil
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers import towers
-from helpers.cluster import Cluster
+from helpers import lesson, towers
+from helpers.cluster import Cluster, WorkerDied
+from helpers.files import ROOT
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -180,3 +182,121 @@ def test_mirrored_workers_equal_each_other_and_the_big_batch(tmp_path, data):
     results = [np.load(tmp_path / f"weights-{i}.npy") for i in (0, 1)]
     np.testing.assert_array_equal(*results)
     np.testing.assert_allclose(results[0], one_process(data), atol=1e-5)
+
+
+# What a task leaves behind ---------------------------------------------------------
+
+BEREAVED = """
+import signal, subprocess, sys, time
+child = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); HOW"
+process = subprocess.Popen([sys.executable, "-c", child.replace(
+    "HOW", "print('child is up', flush=True); time.sleep(600)")],
+    stdout=subprocess.PIPE)
+process.stdout.readline()
+print("child", process.pid, flush=True)
+"""
+ENDINGS = {
+    "an error": "raise OSError('no shard')",
+    "a crash": "import os; os.abort()",
+    "success": "sys.exit(0)",
+    "the request to stop": "time.sleep(600)",
+}
+
+
+def is_gone(pid):
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_child_does_not_outlive_its_task(tmp_path, ending):
+    (tmp_path / "program.py").write_text(BEREAVED + ENDINGS[ending])
+    try:
+        with Cluster(tmp_path, {"worker": 1}, seconds=60) as cluster:
+            task = cluster.start("worker", 0, tmp_path / "program.py")
+            cluster.wait_for(lambda: bool(task.lines()))
+            if ending != "the request to stop":
+                cluster.wait(task)
+    except WorkerDied:
+        assert ending in ("an error", "a crash")
+    child = int(task.lines()[0].split()[1])
+    end = time.monotonic() + 20
+    while not is_gone(child) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert is_gone(child)
+
+
+@pytest.mark.parametrize("when", ["before", "after", "stopped"])
+def test_no_task_starts_where_nothing_would_end_it(tmp_path, when):
+    (tmp_path / "program.py").write_text("import time; time.sleep(600)")
+    cluster = Cluster(tmp_path, {"worker": 1}, seconds=60)
+    if when != "before":
+        with cluster:
+            cluster.stop()
+            if when == "stopped":
+                with pytest.raises(RuntimeError, match="worker:0: the cluster is not"):
+                    cluster.start("worker", 0, tmp_path / "program.py")
+    if when != "stopped":
+        with pytest.raises(RuntimeError, match="worker:0: the cluster is not running"):
+            cluster.start("worker", 0, tmp_path / "program.py")
+    if when == "before":
+        with cluster:
+            pass
+
+
+def test_no_task_starts_when_the_time_is_up(tmp_path):
+    (tmp_path / "program.py").write_text("import time; time.sleep(600)")
+    cluster = Cluster(tmp_path, {"worker": 2}, seconds=1)
+    with pytest.raises(TimeoutError, match="had 1 s and was ended"), cluster:
+        first = cluster.start("worker", 0, tmp_path / "program.py")
+        first.process.wait(30)
+        cluster.start("worker", 1, tmp_path / "program.py")
+    assert not first.running
+
+
+LOUD = {
+    "one line": "sys.stderr.write('x' * 30_000_000)",
+    "many lines": "sys.stderr.write('xyz\\n' * 7_000_000)",
+    "long lines": "sys.stderr.write(('x' * 5_000 + '\\n') * 5_000)",
+}
+
+
+@pytest.mark.parametrize("kind", LOUD)
+def test_the_message_is_short_however_much_was_printed(tmp_path, kind):
+    (tmp_path / "program.py").write_text(
+        f"import sys\n{LOUD[kind]}\nsys.exit('no shard')\n")
+    with (
+        pytest.raises(WorkerDied, match="worker:0 ended with code 1: ") as caught,
+        Cluster(tmp_path, {"worker": 1}, seconds=60) as cluster,
+    ):
+        cluster.wait(cluster.start("worker", 0, tmp_path / "program.py"))
+    assert len(str(caught.value)) < 3_000
+    assert len(str(caught.value).splitlines()) <= 8
+
+
+def test_a_childs_colours_are_off(tmp_path, monkeypatch):
+    """A notebook's kernel asks for them, and Python 3.13 colours its tracebacks."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("CLICOLOR_FORCE", "1")
+    (tmp_path / "program.py").write_text(
+        "import os, sys\n"
+        "print([os.environ.get(n) for n in ('FORCE_COLOR', 'CLICOLOR_FORCE',"
+        " 'NO_COLOR', 'PYTHON_COLORS')])\n"
+        "sys.exit('\\x1b[1;31mno shard\\x1b[0m')\n")
+    with (
+        pytest.raises(WorkerDied, match="code 1: no shard\n") as caught,
+        Cluster(tmp_path, {"worker": 1}, seconds=60) as cluster,
+    ):
+        cluster.wait(cluster.start("worker", 0, tmp_path / "program.py"))
+    assert "[None, None, '1', '0']" in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["../x", "", ".", "..", "a/../..", "/tmp/x"])
+def test_a_lesson_never_logs_outside_of_logs(name):
+    before = set(ROOT.parent.iterdir())
+    with pytest.raises(ValueError, match="leads out of logs"):
+        lesson.begin(name)
+    assert set(ROOT.parent.iterdir()) == before
