@@ -430,3 +430,90 @@ def test_other_shapes_and_types_are_errors():
         (average, _), = process_gradient_list([[(tf.ones([2]), v)], [(unknown, v)]])
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(average, {unknown: [1.0, 2.0, 3.0]})
+
+
+# The sum, and the precision of weights ----------------------------------------------
+
+SUMS = {
+    "float16": (tf.float16, [-40000.0] * 2, "float16"),
+    "float16, many towers": (tf.float16, [2000.0] * 64, "float16"),
+    "float32": (tf.float32, [3e38] * 2, "float32"),
+    "bfloat16": (tf.bfloat16, [3e38] * 2, "bfloat16"),
+}
+
+
+def two_variables(dtype):
+    v = tf1.get_variable("v", [3], dtype, initializer=tf1.zeros_initializer())
+    w = tf1.get_variable("w", [3], dtype, initializer=tf1.zeros_initializer())
+    return v, w
+
+
+@pytest.mark.parametrize("kind", SUMS)
+def test_a_sum_that_overflows_moves_no_variable(kind, tried):
+    """All towers are finite, and infinity would be written into the variable."""
+    dtype, values, name = SUMS[kind]
+    tried(len(values))
+    with tf.Graph().as_default(), tf1.Session() as session:
+        v, w = two_variables(dtype)
+        one = tf.ones([3], dtype)
+        towers = [[(one, w), (one * tf.cast(x, dtype), v)] for x in values]
+        optimizer = tf1.train.GradientDescentOptimizer(tf.cast(1.0, dtype))
+        train = optimizer.apply_gradients(process_gradient_list(towers))
+        session.run(tf1.global_variables_initializer())
+        for _ in range(5):
+            with pytest.raises(tf.errors.InvalidArgumentError,
+                               match=f"gradients of variable 'v' overflows {name},"):
+                session.run(train)
+            assert not session.run(v).any() and not session.run(w).any()
+        # The advice of the message.
+        towers = process_gradient_list(towers, weights=[1] * len(values))
+        average = session.run(towers[1][0]).astype(np.float64)
+        np.testing.assert_allclose(average, values[0], rtol=1e-2)
+
+
+def test_large_numbers_whose_total_overflows_are_no_fault(tried):
+    """The quick look sums the whole gradient; what it suspects is looked at again."""
+    tried(2)
+    with tf.Graph().as_default(), tf1.Session() as session:
+        v = tf1.get_variable("v", [9], tf.float16, initializer=tf1.zeros_initializer())
+        gradient = tf.fill([9], tf.cast(30000.0, tf.float16))
+        for sign in (1, -1):
+            averages = process_gradient_list([[(sign * gradient, v)]] * 2)
+            assert session.run(averages[0][0]).tolist() == [sign * 30000.0] * 9
+
+
+@pytest.mark.parametrize("weights", [[1, -1, 2], [-1, 2, 2], [0, 0, 0], [1, 1, np.nan],
+                                     [1, 1, np.inf]])
+def test_bad_weights_given_as_tensors_move_no_variable(plain, weights):
+    """They are numbers only when the step runs."""
+    with plain.graph.as_default():
+        feeds = [tf1.placeholder(tf.float32, []) for _ in weights]
+        train = plain.train_op(weights=feeds)
+    before = plain.state()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="weight of tower"):
+        feed = dict(zip(feeds, weights, strict=True))
+        plain.session.run(train, {plain.features: plain.good, **feed})
+    assert unchanged(before, plain.state())
+
+
+@pytest.mark.parametrize("as_tensors", [False, True])
+def test_weights_keep_the_precision_of_float64(as_tensors):
+    with tf.Graph().as_default(), tf1.Session() as session:
+        v = tf1.get_variable("v", [2], tf.float64)
+        parts = np.random.default_rng(3).normal(size=[3, 2])
+        weights = [3, 7, 11]
+        given = [tf.constant(w) for w in weights] if as_tensors else weights
+        (average, _), = process_gradient_list(
+            [[(tf.constant(part), v)] for part in parts], weights=given
+        )
+        wanted = np.average(parts, axis=0, weights=weights)
+        np.testing.assert_allclose(session.run(average), wanted, rtol=1e-15)
+
+
+def test_the_check_reads_the_towers_only_where_the_average_is_bad():
+    """What is searched for the tower to blame stands in a branch of its own."""
+    with tf.Graph().as_default() as graph:
+        v = tf1.get_variable("v", [3])
+        process_gradient_list([[(tf.ones([3]), v)]] * 4)
+        outside = [op.type for op in graph.get_operations()]
+    assert "CheckNumerics" not in outside and outside.count("Sum") == 1

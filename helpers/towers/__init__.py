@@ -1,0 +1,32 @@
+"""One model on several devices, one slice of the batch each, one averaged update.
+
+    devices = cpu_devices(4)
+    optimizer = tf1.train.MomentumOptimizer(0.01, 0.9)
+
+    def tower(images, labels):
+        loss = loss_of(vgg_net(images), labels)
+        return loss, optimizer.compute_gradients(loss)
+
+    slices = split_batch((images, labels), len(devices))
+    losses, gradients = zip(*build_towers(tower, devices, slices))
+    train = optimizer.apply_gradients(process_gradient_list(gradients, losses=losses))
+
+Devices are strings, so four logical CPUs, four GPUs or four tasks of a cluster run
+the same code.
+"""
+
+from helpers.towers.averaging import process_gradient_list
+from helpers.towers.building import (
+    build_towers,
+    cpu_devices,
+    split_batch,
+    variables_on,
+)
+
+__all__ = [
+    "build_towers",
+    "cpu_devices",
+    "process_gradient_list",
+    "split_batch",
+    "variables_on",
+]

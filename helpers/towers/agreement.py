@@ -1,0 +1,57 @@
+"""Whether the gradients of all towers can be averaged: told before the graph runs."""
+
+import tensorflow as tf
+
+Gradient = tf.Tensor | tf.IndexedSlices | None
+GradientsAndVariables = list[tuple[Gradient, tf.Variable]]
+
+
+def plain_name(variable: tf.Variable) -> str:
+    """Returns a variable's name without the number of its output."""
+    return variable.name.split(":")[0]
+
+
+def check_variables(towers: list[GradientsAndVariables]) -> None:
+    """Raises ValueError unless all towers list the same variables, in one order."""
+    if not towers:
+        raise ValueError("process_gradient_list: an empty list, there are no towers")
+    known = {id(v): (v, k) for k, tower in enumerate(towers) for _, v in tower}
+    if not known:
+        raise ValueError("process_gradient_list: no tower lists a variable")
+    for k, tower in enumerate(towers):
+        missing = known.keys() - {id(v) for _, v in tower}
+        for key, (variable, other) in known.items():
+            if key in missing:
+                raise ValueError(
+                    f"tower {k} lists no gradient for variable '{plain_name(variable)}', "
+                    f"tower {other} does: were the towers built to share variables?"
+                )
+    for k, tower in enumerate(towers):
+        for (_, ours), (_, theirs) in zip(towers[0], tower, strict=False):
+            if ours is not theirs:
+                raise ValueError(
+                    f"tower {k} lists variable '{plain_name(theirs)}' where tower 0 lists "
+                    f"'{plain_name(ours)}': the order must be the same in all towers"
+                )
+        if len(tower) != len(towers[0]):
+            raise ValueError(
+                f"tower {k} lists a variable twice: {len(tower)} entries against "
+                f"{len(towers[0])} in tower 0"
+            )
+
+
+def check_missing(towers: list[GradientsAndVariables]) -> None:
+    """Raises ValueError if `None` stands in some towers only, or everywhere."""
+    for pairs in zip(*towers, strict=True):
+        without = [k for k, (gradient, _) in enumerate(pairs) if gradient is None]
+        if 0 < len(without) < len(pairs):
+            raise ValueError(
+                f"variable '{plain_name(pairs[0][1])}' has no gradient (None) in tower "
+                f"{', '.join(map(str, without))}, but has one in the others: is that "
+                "tower's loss connected to it?"
+            )
+    if all(gradient is None for gradient, _ in towers[0]):
+        raise ValueError(
+            "no gradient reaches any variable in any tower: is the loss connected to "
+            "the model?"
+        )

@@ -1,0 +1,148 @@
+"""The average of all towers' gradients: all are released together, or none is."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.towers.agreement import (
+    Gradient,
+    GradientsAndVariables,
+    check_missing,
+    check_variables,
+)
+from helpers.towers.finite import check_average, values_of
+
+
+def process_gradient_list(
+    gradient_list: Sequence[GradientsAndVariables],
+    weights: Sequence[float | tf.Tensor] | None = None,
+    *,
+    losses: Sequence[tf.Tensor] | None = None,
+) -> GradientsAndVariables:
+    """Averages the gradients of all towers into one list for `apply_gradients`.
+
+    Either every variable is updated or none: no average is released before all of
+    them, and the losses, are known to be finite. Only where one is not are the towers
+    searched for the one to blame. Sparse gradients (`IndexedSlices`) stay sparse
+    unless another tower's is dense.
+
+    Args:
+      gradient_list: per tower what `compute_gradients` returned, the same variables
+        in the same order. A `None` that all towers agree on stays `None`.
+      weights: per tower how much it counts, a number or a scalar tensor: the size of
+        its slice, where slices differ. All the same if `None`.
+      losses: per tower its scalar loss, to be checked with the gradients: a loss can
+        be NaN with finite gradients.
+
+    Returns:
+      `[(gradient, variable), ...]` in tower 0's order, each gradient on its
+      variable's device.
+
+    Raises:
+      ValueError: no towers, no variables, no gradient at all, towers that list other
+        variables or another order, `None` in some towers only, weights or losses
+        that are not one per tower, or bad weights.
+      tf.errors.InvalidArgumentError: when it runs: NaN or Inf in a tower, or a sum
+        that overflows; the error names the variable and the tower, and no variable
+        has changed. Also weights, given as tensors, that are negative or all 0.
+
+    Source: the towers document, `process_gradient_list`.
+    """
+    towers = [list(tower) for tower in gradient_list]
+    check_variables(towers)
+    check_missing(towers)
+    shares = _shares(weights, len(towers))
+    with tf1.name_scope("average"):
+        averages, checks = [], []
+        for pairs in zip(*towers, strict=True):
+            gradients, variable = [g for g, _ in pairs], pairs[0][1]
+            with tf.device(variable.device):
+                averages.append(_average(gradients, shares))
+            if averages[-1] is not None:
+                checks.append(check_average(averages[-1], gradients, variable))
+        with tf.control_dependencies(checks):  # so that a bad gradient is named first
+            checks += _checked_losses(losses, len(towers))
+        with tf.control_dependencies(checks):
+            return [
+                (_identity(average, variable), variable)
+                for average, (_, variable) in zip(averages, towers[0], strict=True)
+            ]
+
+
+def _shares(
+    weights: Sequence[float | tf.Tensor] | None, num_towers: int
+) -> list[float] | list[tf.Tensor] | None:
+    """Returns the weights divided by their sum, or `None` for a plain mean."""
+    if weights is None:
+        return None
+    if len(weights) != num_towers:
+        raise ValueError(f"{len(weights)} weights for {num_towers} towers")
+    if not any(tf.is_tensor(weight) for weight in weights):
+        total = float(sum(weights))
+        if not 0 < total < float("inf") or min(weights) < 0:
+            raise ValueError(f"weights must not be negative nor all 0, got {weights}")
+        return [float(weight) / total for weight in weights]
+    weights = [tf.cast(weight, tf.float64) for weight in weights]
+    # NaN takes the place of what cannot be, so that one check names all of it.
+    weights = [tf.where(w < 0, tf.constant(float("nan"), w.dtype), w) for w in weights]
+    total = tf.add_n(weights)
+    return [
+        tf.debugging.check_numerics(
+            weight / total, f"weight of tower {k}, or their sum: negative or all 0"
+        )
+        for k, weight in enumerate(weights)
+    ]
+
+
+def _checked_losses(
+    losses: Sequence[tf.Tensor] | None, num_towers: int
+) -> list[tf.Operation]:
+    """Returns ops that fail when a tower's loss is not finite."""
+    if losses is None:
+        return []
+    if len(losses) != num_towers:
+        raise ValueError(f"{len(losses)} losses for {num_towers} towers")
+    return [
+        tf.debugging.check_numerics(loss, f"loss of tower {k}").op
+        for k, loss in enumerate(losses)
+    ]
+
+
+def _with_values(gradient: Gradient, values: tf.Tensor) -> Gradient:
+    """Returns the gradient, dense or sparse, with other values."""
+    if isinstance(gradient, tf.IndexedSlices):
+        return tf.IndexedSlices(values, gradient.indices, gradient.dense_shape)
+    return values
+
+
+def _weighted(gradient: Gradient, share: float | tf.Tensor) -> Gradient:
+    """Returns the gradient times its share, in the gradient's own precision."""
+    values = values_of(gradient)
+    cast = tf.cast if tf.is_tensor(share) else tf.constant
+    return _with_values(gradient, values * cast(share, values.dtype))
+
+
+def _average(gradients: list[Gradient], shares: list | None) -> Gradient:
+    """Returns the weighted mean of one variable's gradients."""
+    if gradients[0] is None:
+        return None
+    if shares is not None:
+        gradients = [_weighted(*of_one) for of_one in zip(gradients, shares, strict=True)]
+    count = len(gradients) if shares is None else 1
+    if all(isinstance(g, tf.IndexedSlices) for g in gradients):
+        return tf.IndexedSlices(
+            tf.concat([g.values for g in gradients], 0) / count,
+            tf.concat([g.indices for g in gradients], 0),
+            gradients[0].dense_shape,
+        )
+    # add_n adds up in place; stack would hold all towers' gradients a second time.
+    return tf.add_n([tf.convert_to_tensor(g) for g in gradients]) / count
+
+
+def _identity(gradient: Gradient, variable: tf.Variable) -> Gradient:
+    """Returns the gradient again, as an op that waits for what was checked."""
+    if gradient is None:
+        return None
+    with tf.device(variable.device):
+        return _with_values(gradient, tf.identity(values_of(gradient)))

@@ -1,0 +1,133 @@
+"""One model on several devices, one slice of the batch each, one set of variables."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.graph import holds_variable
+
+
+def cpu_devices(n: int) -> list[str]:
+    """Names the logical CPUs of this machine, to build towers on.
+
+    A session has so many only if you ask:
+    `tf1.Session(config=tf1.ConfigProto(device_count={"CPU": n}))`.
+
+    Args:
+      n: how many, at least 1. They share the machine's cores.
+
+    Returns:
+      `["/cpu:0", ..., "/cpu:<n - 1>"]`.
+
+    Raises:
+      ValueError: `n` is below 1.
+    """
+    if n < 1:
+        raise ValueError(f"cpu_devices: at least one device, got {n}")
+    return [f"/cpu:{index}" for index in range(n)]
+
+
+def variables_on(device: str) -> Callable[[tf.Operation], str]:
+    """Returns a device function that keeps variables together.
+
+        with tf.device("/cpu:2"), tf1.device(variables_on("/cpu:0")):
+            kernel = tf1.get_variable("kernel", [3, 5])    # on /cpu:0
+            outgoing = tf.matmul(incoming, kernel)         # on /cpu:2
+
+    Args:
+      device: where the ops that hold a variable go (`VarHandleOp`, and `VariableV2`
+        of old graphs). TensorFlow puts what reads or assigns it on the same device.
+
+    Returns:
+      A function for `tf1.device`. Other ops stay where the devices around say.
+    """
+
+    def place(op: tf.Operation) -> str:
+        return device if holds_variable(op.type) else op.device
+
+    return place
+
+
+def split_batch(tensors, num_towers: int) -> list:
+    """Cuts a batch into one equal slice per tower.
+
+    Args:
+      tensors: a tensor `[batch, ...]`, or a tuple, list or dictionary of them.
+      num_towers: how many slices; it must divide the batch.
+
+    Returns:
+      A list of `num_towers` slices, each built like `tensors`, with tensors
+      `[batch / num_towers, ...]`.
+
+    Raises:
+      ValueError: fewer than one tower, a tensor without a batch axis, or a known
+        batch that does not divide. An unknown one is checked when it runs.
+    """
+    if num_towers < 1:
+        raise ValueError(f"split_batch: at least one tower, got {num_towers}")
+    flat = [tf.convert_to_tensor(tensor) for tensor in tf.nest.flatten(tensors)]
+    for tensor in flat:
+        if tensor.shape.rank == 0:
+            raise ValueError(f"split_batch: {tensor.name} has no batch axis to split")
+        batch = tensor.shape[0] if tensor.shape.rank else None
+        if batch is not None and batch % num_towers:
+            raise ValueError(
+                f"split_batch: {tensor.name} has a batch of {batch}, which "
+                f"{num_towers} towers cannot share equally; slice it by tf.split and "
+                "give process_gradient_list the sizes as weights"
+            )
+    parts = [tf.split(tensor, num_towers, name="slices") for tensor in flat]
+    return [
+        tf.nest.pack_sequence_as(tensors, of_one) for of_one in zip(*parts, strict=True)
+    ]
+
+
+def build_towers(
+    tower_fn: Callable,
+    devices: Sequence[str],
+    slices: Sequence,
+    *,
+    variables_device: str = "/cpu:0",
+) -> list:
+    """Builds the same model once per device; all towers share one set of variables.
+
+    The first tower creates the variables, the later ones find them: those scopes are
+    set to reuse, never the scope around, so an optimizer can still create its slots.
+    Variables keep the names that a single model gives them. They must come from
+    `get_variable`; a `tf.Variable` is never shared.
+
+    Args:
+      tower_fn: called as `tower_fn(*slice)` if a slice is a tuple or a list, else as
+        `tower_fn(slice)`. It builds the model, its loss and, so that they run on the
+        same device, its gradients, and returns whatever you want of a tower.
+      devices: one per tower.
+      slices: one per tower: from `split_batch`, or one dequeue each.
+      variables_device: where all variables live.
+
+    Returns:
+      What `tower_fn` returned, one entry per tower.
+
+    Raises:
+      ValueError: no devices, not one slice per device, or (from TensorFlow) a later
+        tower asks for a variable that the first has not created.
+    """
+    if not devices:
+        raise ValueError("build_towers: there are no devices, so there is no tower")
+    if len(slices) != len(devices):
+        raise ValueError(
+            f"build_towers: {len(slices)} slices for {len(devices)} devices; every "
+            "tower needs one of its own"
+        )
+    results = []
+    for index, (device, of_one) in enumerate(zip(devices, slices, strict=True)):
+        arguments = of_one if isinstance(of_one, (tuple, list)) else (of_one,)
+        with (
+            tf1.name_scope(f"tower_{index}"),
+            tf1.variable_scope(tf1.get_variable_scope(), reuse=index > 0 or None),
+            tf.device(device),
+            tf1.device(variables_on(variables_device)),
+        ):
+            results.append(tower_fn(*arguments))
+    return results

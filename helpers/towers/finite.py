@@ -1,0 +1,64 @@
+"""One look at the average; only where it is bad, a search for the tower to blame.
+
+What is NaN or infinite in one tower is so in the average. So the towers' gradients,
+which together are many times larger, are read once, by the sum.
+"""
+
+import tensorflow as tf
+
+from helpers.towers.agreement import Gradient, plain_name
+
+
+def values_of(gradient: Gradient) -> tf.Tensor:
+    """Returns a gradient's numbers, of a sparse one those that it holds.
+
+    Args:
+      gradient: not `None`.
+    """
+    sparse = isinstance(gradient, tf.IndexedSlices)
+    return gradient.values if sparse else gradient
+
+
+def check_average(
+    average: Gradient, gradients: list[Gradient], variable: tf.Variable
+) -> tf.Operation:
+    """Builds the check of one variable's average.
+
+    Args:
+      average: of all towers, not `None`.
+      gradients: one per tower, from which the average was made.
+      variable: the one to move.
+
+    Returns:
+      An op that fails where the average is not finite, and then names the variable
+      and the tower; or, where all towers are finite, says that their sum overflows.
+    """
+    values = values_of(average)
+    with tf.device(variable.device):
+        # A sum is finite only if all its terms are. The converse may fail: then the
+        # search finds nothing, and the step goes on.
+        finite = tf.math.is_finite(tf.reduce_sum(values))
+    return tf.cond(
+        finite, lambda: True, lambda: _blame(values, gradients, variable)
+    ).op
+
+
+def _blame(
+    average: tf.Tensor, gradients: list[Gradient], variable: tf.Variable
+) -> tf.Tensor:
+    """Fails in the name of a tower, or of the sum; true if neither is to blame."""
+    name, checks = plain_name(variable), []
+    for tower, gradient in enumerate(gradients):
+        values = values_of(gradient)
+        with tf.device(values.device):
+            checks.append(tf.debugging.check_numerics(
+                values, f"gradient of variable '{name}' in tower {tower}"
+            ))
+    with tf.control_dependencies(checks), tf.device(average.device):
+        whole = tf.debugging.check_numerics(
+            average, f"the sum of the towers' gradients of variable '{name}' "
+            f"overflows {average.dtype.name}, though each is finite; weights=[1, ...] "
+            "divides before it adds",
+        )
+    with tf.control_dependencies([whole]):
+        return tf.constant(True)
