@@ -2,25 +2,33 @@
 
 import hashlib
 import os
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import regex
+
 from helpers.errors import DataError
 from helpers.files import whole_file
 
 START, END, UNKNOWN = "<S>", "</S>", "<UNK>"
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # letters and digits of any script
-_LINE = re.compile(r"(\S+) (\d+)")
+# A letter or digit with its marks (vowel signs, tones, points), as many as follow; two
+# invisible joiners shape letters inside a word of Persian or of an Indic script.
+_PART = r"[\p{L}\p{N}](?:[\u200c\u200d]?[\p{L}\p{N}\p{M}])*"
+_WORD = regex.compile(rf"{_PART}(?:'{_PART})?")
+_LINE = regex.compile(r"(\S+) (\d+)")
 
 
 def tokenize(caption: str) -> list[str]:
     """Returns the words of a caption: lower case, no punctuation, in any script.
 
-    Accents come as one character each and apostrophes as the plain one, so that a word
-    is the same word however it was typed.
+    Accents come as one character each where Unicode has one, and apostrophes as the
+    plain one, so that a word is the same word however it was typed. Scripts without
+    spaces, such as Thai, give a word per phrase.
+
+    Args:
+      caption: any text.
     """
     caption = unicodedata.normalize("NFC", caption.lower()).replace("\u2019", "'")
     return _WORD.findall(caption)
@@ -83,7 +91,7 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and self.words == other.words
 
     def __hash__(self) -> int:
