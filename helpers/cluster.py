@@ -20,6 +20,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 GRACE = 3.0
@@ -147,7 +148,9 @@ class Cluster:
         if not told and (error is None or isinstance(error, Exception)):
             self._complain(died, error)
 
-    def start(self, job: str, index: int, program, *arguments) -> Task:
+    def start(
+        self, job: str, index: int, program: str | os.PathLike, *arguments: object
+    ) -> Task:
         """Starts a task: `python PROGRAM ARGUMENTS`, with `TF_CONFIG` set for it.
 
         Args:
@@ -199,8 +202,12 @@ class Cluster:
         """
         self.wait_for(lambda: not any(task.running for task in tasks))
 
-    def wait_for(self, condition) -> None:
-        """Waits until `condition()` is true; raises what `wait` raises."""
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        """Waits until `condition()` is true; raises what `wait` raises.
+
+        Args:
+          condition: is asked again and again, twenty times per second.
+        """
         while not condition():
             self._complain([task for task in self._started if task.died])
             time.sleep(_POLL)

@@ -9,7 +9,7 @@ import tensorflow.compat.v1 as tf1
 Activation = Callable[[tf.Tensor], tf.Tensor]
 
 
-def he_initializer():
+def he_initializer() -> tf1.variance_scaling_initializer:
     """Returns He et al.'s initializer: variance 2 / fan_in, truncated normal.
 
     fan_in is kernel height x kernel width x input channels. The initializer makes

@@ -11,6 +11,8 @@ from helpers.vgg import CONFIGURATIONS, vgg_features
 
 ENCODER, DECODER = "encoder", "decoder"
 CELLS = ("gru", "lstm")
+# Per layer `h`, or `(c, h)` for an LSTM, each float32 `[batch, units]`.
+State = tuple[tf.Tensor | tuple[tf.Tensor, tf.Tensor], ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +85,9 @@ class ShowAndTell:
             )
         return flatten(features, name="features")
 
-    def start(self, features: tf.Tensor, keep_prob: float | tf.Tensor = 1.0):
+    def start(
+        self, features: tf.Tensor, keep_prob: float | tf.Tensor = 1.0
+    ) -> State:
         """Shows the picture to the decoder.
 
         Args:
@@ -105,7 +109,14 @@ class ShowAndTell:
         return state
 
     def embed(self, words: tf.Tensor) -> tf.Tensor:
-        """Turns ids `int32 [...]` into vectors float32 `[..., embedding]`."""
+        """Turns ids into vectors.
+
+        Args:
+          words: int32 `[...]`.
+
+        Returns:
+          float32 `[..., embedding]`.
+        """
         with self._decoder():
             table = tf1.get_variable(
                 "embedding", [self.sizes.words, self.sizes.embedding]
@@ -113,7 +124,14 @@ class ShowAndTell:
         return tf.nn.embedding_lookup(table, words)
 
     def logits(self, outputs: tf.Tensor) -> tf.Tensor:
-        """Turns outputs float32 `[rows, units]` into logits float32 `[rows, words]`."""
+        """Turns outputs of the recurrent layers into logits.
+
+        Args:
+          outputs: float32 `[rows, units]`.
+
+        Returns:
+          float32 `[rows, words]`.
+        """
         with self._decoder(), tf1.variable_scope("logits"):
             shape = [self.sizes.units, self.sizes.words]
             kernel = tf1.get_variable("kernel", shape)
@@ -122,7 +140,7 @@ class ShowAndTell:
             )
         return tf.matmul(outputs, kernel) + bias
 
-    def step(self, words: tf.Tensor, state):
+    def step(self, words: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         """One word further, for the searches.
 
         Args:

@@ -22,16 +22,18 @@ def check_variables(towers: list[GradientsAndVariables]) -> None:
         missing = known.keys() - {id(v) for _, v in tower}
         for key, (variable, other) in known.items():
             if key in missing:
+                name = plain_name(variable)
                 raise ValueError(
-                    f"tower {k} lists no gradient for variable '{plain_name(variable)}', "
-                    f"tower {other} does: were the towers built to share variables?"
+                    f"tower {k} lists no gradient for variable '{name}', tower "
+                    f"{other} does: were the towers built to share variables?"
                 )
     for k, tower in enumerate(towers):
         for (_, ours), (_, theirs) in zip(towers[0], tower, strict=False):
             if ours is not theirs:
                 raise ValueError(
-                    f"tower {k} lists variable '{plain_name(theirs)}' where tower 0 lists "
-                    f"'{plain_name(ours)}': the order must be the same in all towers"
+                    f"tower {k} lists variable '{plain_name(theirs)}' where tower 0 "
+                    f"lists '{plain_name(ours)}': the order must be the same in all "
+                    "towers"
                 )
         if len(tower) != len(towers[0]):
             raise ValueError(

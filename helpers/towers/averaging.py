@@ -128,7 +128,8 @@ def _average(gradients: list[Gradient], shares: list | None) -> Gradient:
     if gradients[0] is None:
         return None
     if shares is not None:
-        gradients = [_weighted(*of_one) for of_one in zip(gradients, shares, strict=True)]
+        pairs = zip(gradients, shares, strict=True)
+        gradients = [_weighted(gradient, share) for gradient, share in pairs]
     count = len(gradients) if shares is None else 1
     if all(isinstance(g, tf.IndexedSlices) for g in gradients):
         return tf.IndexedSlices(

@@ -50,7 +50,7 @@ def variables_on(device: str) -> Callable[[tf.Operation], str]:
     return place
 
 
-def split_batch(tensors, num_towers: int) -> list:
+def split_batch(tensors: Any, num_towers: int) -> list:
     """Cuts a batch into one equal slice per tower.
 
     Args:

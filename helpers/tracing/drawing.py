@@ -1,0 +1,82 @@
+"""A timeline: one lane per device, one bar per op."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import tensorflow.compat.v1 as tf1
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from helpers.tracing.runs import run_traced
+from helpers.tracing.times import Interval, intervals
+
+# An interval, and its place in the lane of its device.
+Lane = tuple[Interval, int]
+
+
+def timeline(
+    source: tf1.Session | tf1.RunMetadata,
+    fetches: Any = None,
+    feed_dict: dict | None = None,
+    *,
+    labels: int = 12,
+) -> Figure:
+    """Draws which op ran where and when: one lane per device.
+
+    Ops that ran at once on one device are stacked inside its lane.
+
+    Args:
+      source: a session, which is run once, or the metadata of a traced run.
+      fetches: as for `session.run`; only with a session.
+      feed_dict: as for `session.run`; only with a session.
+      labels: how many of the longest ops carry their name.
+
+    Returns:
+      The figure, for `plots.show`.
+    """
+    if not isinstance(source, tf1.RunMetadata):
+        source = run_traced(source, fetches, feed_dict)[1]
+    rows = intervals(source)
+    lanes, heights = _lanes(rows)
+    # One size for one set of devices, whatever ran at once: tests compare sizes.
+    fig, ax = plt.subplots(figsize=(8, 0.7 + 0.6 * len(heights)))
+    _draw_lanes(ax, lanes, heights, labels)
+    ax.set_xlabel("milliseconds since the first op")
+    fig.tight_layout()
+    return fig
+
+
+def _lanes(rows: list[Interval]) -> tuple[list[Lane], dict[str, int]]:
+    """Gives each interval a row of its device's lane, the first that is free."""
+    lanes, ends = [], {}
+    for row in rows:
+        free = ends.setdefault(row.device, [])
+        place = next((i for i, end in enumerate(free) if end <= row.start), len(free))
+        free[place:place + 1] = [row.start + row.duration]
+        lanes.append((row, place))
+    return lanes, {device: len(free) for device, free in ends.items()}
+
+
+def _draw_lanes(
+    ax: Axes, lanes: list[Lane], heights: dict[str, int], labels: int
+) -> None:
+    base, total = {}, 0
+    for device in sorted(heights, reverse=True):
+        base[device], total = total, total + heights[device]
+        ax.axhline(total, color="0.8", linewidth=0.8)
+    colours = dict(zip(sorted(heights), plt.cm.Set2.colors * 9, strict=False))
+    span = max(row.start + row.duration for row, _ in lanes) / 1000
+    longest = sorted(lanes, key=lambda lane: -lane[0].duration)[:labels]
+    for row, place in lanes:
+        ax.barh(base[row.device] + place + 0.5, max(row.duration / 1000, span / 800),
+                left=row.start / 1000, height=0.8,
+                color=colours[row.device], edgecolor="0.3", linewidth=0.4)
+    for row, place in longest:
+        width = row.duration / 1000
+        if width > span * 0.011 * len(row.op):
+            ax.text(row.start / 1000 + width / 2, base[row.device] + place + 0.5,
+                    row.op, ha="center", va="center", fontsize=8)
+    ax.set_yticks([base[d] + heights[d] / 2 for d in base], list(base))
+    ax.set_ylim(0, total)
+    ax.set_xlim(0, span * 1.01)
+    ax.tick_params(axis="y", length=0)

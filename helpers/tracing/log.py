@@ -1,0 +1,29 @@
+"""What is printed inside a block, by C++ too."""
+
+import contextlib
+import io
+import sys
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def captured_log() -> Iterator[io.StringIO]:
+    """Catches all output inside the block, that of C++ too.
+
+    `log_device_placement=True` writes there, past Python's `sys.stdout`. Read the
+    result after the block with `getvalue()`. On Windows C++ output cannot be
+    redirected this way: there the result says so in one line, and `placement`
+    gives the same facts.
+
+    Yields:
+      The text buffer, filled when the block ends.
+    """
+    text = io.StringIO()
+    if sys.platform == "win32":
+        text.write("captured_log: not possible on Windows; use tracing.placement\n")
+        yield text
+        return
+    from wurlitzer import pipes
+
+    with contextlib.redirect_stdout(text), pipes(stdout=text, stderr=text):
+        yield text

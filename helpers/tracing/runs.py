@@ -1,0 +1,155 @@
+"""Running once with everything recorded: what ran where, and what was moved."""
+
+import re
+from typing import Any, NamedTuple
+
+import tensorflow.compat.v1 as tf1
+from tensorflow.core.protobuf import rewriter_config_pb2
+
+
+class Placed(NamedTuple):
+    """One op of your graph and the device that it ran on, such as `CPU:0`."""
+
+    op: str
+    type: str
+    device: str
+
+
+class Transfer(NamedTuple):
+    """One tensor that TensorFlow moved by a `_Send` and `_Recv` pair of its own."""
+
+    tensor: str
+    source: str
+    target: str
+
+
+def as_written(config: tf1.ConfigProto | None = None, **options) -> tf1.ConfigProto:
+    """Returns a configuration whose sessions run the graph that you wrote.
+
+    By default TensorFlow rewrites a graph before it runs it: it computes constant
+    parts once, joins equal ops and removes those that do nothing. The answers are
+    the same, but ops are missing from `placement` and `timeline`.
+
+    Args:
+      config: a configuration to copy and change; a new one if `None`.
+      **options: fields of a new `ConfigProto`, such as `device_count={"CPU": 4}`.
+
+    Returns:
+      A configuration with graph rewriting turned off.
+    """
+    written = tf1.ConfigProto(**options)
+    if config is not None:
+        written.MergeFrom(config)
+    rewriter = rewriter_config_pb2.RewriterConfig(disable_meta_optimizer=True)
+    written.graph_options.rewrite_options.CopyFrom(rewriter)
+    written.graph_options.optimizer_options.opt_level = tf1.OptimizerOptions.L0
+    return written
+
+
+def run_traced(
+    session: tf1.Session, fetches: Any, feed_dict: dict | None = None
+) -> tuple[Any, tf1.RunMetadata]:
+    """Runs once with everything recorded.
+
+    Args:
+      session: the session; a step with side effects has them.
+      fetches: as for `session.run`.
+      feed_dict: as for `session.run`.
+
+    Returns:
+      What `session.run` returns, and the `RunMetadata` with step statistics and
+      partition graphs.
+    """
+    options = tf1.RunOptions(
+        trace_level=tf1.RunOptions.FULL_TRACE, output_partition_graphs=True
+    )
+    metadata = tf1.RunMetadata()
+    values = session.run(fetches, feed_dict, options=options, run_metadata=metadata)
+    return values, metadata
+
+
+def placement(
+    session: tf1.Session, fetches: Any, feed_dict: dict | None = None
+) -> list[Placed]:
+    """Runs once and says which device each op of your graph ran on.
+
+    Ops that TensorFlow put in itself are left out (see `transfers`), and so are
+    ops that rewriting took away: open the session with `as_written()` to see all.
+
+    Args:
+      session: the session; a step with side effects has them.
+      fetches: as for `session.run`.
+      feed_dict: as for `session.run`.
+
+    Returns:
+      Rows `(op, type, device)`, sorted by op. The type is the one you wrote, also
+      where the machine runs a variant of its own (`_MklMatMul` for `MatMul`).
+
+    Source: `RunMetadata.partition_graphs`.
+    """
+    _, metadata = run_traced(session, fetches, feed_dict)
+    written = {op.name: op.type for op in session.graph.get_operations()}
+    return sorted(
+        Placed(op.name, written[op.name], short_device(op.device))
+        for op in _partitioned(metadata)
+        if op.name in written
+    )
+
+
+def transfers(
+    session: tf1.Session, fetches: Any, feed_dict: dict | None = None
+) -> list[Transfer]:
+    """Runs once and says which tensors went from one device to another.
+
+    Args:
+      session: the session; a step with side effects has them.
+      fetches: as for `session.run`.
+      feed_dict: as for `session.run`; what you feed arrives on `CPU:0`.
+
+    Returns:
+      Rows `(tensor, source, target)`, sorted; one for each `_Send` and `_Recv`
+      pair. Edges that carry only order (control edges) have `^` before the name.
+    """
+    _, metadata = run_traced(session, fetches, feed_dict)
+    ops = {op.name: op for op in _partitioned(metadata)}
+    sends = {_key(op) for op in ops.values() if op.op in ("_Send", "_HostSend")}
+    return sorted(
+        Transfer(
+            _sent_tensor(op), short_device(op.attr["send_device"].s.decode()),
+            short_device(op.attr["recv_device"].s.decode()),
+        )
+        for op in ops.values()
+        if op.op in ("_Recv", "_HostRecv") and _key(op) in sends
+    )
+
+
+def short_device(name: str) -> str:
+    """Returns `CPU:0` for this process's device, `worker:1/CPU:0` for another's.
+
+    Args:
+      name: a full name such as `/job:localhost/replica:0/task:0/device:CPU:0`.
+    """
+    job = re.search(r"/job:(\w+)", name)
+    task = re.search(r"/task:(\d+)", name)
+    place = re.search(r"(?:/device:|/)(\w+:\d+(?:/stream.*)?)$", name)
+    device = re.sub("^[a-z]+", lambda kind: kind[0].upper(), place[1] if place else "")
+    if job is None or job[1] == "localhost":
+        return device
+    return f"{job[1]}:{task[1] if task else 0}/{device}"
+
+
+def _partitioned(metadata: tf1.RunMetadata) -> list:
+    return [op for graph in metadata.partition_graphs for op in graph.node]
+
+
+def _key(op) -> tuple[bytes, bytes, bytes]:
+    """What a `_Send` and its `_Recv` have in common."""
+    return tuple(
+        op.attr[name].s for name in ("tensor_name", "send_device", "recv_device")
+    )
+
+
+def _sent_tensor(op) -> str:
+    """`edge_20_t1/Sum` is the op `t1/Sum`; order alone travels as `^name`."""
+    name = re.sub(r"^edge_\d+_", "", op.attr["tensor_name"].s.decode())
+    return re.sub(r"^_arg_(.*)_\d+_\d+$", r"\1", name)

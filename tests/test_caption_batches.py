@@ -1,0 +1,147 @@
+"""Pairs of picture and caption: to records, and back in padded batches."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from helpers import captions as cap
+from helpers import records
+from helpers.datasets import grab_captions
+from helpers.errors import DataError
+from helpers.shapes import write_scenes
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scenes") / "world"
+    return grab_captions(write_scenes(folder, train=41, val=11, unseen=7, size=37))
+
+
+@pytest.fixture(scope="module")
+def vocabulary(scenes):
+    texts = [text for picture in scenes["train"] for text in picture.captions]
+    return cap.Vocabulary.build(texts, min_count=1)
+
+
+def test_a_caption_without_a_word_is_refused_by_name(scenes, vocabulary):
+    with pytest.raises(ValueError, match=r"'\?!' has no word"):
+        cap.Vocabulary.build(["a star", "?!"])
+    odd = scenes["val"][0]._replace(captions=("?!",))
+    with pytest.raises(DataError, match=rf"{odd.path.name}: its caption '\?!'"):
+        list(cap.make_pairs([odd], vocabulary))
+
+
+def read_all(dataset):
+    return [{k: v.numpy() for k, v in batch.items()} for batch in dataset]
+
+
+def test_pairs_come_back_as_they_went(scenes, vocabulary, tmp_path):
+    pairs = list(cap.make_pairs(scenes["val"], vocabulary))
+    assert len(pairs) == sum(len(p.captions) for p in scenes["val"])
+    records.write_shards(pairs, tmp_path / "val", 2, seed=1)
+    by_id = {p.id: p for p in scenes["val"]}
+    seen = set()
+    batches = read_all(
+        cap.caption_batches(tmp_path / "val", 3, image_size=37, num_objects=3)
+    )
+    for batch in batches:
+        assert batch["images"].dtype == np.float32
+        assert batch["images"].shape[1:] == (37, 37, 3)
+        assert batch["images"].min() >= -1 and batch["images"].max() <= 1
+        for row, number in enumerate(batch["picture"]):
+            length = int(batch["mask"][row].sum())
+            assert set(batch["mask"][row][length:]) <= {0.0}
+            inputs, targets = batch["inputs"][row], batch["targets"][row]
+            assert inputs[0] == vocabulary.start
+            assert targets[length - 1] == vocabulary.end
+            assert list(inputs[1:length]) == list(targets[: length - 1])
+            text = vocabulary.decode(targets)
+            assert text in by_id[number].captions
+            seen.add((number, text))
+            wanted = [one.category for one in by_id[number].objects]
+            assert list(batch["objects"][row]) == [*wanted, -1]
+            image = tf.io.decode_jpeg(by_id[number].path.read_bytes()).numpy()
+            np.testing.assert_allclose(
+                batch["images"][row], image / 127.5 - 1.0, atol=1e-6
+            )
+    assert seen == {(p.id, text) for p in scenes["val"] for text in p.captions}
+
+
+def test_training_batches_are_shuffled_shifted_and_repeatable(
+    scenes, vocabulary, tmp_path
+):
+    pairs = cap.make_pairs(scenes["train"], vocabulary, captions_each=1)
+    records.write_shards(pairs, tmp_path / "train", 2, seed=1, compression="GZIP")
+
+    def take(seed, shift):
+        dataset = cap.caption_batches(
+            tmp_path / "train", 41, image_size=37, seed=seed, shift=shift
+        )
+        return read_all(dataset.take(2))
+
+    still, moved = take(5, 0), take(5, 3)
+    again, other = take(5, 3), take(6, 3)
+    np.testing.assert_array_equal(moved[1]["images"], again[1]["images"])
+    assert (moved[0]["picture"] != other[0]["picture"]).any()
+    assert sorted(moved[0]["picture"]) == sorted(moved[1]["picture"])  # an epoch each
+    assert set(moved[0]) == set(still[0])
+    offsets = set()
+    for before, after in zip(still[0]["images"], moved[0]["images"], strict=True):
+        for y, x in itertools.product(range(-3, 4), repeat=2):
+            inner = np.s_[5:-5, 5:-5]
+            if np.array_equal(np.roll(before, (y, x), (0, 1))[inner], after[inner]):
+                offsets.add((y, x))
+    assert len(offsets) > 10
+
+
+@pytest.mark.parametrize(("damage", "cause"), [
+    (lambda jpeg: jpeg[:300], "not a whole JPEG"),
+    (lambda jpeg: re.sub(rb"(\xff\xc0\0.\x08)....", b"\\1" + b"\xff\xdc" * 2, jpeg,
+                         flags=re.S), "pixels"),
+    (None, "No such file"),
+])
+def test_a_bad_picture_is_refused_at_conversion(
+    scenes, vocabulary, tmp_path, damage, cause
+):
+    whole = scenes["val"][0]
+    bad = whole._replace(path=tmp_path / "bad.jpg")
+    if damage:
+        bad.path.write_bytes(damage(whole.path.read_bytes()))
+    with pytest.raises(DataError, match=rf"bad\.jpg: .*{cause}") as caught:
+        list(cap.make_pairs([whole, bad], vocabulary))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_record_that_cannot_be_read_is_named(scenes, vocabulary, tmp_path):
+    pairs = list(cap.make_pairs(scenes["val"], vocabulary))
+    feature = pairs[5].context.feature["image/data"].bytes_list
+    feature.value[0] = feature.value[0][:300]
+    records.write_shards(pairs, tmp_path / "val", 1, seed=1)
+    path = tmp_path / "val-00000-of-00001"
+
+    def read():
+        with records.naming_bad_records(tmp_path / "val", cap.caption_parser(37)):
+            read_all(cap.caption_batches(tmp_path / "val", 3, image_size=37))
+
+    with pytest.raises(DataError, match=rf"{path.name}: record \d+: .*JPEG"):
+        read()
+    flipped = bytearray(path.read_bytes())
+    flipped[100] ^= 1
+    path.write_bytes(flipped)
+    with pytest.raises(DataError, match=f"{path.name}: record 0: .*checksum"):
+        read()
+
+
+def test_a_plain_shard_may_begin_like_gzip(scenes, vocabulary, tmp_path):
+    [pair] = cap.make_pairs(scenes["val"][:1], vocabulary, captions_each=1)
+    pair.context.feature["filler"].bytes_list.value.append(b"")
+    while missing := 0x8B1F - pair.ByteSize():  # the length stands first, as 1f 8b
+        filler = pair.context.feature["filler"].bytes_list
+        filler.value[0] = bytes(len(filler.value[0]) + missing)
+    records.write_shards([pair], tmp_path / "one", 1, seed=1)
+    assert (tmp_path / "one-00000-of-00001").read_bytes()[:2] == b"\x1f\x8b"
+    [batch] = read_all(cap.caption_batches(tmp_path / "one", 1, image_size=37))
+    assert batch["picture"] == [scenes["val"][0].id]

@@ -1,0 +1,252 @@
+"""Show and Tell against Keras and plain NumPy."""
+
+import dataclasses
+import math
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+from caption_models import BATCH, TIME, TINY, WORDS, built, example, fill
+
+from helpers import captions as cap
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.timeout(60)
+def test_the_decoder_equals_keras(cell):
+    sizes = dataclasses.replace(TINY, cell=cell, layers=2)
+    features = np.random.default_rng(0).normal(size=[BATCH, 19]).astype(np.float32)
+    _, ids, _ = example()
+    with tf.Graph().as_default(), tf1.Session() as session:
+        logits = cap.ShowAndTell(sizes).teach(tf.constant(features), tf.constant(ids))
+        session.run(tf1.global_variables_initializer())
+        fill(session)
+        ours = session.run(logits)
+        weights = {
+            v.op.name.removeprefix("decoder/"): session.run(v)
+            for v in cap.variables_of("decoder")
+        }
+    np.testing.assert_allclose(ours, keras_decoder(sizes, weights)(features, ids),
+                               rtol=1e-4, atol=1e-4)
+
+
+def keras_decoder(sizes, weights):
+    """The same decoder of Keras layers, with the same weights."""
+    layer = keras.layers.LSTM if sizes.cell == "lstm" else keras.layers.GRU
+    options = {"return_sequences": True}
+    if sizes.cell == "gru":
+        options["reset_after"] = False
+    layers = [layer(sizes.units, **options) for _ in range(sizes.layers)]
+
+    def decode(features, ids):
+        shown = features @ weights["project/kernel"] + weights["project/bias"]
+        outputs = tf.concat([shown[:, None], weights["embedding"][ids]], 1)
+        for k, one in enumerate(layers):
+            one.build(outputs.shape)
+            one.set_weights(keras_weights(sizes, weights, k, outputs.shape[-1]))
+            outputs = one(outputs)
+        return outputs[:, 1:] @ weights["logits/kernel"] + weights["logits/bias"]
+
+    return decode
+
+
+def keras_weights(sizes, weights, layer, values):
+    """Our kernels hold inputs and state one above the other; Keras keeps two."""
+    name = f"{sizes.cell}_{layer}"
+    if sizes.cell == "lstm":
+        kernels, biases = [weights[f"{name}/kernel"]], [weights[f"{name}/bias"]]
+    else:
+        parts = ("gates", "candidate")
+        kernels = [weights[f"{name}/{part}/kernel"] for part in parts]
+        biases = [weights[f"{name}/{part}/bias"] for part in parts]
+    kernel = np.concatenate(kernels, 1)
+    return [kernel[:values], kernel[values:], np.concatenate(biases)]
+
+
+def test_variables_are_shared_and_counted():
+    with tf.Graph().as_default():
+        model, _, _, features, _ = built()
+        before = len(tf1.trainable_variables())
+        state = model.start(features)
+        model.step(tf.zeros([3], tf.int32), state)
+        model.step(tf.zeros([3], tf.int32), state)
+        assert len(tf1.trainable_variables()) == before == 16 + 9
+        assert sum(v.shape.num_elements() for v in cap.variables_of("decoder")) == (
+            (16 * 11 + 11) + WORDS * 11 + 3 * 17 * (11 + 17 + 1) + (17 + 1) * WORDS
+        )
+        with pytest.raises(ValueError, match="no variables under coder/"):
+            cap.variables_of("coder")
+
+
+def test_the_lstm_has_as_many_values_as_that_of_im2txt():
+    sizes = cap.Sizes(words=12000, embedding=512, units=512)
+    with tf.Graph().as_default():
+        cap.ShowAndTell(sizes).teach(tf.zeros([2, 2048]), tf.zeros([2, 3], tf.int32))
+        counts = {v.op.name: v.shape.num_elements() for v in tf1.trainable_variables()}
+    assert counts["decoder/lstm_0/kernel"] + counts["decoder/lstm_0/bias"] == 2_099_200
+    assert counts["decoder/embedding"] == 6_144_000
+    assert counts["decoder/logits/kernel"] + counts["decoder/logits/bias"] == 6_156_000
+    assert counts["decoder/project/kernel"] == 1_048_576
+
+
+def test_the_first_loss_is_that_of_guessing():
+    images, inputs, targets = example()
+    with tf.Graph().as_default(), tf1.Session() as session:
+        _, image_feed, input_feed, _, logits = built()
+        total, count = cap.masked_loss(
+            logits, tf.constant(targets), tf.ones_like(targets, tf.float32)
+        )
+        session.run(tf1.global_variables_initializer())
+        total, count = session.run(
+            [total, count], {image_feed: images, input_feed: inputs}
+        )
+    assert count == BATCH * TIME
+    assert total / count == pytest.approx(math.log(WORDS), rel=0.05)
+
+
+def test_padding_changes_nothing():
+    images, inputs, targets = example()
+    lengths = np.array([7, 3, 1, 5, 2])
+    mask = (np.arange(TIME) < lengths[:, None]).astype(np.float32)
+    with tf.Graph().as_default(), tf1.Session() as session:
+        _, image_feed, input_feed, _, logits = built()
+        target_feed = tf1.placeholder(tf.int32, [None, None])
+        mask_feed = tf1.placeholder(tf.float32, [None, None])
+        sums = cap.masked_loss(logits, target_feed, mask_feed)
+        gradients = tf1.gradients(sums[0], cap.variables_of("decoder"))
+        gradients = [tf.convert_to_tensor(g) for g in gradients]
+        session.run(tf1.global_variables_initializer())
+        fill(session)
+
+        def run(inputs, targets):
+            feeds = {image_feed: images, input_feed: inputs, target_feed: targets,
+                     mask_feed: mask}
+            return session.run([*sums, *gradients], feeds)
+
+        plain = run(inputs, targets)
+        padded = mask == 0
+        other = run(np.where(padded, 1, inputs), np.where(padded, 2, targets))
+        values = session.run(logits, {image_feed: images, input_feed: inputs})
+    for one, two in zip(plain, other, strict=True):
+        np.testing.assert_array_equal(one, two)
+    logp = values - np.log(np.exp(values).sum(-1, keepdims=True))
+    picked = np.take_along_axis(logp, targets[..., None], 2)[..., 0]
+    assert plain[0] == pytest.approx(-(picked * mask).sum(), rel=1e-5)
+    assert plain[1] == lengths.sum()
+
+
+def test_nothing_in_the_padding_reaches_loss_or_gradient():
+    rng = np.random.default_rng(0)
+    targets = rng.integers(0, WORDS, [2, 3])
+    mask = np.array([[1, 1, 0], [1, 0, 0]], np.float32)
+    values = rng.normal(size=[2, 3, WORDS]).astype(np.float32)
+    padded = mask == 0
+    with tf.Graph().as_default(), tf1.Session() as session:
+        logits = tf1.placeholder(tf.float32, values.shape)
+        ids = tf1.placeholder(tf.int32, targets.shape)
+        total, _ = cap.masked_loss(logits, ids, tf.constant(mask))
+        fetches = [total, *tf1.gradients(total, logits)]
+        plain = session.run(fetches, {logits: values, ids: targets})
+        values[padded] = [[np.inf], [np.nan], [-np.inf]]
+        other = session.run(
+            fetches, {logits: values, ids: np.where(padded, -1, targets)}
+        )
+    for one, two in zip(plain, other, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(("bad", "named"), [
+    ([0.0, 1.0, np.nan], "'w'"),  # a gradient and the loss
+    ([0.0, np.inf, 1.0], "'w'"),
+    ([np.nan, 1.0, 1.0], "loss"),  # the loss alone
+])
+def test_one_bad_batch_moves_no_weight(bad, named):
+    with tf.Graph().as_default(), tf1.Session() as session:
+        batch = tf1.placeholder(tf.float32, [3])
+        v, w = (tf1.get_variable(name, [2], initializer=tf1.ones_initializer())
+                for name in "vw")
+        loss = tf.reduce_sum(v) + tf.reduce_sum(w * batch[1:]) + batch[0]
+        step = tf1.train.get_or_create_global_step()
+        op = cap.train_op(loss, [v, w], tf1.train.AdamOptimizer(), global_step=step)
+        session.run(tf1.global_variables_initializer())
+        session.run(op, {batch: [0.0, 1.0, 1.0]})
+        before = session.run(tf1.global_variables())
+        with pytest.raises(tf.errors.InvalidArgumentError, match=named):
+            session.run(op, {batch: bad})
+        after = session.run(tf1.global_variables())
+        for one, two in zip(before, after, strict=True):
+            np.testing.assert_array_equal(one, two)
+        session.run(op, {batch: [0.0, 1.0, 1.0]})
+        assert session.run(step) == 2
+
+
+def test_frozen_weights_stay_then_move():
+    images, inputs, targets = example()
+    with tf.Graph().as_default(), tf1.Session() as session:
+        _, image_feed, input_feed, _, logits = built()
+        total, count = cap.masked_loss(
+            logits, tf.constant(targets), tf.ones_like(targets, tf.float32)
+        )
+        parts = {name: cap.variables_of(name) for name in ("encoder", "decoder")}
+        ops = {}
+        for name, variables in (("frozen", parts["decoder"]),
+                                ("tuned", [*parts["encoder"], *parts["decoder"]])):
+            ops[name] = cap.train_op(
+                total / count, variables, tf1.train.AdamOptimizer(1e-2)
+            )
+        session.run(tf1.global_variables_initializer())
+        fill(session, scale=0.2)
+        feeds = {image_feed: images, input_feed: inputs}
+        start = session.run(parts)
+        for _ in range(3):
+            session.run(ops["frozen"], feeds)
+        middle = session.run(parts)
+        session.run(ops["tuned"], feeds)
+        end = session.run(parts)
+    assert all((a == b).all() for a, b in
+               zip(start["encoder"], middle["encoder"], strict=True))
+    assert all((a != b).any() for a, b in
+               zip(start["decoder"], middle["decoder"], strict=True))
+    moved = [(a != b).any() for a, b in
+             zip(middle["encoder"], end["encoder"], strict=True)]
+    assert all(moved[:4])
+
+
+def test_the_norm_of_the_gradients_is_limited():
+    with tf.Graph().as_default(), tf1.Session() as session:
+        w = tf1.get_variable("w", [2], initializer=tf1.zeros_initializer())
+        op = cap.train_op(
+            tf.reduce_sum(w * [300.0, 400.0]), [w],
+            tf1.train.GradientDescentOptimizer(1.0), clip=5.0,
+        )
+        session.run(tf1.global_variables_initializer())
+        session.run(op)
+        np.testing.assert_allclose(session.run(w), [-3.0, -4.0], rtol=1e-5)
+        other = tf1.get_variable("other", [2])
+        with pytest.raises(ValueError, match="other"):
+            cap.train_op(
+                tf.reduce_sum(w), [w, other], tf1.train.GradientDescentOptimizer(1.0)
+            )
+
+
+def test_dropout_only_when_asked():
+    images, inputs, _ = example()
+    with tf.Graph().as_default(), tf1.Session() as session:
+        keep = tf1.placeholder_with_default(1.0, [])
+        _, image_feed, input_feed, _, logits = built(keep_prob=keep)
+        session.run(tf1.global_variables_initializer())
+        fill(session)
+        feeds = {image_feed: images, input_feed: inputs}
+        first, second = (session.run(logits, feeds) for _ in range(2))
+        np.testing.assert_array_equal(first, second)
+        assert (session.run(logits, {**feeds, keep: 0.5}) != first).any()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"words": 0}, {"cell": "rnn"}, {"configuration": "F"}]
+)
+def test_impossible_sizes_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong)) + r".*|Sizes"):
+        dataclasses.replace(TINY, **wrong)

@@ -1,0 +1,48 @@
+"""Words and ids: counted, sorted, cut, saved and read again."""
+
+
+import pytest
+
+from helpers import captions as cap
+from helpers.errors import DataError
+
+SENTENCES = [
+    "A red circle, above it a star!", "a red  star", "the circle's edge", "a a",
+]
+
+
+def test_words_are_counted_sorted_and_cut():
+    vocabulary = cap.Vocabulary.build(SENTENCES, min_count=2)
+    assert vocabulary.words == ("a", "</S>", "<S>", "red", "star", "<UNK>")
+    assert vocabulary.counts == (5, 4, 4, 2, 2, 0)
+    ids = vocabulary.encode("A red edge.")
+    assert [vocabulary.words[k] for k in ids] == ["<S>", "a", "red", "<UNK>", "</S>"]
+    assert vocabulary.decode([*ids, 0, 0]) == "a red <UNK>"
+    assert vocabulary == cap.Vocabulary.build(reversed(SENTENCES), min_count=2)
+
+
+def test_a_vocabulary_is_the_same_after_saving(tmp_path):
+    vocabulary = cap.Vocabulary.build(SENTENCES, min_count=1)
+    vocabulary.save(tmp_path / "words.txt")
+    lines = (tmp_path / "words.txt").read_text().splitlines()
+    assert lines[0] == "a 5" and len(lines) == len(vocabulary)
+    again = cap.Vocabulary.load(tmp_path / "words.txt")
+    assert again == vocabulary and again.counts == vocabulary.counts
+    assert again.digest() == vocabulary.digest()
+
+
+@pytest.mark.parametrize("text", ["a\n", "a 1\n", "a 1\na 2\n<S> 1\n</S> 1\n<UNK> 0\n"])
+def test_a_damaged_vocabulary_is_one_line(tmp_path, text):
+    (tmp_path / "words.txt").write_text(text)
+    with pytest.raises(DataError, match=r"words\.txt"):
+        cap.Vocabulary.load(tmp_path / "words.txt")
+    with pytest.raises(DataError, match=r"other\.txt"):
+        cap.Vocabulary.load(tmp_path / "other.txt")
+    with pytest.raises(ValueError, match="no captions"):
+        cap.Vocabulary.build([])
+
+
+def test_words_of_any_script_are_whole():
+    text = "Un e\u0301lan d\u2019\u00e9t\u00e9; \u041a\u043e\u0442 2 a_b!"
+    wanted = "un \u00e9lan d'\u00e9t\u00e9 \u043a\u043e\u0442 2 a b"
+    assert cap.tokenize(text) == wanted.split()
