@@ -229,7 +229,8 @@ class Cluster:
             for task in self._started:
                 if task.running:
                     task.kill()
-                task.process.stdin.close()
+                if task.process.stdin:
+                    task.process.stdin.close()
             for reserved in self._sockets:
                 reserved.close()
 

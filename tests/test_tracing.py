@@ -200,7 +200,7 @@ def test_an_error_inside_the_log_passes_and_output_is_given_back(capfd):
 
 
 def test_on_windows_the_log_says_what_to_use_instead(monkeypatch):
-    monkeypatch.setattr(tracing, "sys", types.SimpleNamespace(platform="win32"))
+    monkeypatch.setattr(tracing.log, "sys", types.SimpleNamespace(platform="win32"))
     with tracing.captured_log() as log:
         pass
     assert "tracing.placement" in log.getvalue()

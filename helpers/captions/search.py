@@ -109,8 +109,8 @@ def beam_search(
     first = tf.fill([batch, width], start)
     longest = float(max_length) ** length_power
     _, ids, logps, _, done_ids, done_scores, _ = tf.while_loop(
-        lambda time, *beam: (time < max_length) & _improvable(*beam, longest),
-        lambda *beam: _extend(step, *beam, end, length_power),
+        lambda time, *beam: (time < max_length) & _improvable(beam, longest),
+        lambda time, *beam: _extend(step, time, beam, end, length_power),
         (0, ids, logps, first, ids, none, state),
     )
     # An open caption counts only where nothing is complete.
@@ -119,8 +119,9 @@ def beam_search(
     return Captions(*_best_captions([done_ids, ids], [done_scores, partial], width))
 
 
-def _extend(step, time, ids, logps, words, done_ids, done_scores, state, end, power):
+def _extend(step, time, beam, end, power):
     """One round: each open hypothesis by each word; the best go on, the ends aside."""
+    ids, logps, words, done_ids, done_scores, state = beam
     width = ids.shape[1]
     logits, state = step(tf.reshape(words, [-1]), state)
     logits = _checked(logits, "beam_search")
@@ -136,8 +137,9 @@ def _extend(step, time, ids, logps, words, done_ids, done_scores, state, end, po
     return time + 1, ids, logps, words, *done, state
 
 
-def _improvable(ids, logps, words, done_ids, done_scores, state, longest):
+def _improvable(beam, longest):
     """Whether an open hypothesis may still be better than a complete caption."""
+    _, logps, _, _, done_scores, _ = beam
     # None can do better than lose nothing on its way to the end.
     bound = tf.reduce_max(logps, 1) / longest
     open_ones = (bound > NEVER / 2) & (bound > tf.reduce_min(done_scores, 1))

@@ -73,7 +73,7 @@ class Vocabulary:
         Raises:
           ValueError: there are no captions, or one has no word.
         """
-        counts = Counter()
+        counts: Counter[str] = Counter()
         for caption in captions:
             if not (words := tokenize(caption)):
                 raise ValueError(f"Vocabulary.build: {caption!r} has no word")

@@ -1,9 +1,11 @@
 """Whether the gradients of all towers can be averaged: told before the graph runs."""
 
+from typing import TypeAlias
+
 import tensorflow as tf
 
-Gradient = tf.Tensor | tf.IndexedSlices | None
-GradientsAndVariables = list[tuple[Gradient, tf.Variable]]
+Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
+GradientsAndVariables: TypeAlias = list[tuple[Gradient | None, tf.Variable]]
 
 
 def plain_name(variable: tf.Variable) -> str:

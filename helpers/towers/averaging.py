@@ -83,15 +83,16 @@ def _shares(
         if not 0 < total < float("inf") or min(weights) < 0:
             raise ValueError(f"weights must not be negative nor all 0, got {weights}")
         return [float(weight) / total for weight in weights]
-    weights = [tf.cast(weight, tf.float64) for weight in weights]
+    exact = [tf.cast(weight, tf.float64) for weight in weights]
     # NaN takes the place of what cannot be, so that one check names all of it.
-    weights = [tf.where(w < 0, tf.constant(float("nan"), w.dtype), w) for w in weights]
-    total = tf.add_n(weights)
+    nan = tf.constant(float("nan"), tf.float64)
+    exact = [tf.where(weight < 0, nan, weight) for weight in exact]
+    total = tf.add_n(exact)
     return [
         tf.debugging.check_numerics(
             weight / total, f"weight of tower {k}, or their sum: negative or all 0"
         )
-        for k, weight in enumerate(weights)
+        for k, weight in enumerate(exact)
     ]
 
 
@@ -123,7 +124,9 @@ def _weighted(gradient: Gradient, share: float | tf.Tensor) -> Gradient:
     return _with_values(gradient, values * cast(share, values.dtype))
 
 
-def _average(gradients: list[Gradient], shares: list | None) -> Gradient:
+def _average(
+    gradients: list[Gradient], shares: list | None
+) -> Gradient | None:
     """Returns the weighted mean of one variable's gradients."""
     if gradients[0] is None:
         return None
@@ -141,7 +144,7 @@ def _average(gradients: list[Gradient], shares: list | None) -> Gradient:
     return tf.add_n([tf.convert_to_tensor(g) for g in gradients]) / count
 
 
-def _identity(gradient: Gradient, variable: tf.Variable) -> Gradient:
+def _identity(gradient: Gradient | None, variable: tf.Variable) -> Gradient | None:
     """Returns the gradient again, as an op that waits for what was checked."""
     if gradient is None:
         return None

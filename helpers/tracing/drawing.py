@@ -48,7 +48,8 @@ def timeline(
 
 def _lanes(rows: list[Interval]) -> tuple[list[Lane], dict[str, int]]:
     """Gives each interval a row of its device's lane, the first that is free."""
-    lanes, ends = [], {}
+    lanes: list[Lane] = []
+    ends: dict[str, list[int]] = {}
     for row in rows:
         free = ends.setdefault(row.device, [])
         place = next((i for i, end in enumerate(free) if end <= row.start), len(free))
@@ -64,7 +65,7 @@ def _draw_lanes(
     for device in sorted(heights, reverse=True):
         base[device], total = total, total + heights[device]
         ax.axhline(total, color="0.8", linewidth=0.8)
-    colours = dict(zip(sorted(heights), plt.cm.Set2.colors * 9, strict=False))
+    colours = dict(zip(sorted(heights), plt.get_cmap("Set2").colors * 9, strict=False))
     span = max(row.start + row.duration for row, _ in lanes) / 1000
     longest = sorted(lanes, key=lambda lane: -lane[0].duration)[:labels]
     for row, place in lanes:
