@@ -65,7 +65,8 @@ def _draw_lanes(
     for device in sorted(heights, reverse=True):
         base[device], total = total, total + heights[device]
         ax.axhline(total, color="0.8", linewidth=0.8)
-    colours = dict(zip(sorted(heights), list(plt.get_cmap("Set2")(range(8))) * 9, strict=False))
+    palette = list(plt.get_cmap("Set2")(range(8))) * 9
+    colours = dict(zip(sorted(heights), palette, strict=False))
     span = max(row.start + row.duration for row, _ in lanes) / 1000
     longest = sorted(lanes, key=lambda lane: -lane[0].duration)[:labels]
     for row, place in lanes:
