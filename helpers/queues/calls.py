@@ -9,6 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 _POLL = 0.2  # seconds: how late Windows notices Ctrl-C; elsewhere it is at once
 
@@ -20,7 +21,7 @@ class InterruptibleCalls:
     is taken after it.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._calls: queue.SimpleQueue = queue.SimpleQueue()
         self._answers: queue.SimpleQueue = queue.SimpleQueue()
         self._one_caller = threading.Lock()
@@ -31,7 +32,7 @@ class InterruptibleCalls:
         )
         self._thread.start()
 
-    def call(self, seconds: float, function: Callable, *arguments):
+    def call(self, seconds: float, function: Callable, *arguments: Any) -> Any:
         """Returns `function(*arguments)`, or raises what it raises.
 
         Args:
@@ -73,7 +74,7 @@ class InterruptibleCalls:
         # Not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended.
         return self._ended.wait(waitable(seconds))
 
-    def _answer(self, deadline: float):
+    def _answer(self, deadline: float) -> tuple[Any, BaseException | None]:
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -92,7 +93,7 @@ class InterruptibleCalls:
         self._ended.set()
 
 
-def attempt(seconds: float, function: Callable):
+def attempt(seconds: float, function: Callable) -> Any:
     """Returns `function()`, or None when it fails or takes longer than `seconds`."""
     calls = InterruptibleCalls()
     try:

@@ -1,6 +1,7 @@
 """The queue doctor: what each queue of a session holds, and which one starves why."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -12,8 +13,8 @@ from helpers.queues.internals import (
     living_threads,
     probe_queue,
     queue_ops,
-    queue_taken_from,
     queues_behind,
+    queues_taken_from,
     raw_session,
     reads_records,
     runners_filling,
@@ -106,7 +107,7 @@ class Diagnosis:
     __repr__ = __str__
 
 
-def diagnose(session: tf1.Session, fetches=None) -> Diagnosis:
+def diagnose(session: tf1.Session, fetches: Any = None) -> Diagnosis:
     """Says what each queue holds, who fills it, and which one starves and why.
 
     Looking changes nothing: no item moves. The first look at a graph adds three
@@ -129,13 +130,14 @@ def diagnose(session: tf1.Session, fetches=None) -> Diagnosis:
     if not probes:
         return Diagnosis(())
     found = raw.run({op.name: probe[:2] for op, probe in probes.items()})
-    states = [_state(op, *found[op.name], raw) for op in probes]
+    states = [_state(op, found[op.name], raw) for op in probes]
     hungry = {state.name for state in states if state.starves}
     return Diagnosis(tuple(_explained(state, raw, hungry) for state in states))
 
 
-def _state(queue: tf.Operation, size, closed, session: tf1.Session) -> QueueState:
+def _state(queue: tf.Operation, probed: tuple, session: tf1.Session) -> QueueState:
     """Puts together what the graph, the session and the runners know of a queue."""
+    size, closed = probed
     runners = runners_filling(queue)
     alive = [living_threads(runner, session) for runner in runners]
     started = [count for count in alive if count is not None]
@@ -174,18 +176,16 @@ def _explained(
     reads = [op for op in behind if reads_records(op)]
     # A reader empties a healthy queue of file names as fast as it is filled, so
     # there being empty at this moment means nothing as long as its threads live.
-    taken = {queue_taken_from(op) for op in behind} - {None}
-    read = {queue_taken_from(op) for op in reads}
-    lively = {queue.name for queue in read if _is_fed(queue, session)}
-    waits_for = ()
+    lively = {queue.name for queue in queues_taken_from(reads) if _fed(queue, session)}
+    waits_for: tuple[str, ...] = ()
     if state.alive:
-        sources = {queue.name for queue in taken} - {state.name}
+        sources = {queue.name for queue in queues_taken_from(behind)} - {state.name}
         waits_for = tuple(sorted(sources & hungry - lively))
     why = _cause(state, bool(enqueues), waits_for, bool(reads))
     return QueueState(**{**vars(state), "waits_for": waits_for, "why": why})
 
 
-def _is_fed(queue: tf.Operation, session: tf1.Session) -> bool:
+def _fed(queue: tf.Operation, session: tf1.Session) -> bool:
     """Whether threads that live fill a queue."""
     return any(living_threads(runner, session) for runner in runners_filling(queue))
 

@@ -33,7 +33,7 @@ def is_end_of_data(error: BaseException) -> bool:
 def as_failure(error: tf.errors.OutOfRangeError) -> tf.errors.UnknownError:
     """Returns an error that nobody takes for the end of the data, in one line."""
     return tf.errors.UnknownError(
-        None, None, f"{first_line(error)} (this is not the end of the data)"
+        None, None, f"{first_line(error).rstrip(': ')} (not the end of the data)"
     )
 
 

@@ -86,6 +86,7 @@ class Feed(tf1.train.QueueRunner):
 
     Attributes:
       rows: how many rows the queue has taken so far.
+      has_ended: whether all rows of all epochs are in, and the queue is closed.
       failure: what the source has failed with; None as long as it has not. It has
         no rows after that, and every block that asks for one raises it again.
     """
@@ -103,9 +104,16 @@ class Feed(tf1.train.QueueRunner):
         self._chunks = chunks
         self._next: list[np.ndarray] | None = None
         self.rows = 0
+        self.has_ended = False
         self.failure: Exception | None = None
 
-    def create_threads(self, sess, coord=None, daemon=False, start=False):
+    def create_threads(
+        self,
+        sess: tf1.Session,
+        coord: tf1.train.Coordinator | None = None,
+        daemon: bool = False,
+        start: bool = False,
+    ) -> list[threading.Thread]:
         """Makes the feeding thread; called by `running_queues`.
 
         Args:
@@ -154,6 +162,8 @@ class Feed(tf1.train.QueueRunner):
         Waiting for room for a whole chunk could last for ever: a shuffle queue keeps
         rows back, and its consumer may wait too.
         """
+        if self.has_ended:
+            return
         enqueue = session.make_callable(self.enqueue_ops[0], feed_list=self._inputs)
         look = session.make_callable(self._size)
         while not coord.should_stop():
@@ -161,6 +171,7 @@ class Feed(tf1.train.QueueRunner):
                 self._next = self._taken()
             if self._next is None:
                 session.run(self.close_op)
+                self.has_ended = True
                 return
             count = len(self._next[0])
             if self._capacity >= 0:

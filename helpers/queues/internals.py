@@ -6,6 +6,7 @@ name of TensorFlow that the package needs. The floors above ask questions only.
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -20,7 +21,7 @@ _ENQUEUES = ("QueueEnqueueV2", "QueueEnqueueManyV2")
 _READERS = ("ReaderReadV2", "ReaderReadUpToV2")
 
 
-def raw_session(session) -> tf1.Session:
+def raw_session(session: Any) -> tf1.Session:
     """Returns the plain session inside a `MonitoredSession`, or `session` itself."""
     inner = getattr(session, "_tf_sess", None)
     return inner() if inner is not None else session
@@ -120,11 +121,10 @@ def reads_records(op: tf.Operation) -> bool:
     return op.type in _READERS
 
 
-def queue_taken_from(op: tf.Operation) -> tf.Operation | None:
-    """Returns the queue that an op takes items from; None if it takes none."""
-    if op.type in _DEQUEUES:
-        return op.inputs[0].op
-    return op.inputs[1].op if reads_records(op) else None
+def queues_taken_from(ops: Iterable[tf.Operation]) -> set[tf.Operation]:
+    """Returns the queues that ops take items or names of files from."""
+    found = {op.inputs[0].op for op in ops if op.type in _DEQUEUES}
+    return found | {op.inputs[1].op for op in ops if reads_records(op)}
 
 
 def dequeues_of(queue: tf.Operation) -> list[tf.Operation]:
@@ -137,7 +137,7 @@ def enqueues_of(queue: tf.Operation) -> list[tf.Operation]:
     return [op for op in queue.outputs[0].consumers() if op.type in _ENQUEUES]
 
 
-def queues_behind(graph: tf.Graph, fetches) -> set[tf.Operation]:
+def queues_behind(graph: tf.Graph, fetches: Any) -> set[tf.Operation]:
     """Returns the queues that running `fetches` takes from, however indirectly."""
     waiting = []
     for fetch in tf.nest.flatten(fetches, expand_composites=True):
@@ -145,7 +145,7 @@ def queues_behind(graph: tf.Graph, fetches) -> set[tf.Operation]:
         waiting.append(getattr(element, "op", element))
     found: set[tf.Operation] = set()
     while waiting:
-        taken = {queue_taken_from(op) for op in ancestors(waiting)} - {None}
+        taken = queues_taken_from(ancestors(waiting))
         waiting = [op for queue in taken - found for op in enqueues_of(queue)]
         found |= taken
     return found

@@ -1,7 +1,9 @@
 """The checks before the start: what would hang, or end without a step, is refused."""
 
 import math
+import numbers
 from collections.abc import Callable
+from typing import Any
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -17,7 +19,7 @@ from helpers.queues.internals import (
     variables_behind,
 )
 
-Run = Callable[..., object]
+Run = Callable[[list], Any]
 
 
 def check_seconds(name: str, seconds: float, least: float = 0) -> None:
@@ -32,7 +34,7 @@ def check_seconds(name: str, seconds: float, least: float = 0) -> None:
       TypeError: it is no number.
       ValueError: it is not a number, or too small.
     """
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+    if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real):
         raise TypeError(
             f"{name}={seconds!r}: must be a number of seconds, math.inf for no limit"
         )
@@ -80,15 +82,21 @@ def check_pipeline(graph: tf.Graph, run: Run) -> None:
     """
     runners = runners_of(graph)
     if runners:
-        _check_open([queue_filled_by(runner) for runner in runners], run)
+        _check_open(runners, run)
         _check_initialised(graph, [op for r in runners for op in r.enqueue_ops], run)
 
 
-def _check_open(queues: list[tf.Operation], run: Run) -> None:
+def _has_ended(runner: tf1.train.QueueRunner) -> bool:
+    """Whether a feed has closed its queue because all rows are in."""
+    return getattr(runner, "has_ended", False)
+
+
+def _check_open(runners: list[tf1.train.QueueRunner], run: Run) -> None:
     """Refuses closed queues: the pipeline would end without a step."""
-    closed = run([probe_queue(queue)[1] for queue in queues])
-    for queue, is_shut in zip(queues, closed, strict=True):
-        if is_shut:
+    queues = [queue_filled_by(runner) for runner in runners]
+    found = run([probe_queue(queue)[:2] for queue in queues])
+    for runner, queue, (size, closed) in zip(runners, queues, found, strict=True):
+        if closed and not (size and _has_ended(runner)):  # else steps drain it
             raise RuntimeError(
                 f"queue '{queue.name}' is closed: this pipeline has run to its end or "
                 "was stopped once, and queues cannot be reopened: build a new graph "

@@ -1,6 +1,7 @@
 """The rows of a feed's source: fitted to the queue's types without loss, in chunks."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -11,7 +12,7 @@ from helpers.errors import first_line
 _BFLOAT16 = tf.bfloat16.as_numpy_dtype  # a float, though NumPy does not know it
 
 
-def checked_arrays(queue: tf1.QueueBase, source) -> list[np.ndarray]:
+def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
     """Returns arrays in a queue's types, or says which does not fit.
 
     Args:

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 from collections.abc import Iterator
+from typing import Any
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -110,7 +111,7 @@ class Runner:
         self._stall = stall
         self._end: Exception | None = None
 
-    def run(self, fetches, feed_dict: dict | None = None):
+    def run(self, fetches: Any, feed_dict: dict | None = None) -> Any:
         """Runs one step: `session.run`, but it can be interrupted.
 
         It gives up `stall` seconds and a little later, and leaving the block then
@@ -155,7 +156,9 @@ class Runner:
         self.steps_done += 1
         return values
 
-    def steps(self, fetches, n: int | None = None, feed_dict: dict | None = None):
+    def steps(
+        self, fetches: Any, n: int | None = None, feed_dict: dict | None = None
+    ) -> Iterator:
         """Runs step after step until the data ends.
 
         Args:

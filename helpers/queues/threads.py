@@ -2,6 +2,7 @@
 
 import threading
 import time
+from typing import Any
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -148,7 +149,7 @@ class CulpritCoordinator(tf1.train.Coordinator):
       culprit: what failed first, for a message.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.threads: list[threading.Thread] = []
         self.culprit = "a thread"
@@ -158,7 +159,7 @@ class CulpritCoordinator(tf1.train.Coordinator):
         super().register_thread(thread)
         self.threads.append(thread)
 
-    def request_stop(self, ex=None):
+    def request_stop(self, ex: Any = None) -> None:
         """Asks all threads to stop; see `tf1.train.Coordinator`."""
         if self.joined:
             return  # a straggler, named already: nobody is left to hear of its error
