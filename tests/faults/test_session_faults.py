@@ -2,9 +2,6 @@
 
 import itertools
 import math
-import os
-import signal
-import subprocess
 import sys
 import time
 
@@ -13,7 +10,6 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import DataError, PipelineStalled
-from helpers.files import ROOT
 from helpers.queues import running_queues, wording
 
 pytestmark = [pytest.mark.timeout(90), pytest.mark.usefixtures("no_thread_left")]
@@ -282,61 +278,3 @@ def test_a_step_error_says_that_the_variables_are_lost():
         except PipelineStalled:
             runner.coord.raise_requested_exception()
     assert "assertion failed: [no]" in str(caught.value)
-
-
-# --- a server that dies ---
-
-SERVER = """
-from helpers import lesson; lesson.begin("tests")
-import tensorflow as tf, time
-server = tf.distribute.Server({"worker": ["127.0.0.1:0"]}, job_name="worker")
-print(server.target, flush=True)
-time.sleep(600)
-"""
-
-CLIENT = """
-from helpers import lesson; lesson.begin("tests")
-import os, signal, sys
-import tensorflow as tf
-import tensorflow.compat.v1 as tf1
-from helpers.errors import PipelineStalled
-from helpers.queues import running_queues
-with tf.Graph().as_default() as graph:
-    queue = tf1.FIFOQueue(5, [tf.int32], shapes=[[]], name="numbers")
-    value = queue.dequeue()
-    tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue(1)]))
-target, process, number, when = sys.argv[1:]
-try:
-    with tf1.Session(target, graph=graph) as session:
-        session.run(queue.size())
-        if when == "before":
-            os.kill(int(process), int(number))
-        with running_queues(session, stall=3, grace=1) as runner:
-            runner.run(value)
-            os.kill(int(process), int(number))
-            while True:
-                runner.run(value)
-except (PipelineStalled, tf.errors.OpError) as error:
-    print(type(error).__name__, error, flush=True)
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
-@pytest.mark.parametrize("when", ["before", "inside"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_server_that_dies_or_stops_ends_the_program(number, when):
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    server = subprocess.Popen([sys.executable, "-c", SERVER], cwd=ROOT, **pipes)
-    try:
-        target = server.stdout.readline().strip()
-        arguments = [target, str(server.pid), str(int(number)), when]
-        client = subprocess.run(
-            [sys.executable, "-c", CLIENT, *arguments], cwd=ROOT, timeout=80, **pipes
-        )
-    finally:
-        server.kill()
-        server.communicate()
-    assert client.returncode == 0
-    assert len(client.stdout.splitlines()) == 1
-    if when == "before":
-        assert client.stdout.startswith("PipelineStalled the session did not answer")
