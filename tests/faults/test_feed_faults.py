@@ -109,7 +109,7 @@ def test_a_source_that_ends_its_thread_is_heard_at_once(fails, name):
 
 @pytest.mark.parametrize(
     "error",
-    [UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "unexpected end of data"),
+    [UnicodeDecodeError("utf-8", b"na\xefve", 2, 3, "unexpected end of data"),
      ValueError("no more paper"), OSError(5, "Input/output error"),
      StopAsyncIteration("oops"), MemoryError()],
     ids=lambda error: type(error).__name__,
