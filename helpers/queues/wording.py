@@ -57,8 +57,7 @@ def closed_early(cause: BaseException | None) -> RuntimeError:
 def unanswered(seconds: float) -> str:
     """Returns what to say of a session that did not answer before the start."""
     return (
-        f"the session did not answer for {seconds:g} s: is its server alive, and is "
-        "nothing else blocking it?"
+        f"the session did not answer for {seconds:g} s: see whether its server lives"
     )
 
 
