@@ -239,6 +239,7 @@ def test_every_flipped_byte_of_the_list_gives_the_whole_or_is_refused(tmp_path, 
             assert whole_or_refused(path, contents)
 
 
+@pytest.mark.naive
 def test_naive_reading_of_a_damaged_list_sees_fewer_files(tmp_path):
     path = build(tmp_path / "a.zip", *[(f"{k}", "contents") for k in range(5)])
     damaged = bytearray(path.read_bytes())

@@ -316,13 +316,12 @@ def test_a_file_that_is_there_needs_no_network(server, data):
     assert known(f"{server.url}/whole").fetch().read_bytes() == CONTENTS
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:9/x", "http://no-such-host.invalid/x"]
 )
 def test_no_network_is_said_at_once(url, data):
-    start = time.monotonic()
     assert "is there a network?" in refused(known(url, timeout=(10, 30)), data)
-    assert time.monotonic() - start < 60
 
 
 def test_too_little_disk_is_said_before(server, data, monkeypatch):

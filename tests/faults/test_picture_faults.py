@@ -95,6 +95,7 @@ def test_every_cut_near_the_end(parse, kind, tried):
         assert is_accepted(damaged) == parse(damaged)
 
 
+@pytest.mark.naive
 def test_naive_check_by_another_decoder_is_not_the_same_set(parse):
     """Pillow takes what TensorFlow refuses: found late, in training."""
     contents = KINDS["best"]
