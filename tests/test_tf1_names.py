@@ -37,6 +37,8 @@ EXPECTED = {
         argmax(dimension=) squeeze(squeeze_dims=) expand_dims(dim=)
         reduce_mean(reduction_indices=) reduce_mean(keep_dims=) nn.softmax(dim=)
         nn.conv2d(filter=) name_scope(name,default,values)
+    """,
+    "another result": """
         nn.softmax_cross_entropy_with_logits summary.histogram nn.dropout
         nn.embedding_lookup(two,shards) image.resize(4x4,to,2x2)
         where(one,axis,matrix,matrix) random_normal_initializer()
@@ -78,7 +80,7 @@ def test_every_name_once_and_none_forgotten():
     [
         ("kept", lambda tf: tf.constant([1, 2])),
         ("moved", lambda tf: tf.placeholder(tf.float32).name),
-        ("replaced", lambda tf: 1 if tf is tf1 else 2),
+        ("another result", lambda tf: 1 if tf is tf1 else 2),
         ("replaced", lambda tf: 1 if tf is tf1 else 1 / 0),
         ("gone", lambda tf: tf.no_such_name),
     ],

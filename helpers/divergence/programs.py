@@ -12,9 +12,10 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 Tensors = dict[str, np.ndarray]
+Feeds = Mapping[str, np.ndarray]
 
 
-def program(given) -> "Program":
+def program(given: object) -> "Program":
     """Returns what `first_difference` was given in the form that it walks.
 
     Args:
@@ -45,7 +46,7 @@ class Program:
 
     ordered = True
 
-    def run(self, feeds: Mapping[str, np.ndarray]) -> Tensors:
+    def run(self, feeds: Feeds) -> Tensors:
         """Returns every tensor by name, in order."""
         raise NotImplementedError
 
@@ -76,7 +77,7 @@ class ArrayProgram(Program):
     def __init__(self, arrays: Mapping[str, np.ndarray]):
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
 
-    def run(self, feeds):
+    def run(self, feeds: Feeds) -> Tensors:
         return self._arrays
 
 
@@ -95,17 +96,17 @@ class SessionProgram(Program):
         self._variables = {v.op.name: v for key in ("variables", "local_variables")
                            for v in graph.get_collection(key)}
 
-    def run(self, feeds):
+    def run(self, feeds: Feeds) -> Tensors:
         graph = self._session.graph
         fed = {graph.as_graph_element(name if ":" in name else f"{name}:0"): value
                for name, value in feeds.items()}
         return self._session.run(self._tensors, fed)
 
-    def weights(self):
+    def weights(self) -> Tensors:
         values = self._session.run(list(self._variables.values()))
         return dict(zip(self._variables, map(np.asarray, values), strict=True))
 
-    def assign(self, values):
+    def assign(self, values: Tensors) -> None:
         with self._session.graph.as_default():
             for name, value in values.items():
                 self._variables[name].load(value, self._session)
@@ -122,9 +123,10 @@ class LayerProgram(Program):
         self._root = root
         self._names = {id(part): name for name, part in _parts(root, "")}
         self._kept = [part for _, part in _parts(root, "")]
-        self._kinds = {type(part) for part in self._kept if callable(part)}
+        self._kinds: set[type] = {
+            type(part) for part in self._kept if callable(part)}
 
-    def run(self, feeds):
+    def run(self, feeds: Feeds) -> Tensors:
         seen: Tensors = {}
         eager = tf.config.functions_run_eagerly()
         tf.config.run_functions_eagerly(True)  # within a graph there are no values
@@ -145,16 +147,16 @@ class LayerProgram(Program):
             return self._root(**{k: tf.constant(v) for k, v in feeds.items()})
         return self._root([tf.constant(feeds[tensor.name]) for tensor in inputs])
 
-    def weights(self):
+    def weights(self) -> Tensors:
         return {name: np.asarray(v) for name, v in self._variables().items()}
 
-    def assign(self, values):
+    def assign(self, values: Tensors) -> None:
         variables = self._variables()
         for name, value in values.items():
             variables[name].assign(value)
 
     def _variables(self) -> dict:
-        found = {}
+        found: dict[str, tf.Variable] = {}
         for part in [self._root, *self._kept]:
             for v in getattr(part, "variables", ()):
                 if all(v is not known for known in found.values()):
@@ -200,8 +202,8 @@ def _recorded(kinds: set[type], names: dict[int, str], seen: Tensors) -> Iterato
 
     try:
         for owner, call in before.items():
-            owner.__call__ = recording(call)
+            owner.__call__ = recording(call)  # type: ignore[method-assign]
         yield
     finally:
         for owner, call in before.items():
-            owner.__call__ = call
+            owner.__call__ = call  # type: ignore[method-assign]

@@ -57,8 +57,8 @@ class Divergence:
 
 
 def first_difference(
-    old,
-    new,
+    old: object,
+    new: object,
     feeds: Mapping[str, np.ndarray],
     *,
     tolerance: float = 1e-5,
@@ -92,9 +92,9 @@ def first_difference(
       ValueError: no tensor has the same name in both.
       TypeError: a program is of another kind.
     """
-    old, new = program(old), program(new)
-    walk = _Walk(old, new, dict(feeds), dict(rename or {}), tolerance)
-    constant = _common_constant(old.weights(), new.weights())
+    one, other = program(old), program(new)
+    walk = _Walk(one, other, dict(feeds), dict(rename or {}), tolerance)
+    constant = _common_constant(one.weights(), other.weights())
     for stage in stages:
         if stage not in STAGES:
             raise ValueError(f"a stage is one of {STAGES}, not {stage!r}")
@@ -117,7 +117,7 @@ class _Walk:
     def run(self, stage: str, constant: float | None) -> None:
         """Runs both programs, with one constant in the weights or as they are."""
         with contextlib.ExitStack() as stack:
-            if stage == "constants":
+            if stage == "constants" and constant is not None:
                 for each in (self._old, self._new):
                     stack.enter_context(each.constant_weights(constant))
             old, new = self._old.run(self._feeds), self._renamed()

@@ -4,73 +4,13 @@ The names are those that the course's sources use, as they spell them. Nothing h
 says what became of a name: `verdict` finds out by running the old call.
 """
 
-from collections.abc import Callable
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-VERDICTS = ("kept", "moved", "replaced", "gone")
-
-
-class OldName(NamedTuple):
-    """An old name, a call of it as old code wrote it, and what to write today.
-
-    Attributes:
-      name: without the leading `tf.`.
-      call: takes the module that stands for `tf`, makes the call inside a graph,
-        returns a tensor or a Python value.
-      today: what current code uses in its place.
-    """
-
-    name: str
-    call: Callable[[ModuleType], object]
-    today: str
-
-
-def verdict(old: OldName) -> str:
-    """Returns what became of a name, found by running it on this TensorFlow.
-
-    Returns:
-      `"kept"`: the old call under `tf.` gives what it gives under `tf.compat.v1.`;
-      `"moved"`: only `tf.compat.v1.` has the name and answers the call;
-      `"replaced"`: `tf.` has the name too, for something else: the old call fails
-      there or gives another result;
-      `"gone"`: the old call works nowhere.
-    """
-    new_way, old_way = _outcome(old, tf), _outcome(old, tf1)
-    if isinstance(old_way, Exception):
-        return "gone"
-    if isinstance(new_way, Exception):
-        return "moved" if isinstance(new_way, AttributeError) else "replaced"
-    return "kept" if _same(new_way, old_way) else "replaced"
-
-
-def _outcome(old: OldName, module: ModuleType):
-    """Returns the value of the old call in a graph of its own, or its error."""
-    try:
-        with tf.Graph().as_default() as graph:
-            result = old.call(module)
-            if not isinstance(result, (tf.Tensor, tf.Variable)):
-                return result
-            init = [tf1.global_variables_initializer(),
-                    tf1.local_variables_initializer()]
-            with tf1.Session(graph=graph) as session:
-                session.run(init)
-                return session.run(result)
-    except Exception as error:  # whatever a library of another version raises
-        return error
-
-
-def _same(one, other) -> bool:
-    """Compares values where the call gives values, types where it makes objects."""
-    if isinstance(one, (np.ndarray, np.generic)):
-        return np.array_equal(one, other)
-    if isinstance(one, (bool, int, str, bytes, list)):
-        return one == other
-    return type(one) is type(other)
+from helpers.tf1_names.trial import OldName, entered
 
 
 def _variable(tf):
@@ -80,11 +20,6 @@ def _variable(tf):
 def _with_runner(tf):
     queue = tf1.FIFOQueue(3, tf1.float32, [[]])
     return tf1.train.QueueRunner(queue, [queue.enqueue(1.0)])
-
-
-def _entered(context):
-    with context as value:
-        return value
 
 
 def _label_gradient(tf):
@@ -124,11 +59,13 @@ def _sequence_loss(tf):
     )
 
 
-def _gru(tf, cells):
+def gru_output(tf: ModuleType, cells: ModuleType) -> tf1.Tensor:
+    """Returns what an old GRU cell gives, from either place that it had."""
     return cells.GRUCell(4)(np.ones([2, 3], "f"), np.zeros([2, 4], "f"))[0]
 
 
-def _stacked(tf, cells):
+def stacked_size(tf: ModuleType, cells: ModuleType) -> object:
+    """Returns the size of the state of an old stack of cells."""
     return cells.MultiRNNCell([cells.GRUCell(4)]).state_size
 
 
@@ -144,7 +81,7 @@ def _is_type(name):
     return OldName(name, lambda tf: getattr(tf, name).name, f"tf.{name}")
 
 
-_ROWS = np.array([[1.0, 4.0], [2.0, 3.0]], np.float32)
+ROWS = np.array([[1.0, 4.0], [2.0, 3.0]], np.float32)
 _QUEUE = {"capacity": 3, "dtypes": [tf.float32], "shapes": [[]]}
 
 SOURCE_NAMES = {
@@ -155,12 +92,12 @@ SOURCE_NAMES = {
                 "tf.config.set_soft_device_placement"),
         OldName("GPUOptions", lambda tf: tf.GPUOptions(allow_growth=True),
                 "tf.config.experimental.set_memory_growth"),
-        OldName("device", lambda tf: _entered(tf.device("/cpu:0")), "tf.device"),
+        OldName("device", lambda tf: entered(tf.device("/cpu:0")), "tf.device"),
         OldName("get_default_graph", lambda tf: tf.get_default_graph(), "tf.function"),
         OldName("placeholder", lambda tf: tf.placeholder(tf.float32, [None]).name,
                 "tf.TensorSpec"),
-        OldName("constant", lambda tf: tf.constant(_ROWS), "tf.constant"),
-        OldName("convert_to_tensor", lambda tf: tf.convert_to_tensor(_ROWS),
+        OldName("constant", lambda tf: tf.constant(ROWS), "tf.constant"),
+        OldName("convert_to_tensor", lambda tf: tf.convert_to_tensor(ROWS),
                 "tf.convert_to_tensor"),
         OldName("errors.OutOfRangeError", lambda tf: tf.errors.OutOfRangeError,
                 "tf.errors.OutOfRangeError"),
@@ -172,11 +109,11 @@ SOURCE_NAMES = {
         OldName("get_variable",
                 lambda tf: tf.get_variable("v", [2]).name,
                 "tf.Variable"),
-        OldName("variable_scope", lambda tf: _entered(tf.variable_scope("s")).name,
+        OldName("variable_scope", lambda tf: entered(tf.variable_scope("s")).name,
                 "tf.Module"),
         OldName("get_variable_scope", lambda tf: tf.get_variable_scope().name,
                 "tf.Module"),
-        OldName("name_scope", lambda tf: _entered(tf.name_scope("s")), "tf.name_scope"),
+        OldName("name_scope", lambda tf: entered(tf.name_scope("s")), "tf.name_scope"),
         OldName("assign_add", lambda tf: tf.assign_add(_variable(tf), [1.0, 1.0]),
                 "tf.Variable.assign_add"),
         OldName("trainable_variables",
@@ -197,40 +134,40 @@ SOURCE_NAMES = {
                 "tf.random.truncated_normal"),
     ],
     "arithmetic and shapes": [
-        OldName("argmax", lambda tf: tf.argmax(_ROWS, 1), "tf.argmax"),
-        OldName("expand_dims", lambda tf: tf.expand_dims(_ROWS, 0), "tf.expand_dims"),
-        OldName("less", lambda tf: tf.less(_ROWS, 3.0), "tf.less"),
-        OldName("matmul", lambda tf: tf.matmul(_ROWS, _ROWS), "tf.matmul"),
-        OldName("multiply", lambda tf: tf.multiply(_ROWS, _ROWS), "tf.multiply"),
+        OldName("argmax", lambda tf: tf.argmax(ROWS, 1), "tf.argmax"),
+        OldName("expand_dims", lambda tf: tf.expand_dims(ROWS, 0), "tf.expand_dims"),
+        OldName("less", lambda tf: tf.less(ROWS, 3.0), "tf.less"),
+        OldName("matmul", lambda tf: tf.matmul(ROWS, ROWS), "tf.matmul"),
+        OldName("multiply", lambda tf: tf.multiply(ROWS, ROWS), "tf.multiply"),
         OldName("one_hot", lambda tf: tf.one_hot([1, 0], 3), "tf.one_hot"),
         OldName("range", lambda tf: tf.range(5), "tf.range"),
         OldName("reduce_mean",
-                lambda tf: tf.reduce_mean(_ROWS, axis=0),
+                lambda tf: tf.reduce_mean(ROWS, axis=0),
                 "tf.reduce_mean"),
-        OldName("reshape", lambda tf: tf.reshape(_ROWS, [-1]), "tf.reshape"),
-        OldName("shape", lambda tf: tf.shape(_ROWS), "tf.shape"),
-        OldName("square", lambda tf: tf.square(_ROWS), "tf.square"),
-        OldName("squeeze", lambda tf: tf.squeeze(_ROWS[:1]), "tf.squeeze"),
-        OldName("stack", lambda tf: tf.stack([_ROWS, _ROWS]), "tf.stack"),
-        OldName("tile", lambda tf: tf.tile(_ROWS, [2, 1]), "tf.tile"),
+        OldName("reshape", lambda tf: tf.reshape(ROWS, [-1]), "tf.reshape"),
+        OldName("shape", lambda tf: tf.shape(ROWS), "tf.shape"),
+        OldName("square", lambda tf: tf.square(ROWS), "tf.square"),
+        OldName("squeeze", lambda tf: tf.squeeze(ROWS[:1]), "tf.squeeze"),
+        OldName("stack", lambda tf: tf.stack([ROWS, ROWS]), "tf.stack"),
+        OldName("tile", lambda tf: tf.tile(ROWS, [2, 1]), "tf.tile"),
         OldName("to_float", lambda tf: tf.to_float([1, 2]), "tf.cast"),
         OldName("to_int32", lambda tf: tf.to_int32([1.5]), "tf.cast"),
-        OldName("transpose", lambda tf: tf.transpose(_ROWS), "tf.transpose"),
-        OldName("unstack", lambda tf: tf.unstack(_ROWS)[0], "tf.unstack"),
+        OldName("transpose", lambda tf: tf.transpose(ROWS), "tf.transpose"),
+        OldName("unstack", lambda tf: tf.unstack(ROWS)[0], "tf.unstack"),
         OldName("zeros", lambda tf: tf.zeros([2]), "tf.zeros"),
-        OldName("zeros_like", lambda tf: tf.zeros_like(_ROWS), "tf.zeros_like"),
+        OldName("zeros_like", lambda tf: tf.zeros_like(ROWS), "tf.zeros_like"),
     ],
     "neural networks": [
         OldName("nn.embedding_lookup",
-                lambda tf: tf.nn.embedding_lookup(tf1.constant(_ROWS), [1]),
+                lambda tf: tf.nn.embedding_lookup(tf1.constant(ROWS), [1]),
                 "tf.nn.embedding_lookup"),
-        OldName("nn.softmax", lambda tf: tf.nn.softmax(_ROWS), "tf.nn.softmax"),
+        OldName("nn.softmax", lambda tf: tf.nn.softmax(ROWS), "tf.nn.softmax"),
         OldName("nn.softmax_cross_entropy_with_logits", _label_gradient,
                 "tf.nn.sparse_softmax_cross_entropy_with_logits"),
         OldName("nn.sampled_softmax_loss", _sampled, "tf.nn.sampled_softmax_loss"),
-        OldName("contrib.rnn.GRUCell", lambda tf: _gru(tf, tf.contrib.rnn),
+        OldName("contrib.rnn.GRUCell", lambda tf: gru_output(tf, tf.contrib.rnn),
                 "tf.keras.layers.GRUCell"),
-        OldName("contrib.rnn.MultiRNNCell", lambda tf: _stacked(tf, tf.contrib.rnn),
+        OldName("contrib.rnn.MultiRNNCell", lambda tf: stacked_size(tf, tf.contrib.rnn),
                 "tf.keras.layers.StackedRNNCells"),
         OldName("contrib.seq2seq.sequence_loss", _sequence_loss,
                 "tf.nn.sparse_softmax_cross_entropy_with_logits"),
@@ -280,7 +217,7 @@ SOURCE_NAMES = {
                 lambda tf: tf.train.start_queue_runners(tf1.Session()),
                 "tf.data.Dataset.prefetch"),
         OldName("train.batch",
-                lambda tf: tf.train.batch([_ROWS], 2).shape.as_list(),
+                lambda tf: tf.train.batch([ROWS], 2).shape.as_list(),
                 "tf.data.Dataset.batch"),
         OldName("train.shuffle_batch", _shuffled, "tf.data.Dataset.shuffle"),
         OldName("train.string_input_producer",
@@ -333,62 +270,3 @@ SOURCE_NAMES = {
                 "tf.summary.create_file_writer"),
     ],
 }
-
-# Not in the documents; where 1.x code moved when it left `tf.contrib`.
-LATER_NAMES = [
-    OldName("nn.rnn_cell.GRUCell", lambda tf: _gru(tf, tf.nn.rnn_cell),
-            "tf.keras.layers.GRUCell"),
-    OldName("nn.rnn_cell.MultiRNNCell", lambda tf: _stacked(tf, tf.nn.rnn_cell),
-            "tf.keras.layers.StackedRNNCells"),
-    OldName("nn.dynamic_rnn", lambda tf: tf.nn.dynamic_rnn, "tf.keras.layers.RNN"),
-    OldName("nn.dropout",
-            lambda tf: tf.nn.dropout(np.ones(1000, "f"), 0.999, seed=7) > 0,
-            "tf.nn.dropout"),
-    OldName("layers.dense", lambda tf: tf.layers.dense(_ROWS, 2),
-            "tf.keras.layers.Dense"),
-    OldName("layers.conv2d",
-            lambda tf: tf.layers.conv2d(np.ones([1, 3, 3, 1], "f"), 2, 3),
-            "tf.keras.layers.Conv2D"),
-    OldName("estimator.Estimator", lambda tf: tf.estimator.Estimator,
-            "tf.keras.Model.fit"),
-    OldName("train.replica_device_setter",
-            lambda tf: tf.train.replica_device_setter(1)(tf1.no_op()),
-            "tf.distribute.experimental.ParameterServerStrategy"),
-]
-
-def _shards(tf):
-    return tf.nn.embedding_lookup(
-        [np.float32([0, 1]), np.float32([2, 3])], [0, 1, 2, 3])
-
-
-_PICTURE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
-
-# The same names, called as old code also calls them: one call is not every call.
-OTHER_CALLS = [
-    OldName("argmax(dimension=)", lambda tf: tf.argmax(_ROWS, dimension=1),
-            "tf.argmax"),
-    OldName("squeeze(squeeze_dims=)",
-            lambda tf: tf.squeeze(_ROWS[:1], squeeze_dims=[0]), "tf.squeeze"),
-    OldName("expand_dims(dim=)", lambda tf: tf.expand_dims(_ROWS, dim=0),
-            "tf.expand_dims"),
-    OldName("reduce_mean(reduction_indices=)",
-            lambda tf: tf.reduce_mean(_ROWS, reduction_indices=[0]), "tf.reduce_mean"),
-    OldName("reduce_mean(keep_dims=)",
-            lambda tf: tf.reduce_mean(_ROWS, 0, keep_dims=True), "tf.reduce_mean"),
-    OldName("nn.softmax(dim=)", lambda tf: tf.nn.softmax(_ROWS, dim=0),
-            "tf.nn.softmax"),
-    OldName("nn.conv2d(filter=)",
-            lambda tf: tf.nn.conv2d(_PICTURE, filter=np.ones([2, 2, 1, 1], "f"),
-                                    strides=[1, 1, 1, 1], padding="SAME"),
-            "tf.nn.conv2d"),
-    OldName("name_scope(name, default, values)",
-            lambda tf: _entered(tf.name_scope(None, "s", [_ROWS])), "tf.name_scope"),
-    OldName("nn.embedding_lookup(two shards)", _shards, "tf.nn.embedding_lookup"),
-    OldName("image.resize(4x4 to 2x2)", lambda tf: tf.image.resize(_PICTURE, [2, 2]),
-            "tf.image.resize"),
-    OldName("where(one axis, matrix, matrix)",
-            lambda tf: tf.where([True, False], _ROWS, -_ROWS), "tf.where"),
-    OldName("random_normal_initializer()",
-            lambda tf: np.std(tf1.Session().run(tf.random_normal_initializer(seed=7)(
-                [1000]))).round(1), "tf.random_normal_initializer"),
-]

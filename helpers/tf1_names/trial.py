@@ -1,0 +1,76 @@
+"""What became of an old name: found out by running its old call."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
+
+
+class OldName(NamedTuple):
+    """An old name, a call of it as old code wrote it, and what to write today.
+
+    Attributes:
+      name: without the leading `tf.`.
+      call: takes the module that stands for `tf`, makes the call inside a graph,
+        returns a tensor or a Python value.
+      today: what current code uses in its place.
+    """
+
+    name: str
+    call: Callable[[ModuleType], object]
+    today: str
+
+
+def verdict(old: OldName) -> str:
+    """Returns what became of a name, found by running it on this TensorFlow.
+
+    Returns:
+      `"kept"`: the old call under `tf.` gives what it gives under `tf.compat.v1.`;
+      `"moved"`: only `tf.compat.v1.` has the name and answers the call;
+      `"replaced"`: `tf.` has the name too, and refuses the old call;
+      `"another result"`: `tf.` takes the old call and gives something else;
+      `"gone"`: the old call works nowhere.
+    """
+    new_way, old_way = _outcome(old, tf), _outcome(old, tf1)
+    if isinstance(old_way, Exception):
+        return "gone"
+    if isinstance(new_way, Exception):
+        return "moved" if isinstance(new_way, AttributeError) else "replaced"
+    return "kept" if _same(new_way, old_way) else "another result"
+
+
+def entered(context: AbstractContextManager) -> Any:
+    """Returns what a scope or a device gives to `as`."""
+    with context as value:
+        return value
+
+
+def _outcome(old: OldName, module: ModuleType):
+    """Returns the value of the old call in a graph of its own, or its error."""
+    try:
+        with tf.Graph().as_default() as graph:
+            result = old.call(module)
+            if not isinstance(result, (tf.Tensor, tf.Variable)):
+                return result
+            init = [tf1.global_variables_initializer(),
+                    tf1.local_variables_initializer()]
+            with tf1.Session(graph=graph) as session:
+                session.run(init)
+                return session.run(result)
+    except Exception as error:  # whatever a library of another version raises
+        return error
+
+
+def _same(one, other) -> bool:
+    """Compares values where the call gives values, types where it makes objects."""
+    if isinstance(one, (np.ndarray, np.generic)):
+        return np.array_equal(one, other)
+    if isinstance(one, (bool, int, str, bytes, list)):
+        return one == other
+    return type(one) is type(other)
