@@ -33,6 +33,8 @@ class Model:
     Attributes:
       graph: as given; it gains a Saver and the ops that initialise it.
       session: open until `close`.
+      train: as given.
+      loss: as given.
       step: the graph's global step.
       saver: over all global variables, so slots and step too; keeps five checkpoints.
     """
@@ -70,7 +72,7 @@ class Model:
                 "and give it to apply_gradients"
             )
         self.graph = graph
-        self._fetches = {"loss": loss, "train": train}
+        self.train, self.loss = train, loss
         self._incoming, self._prediction = incoming, prediction
         with graph.as_default():
             self.saver = tf1.train.Saver(max_to_keep=5)
@@ -81,7 +83,7 @@ class Model:
         self._stall = stall
         self._open = contextlib.ExitStack()
         self._open.callback(self.session.close)
-        self._runner = None
+        self._runner: queues.Runner | None = None
 
     def run(self, fetches: Any, feed_dict: dict | None = None) -> Any:
         """Runs anything in the session, with the queues running.
@@ -129,10 +131,11 @@ class Model:
           tf.errors.OpError: what a step failed with. The next `fit` goes on.
         """
         losses = []
+        always = {"loss": self.loss, "train": self.train}
         begun = int(self.run(self.step))
         for at in range(begun + 1, begun + steps + 1):
             due = at % every == 0
-            fetches = dict(self._fetches, also=also) if due else self._fetches
+            fetches = dict(always, also=also) if due else always
             values = self.run(fetches, feed_dict)
             losses.append(float(values["loss"]))
             if due and each is not None:

@@ -100,10 +100,9 @@ def test_weights_alone_do_not_go_on_the_same():
 def test_also_is_fetched_by_the_run_that_trains():
     seen = []
     with model_of(batches="feed_queue") as model:
-        loss = model._fetches["loss"]
         model.fit(7)
         losses = model.fit(
-            25, every=10, also=loss, each=lambda at, value: seen.append((at, value))
+            25, every=10, also=model.loss, each=lambda *row: seen.append(row)
         )
     assert [at for at, _ in seen] == [10, 20, 30]
     assert [value for _, value in seen] == pytest.approx(

@@ -255,4 +255,4 @@ def _sparse_spread(attempt, session) -> Iterator[Claim]:
     except (TypeError, ValueError, AttributeError) as error:
         got, fault = np.nan, f"with IndexedSlices it raised {type(error).__name__}"
     yield ("takes IndexedSlices for the tables that they stand for",
-           np.isclose(got, 3.0), fault)
+           bool(np.isclose(got, 3.0)), fault)
