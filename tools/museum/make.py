@@ -77,7 +77,7 @@ def stripes(number):
     labels = random.randint(0, 5, number)
     across = np.arange(16)[None, None, :, None]
     images = np.sin(across * (labels[:, None, None, None] + 1) * 0.4)
-    images = images + 0.3 * random.standard_normal((number, 16, 16, 3))
+    images = images + 1.5 * random.standard_normal((number, 16, 16, 3))
     return images.astype(np.float32), labels.astype(np.int32)
 
 
@@ -95,7 +95,7 @@ def make_slim():
         total = tf.losses.get_total_loss()
         step = tf.train.get_or_create_global_step()
         averages = tf.train.ExponentialMovingAverage(0.8, step)
-        optimizer = tf.train.MomentumOptimizer(0.05, 0.9)
+        optimizer = tf.train.MomentumOptimizer(0.02, 0.9)
         train = slim.learning.create_train_op(total, optimizer, global_step=step)
         with tf.control_dependencies([train]):
             train = averages.apply(tf.trainable_variables())

@@ -1,0 +1,230 @@
+"""Damaged and hostile files that somebody left: one line, and nothing of them runs."""
+
+import contextlib
+import json
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from helpers.errors import DataError
+from helpers.files import ROOT
+from helpers.inherited import describe, open_model, read_weights
+
+MUSEUM = ROOT / "data" / "museum"
+pytestmark = pytest.mark.timeout(600)
+
+# Each file of a piece, and the piece that it belongs to.
+CATALOGUE = json.loads((MUSEUM / "manifest.json").read_text("utf-8"))["files"]
+FILES = sorted(name for name in CATALOGUE
+               if not name.startswith(("golden/", "estimator/events"))
+               and not name.endswith(("checkpoint", "graph.pbtxt")))
+
+
+def piece_of(name, folder):
+    """Returns the path by which a user would open the piece with this file."""
+    path = folder / name
+    for parent in path.parents:
+        if (parent / "saved_model.pb").exists():
+            return parent
+    if ".data-" in path.name or path.suffix == ".index":
+        return path.with_name(path.name.split(".data-")[0].removesuffix(".index"))
+    return path
+
+
+@contextlib.contextmanager
+def refused(path):
+    """The block must raise a `DataError` of one line that names the file or piece."""
+    with pytest.raises(DataError) as caught:
+        yield
+    message = str(caught.value)
+    assert "\n" not in message and path.name.split(".")[0] in message, message
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_deleted_range_of_any_file_is_one_line(name, tmp_path, tried):
+    """The catalogue's SHA-256 finds every cut, in every kind of file."""
+    shutil.copytree(MUSEUM, tmp_path / "museum")
+    file = tmp_path / "museum" / name
+    whole = file.read_bytes()
+    chance = np.random.default_rng(len(whole))
+    cuts = [(0, len(whole)), (0, 1), (len(whole) - 1, len(whole))]
+    cuts += [sorted(chance.integers(0, len(whole) + 1, 2)) for _ in range(7)]
+    cuts = [(a, b) for a, b in cuts if b > a]
+    tried(2 * len(cuts))
+    for start, end in cuts:
+        file.write_bytes(whole[:start] + whole[end:])
+        piece = piece_of(name, tmp_path / "museum")
+        for look in (describe, read_weights):
+            with refused(file):
+                look(piece)
+
+
+CHECKSUMMED = ("slim/model.ckpt-30.index", "recurrent/model.ckpt.index",
+               "slim/model.ckpt-30.data-00000-of-00001",
+               "recurrent/model.ckpt.data-00000-of-00001",
+               "records/rows.tfrecord.gzip", "records/rows.tfrecord.zlib")
+
+
+@pytest.mark.parametrize("name", CHECKSUMMED)
+def test_formats_with_checksums_need_no_catalogue(name, tmp_path, tried):
+    """A cut is refused, or nothing that is read is another."""
+    folder = tmp_path / "copy"
+    shutil.copytree((MUSEUM / name).parent, folder)
+    file = folder / name.split("/")[1]
+    piece = piece_of(file.name, folder)
+    look = (lambda path: describe(path).records) if "records" in name else read_weights
+    before, whole = look(piece), file.read_bytes()
+    cuts = np.linspace(0, len(whole) - 1, 40).astype(int)
+    tried(len(cuts))
+    for start in cuts:
+        file.write_bytes(whole[:start] + whole[start + 3 :])
+        with contextlib.suppress(DataError):
+            found = look(piece)
+            if isinstance(found, dict):
+                assert found.keys() == before.keys()
+                assert all(np.array_equal(found[k], before[k]) for k in found)
+            else:
+                assert found == before
+
+
+@settings(derandomize=True, deadline=None, max_examples=60,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_random_damage_without_a_catalogue_is_a_line_or_an_answer(data, tmp_path):
+    """No traceback of another kind, whatever bytes a graph file holds."""
+    whole = (MUSEUM / "slim_frozen.pb").read_bytes()
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, len(whole)))
+    middle = data.draw(st.binary(max_size=20))
+    (tmp_path / "damaged.pb").write_bytes(whole[:start] + middle + whole[end:])
+    images = np.zeros([1, 16, 16, 3], np.float32)
+    try:
+        describe(tmp_path / "damaged.pb")
+        with open_model(tmp_path / "damaged.pb", outputs=["probabilities"]) as model:
+            if list(model.inputs) == ["images"]:
+                model(images=images)
+    except DataError as error:
+        assert "\n" not in str(error) and "damaged.pb" in str(error)
+    except ValueError as error:
+        assert "damaged.pb: input" in str(error)  # the placeholder's shape was hit
+
+
+def saved(graph, folder, name):
+    tf.io.write_graph(graph, str(folder), name, as_text=False)
+    return folder / name
+
+
+def bad_graph(folder, kind):
+    """Returns a frozen graph whose output needs an op of this kind."""
+    with tf.Graph().as_default() as graph:
+        x = tf1.placeholder(tf.float32, [None], name="x")
+        if kind == "WriteFile":
+            first = tf.io.write_file(str(folder / "written.txt"), "x")
+        elif kind == "ReadFile":
+            first = tf.io.read_file(str(folder / "secret.txt"))
+        elif kind == "MatchingFiles":
+            first = tf.io.matching_files(str(folder / "*"))
+        else:
+            first = tf1.py_func(lambda: np.float32(1), [], tf.float32)
+        with tf.control_dependencies([first]):
+            tf.identity(x, name="y")
+    return saved(graph, folder, "bad.pb")
+
+
+@pytest.mark.parametrize("kind", ["WriteFile", "ReadFile", "MatchingFiles", "PyFunc"])
+def test_an_op_that_touches_files_or_python_is_refused_before_it_runs(kind, tmp_path):
+    path = bad_graph(tmp_path, kind)
+    found = describe(path)
+    assert kind in found.files + found.python
+    with refused(path), open_model(path):
+        pass
+    assert not (tmp_path / "written.txt").exists()
+
+
+def test_an_op_inside_a_function_of_the_library_is_refused(tmp_path):
+    @tf.function
+    def inner(x):
+        with tf.control_dependencies([tf.io.write_file(str(tmp_path / "w.txt"), "x")]):
+            return x * 2
+
+    with tf.Graph().as_default() as graph:
+        x = tf1.placeholder(tf.float32, [None], name="x")
+        tf.identity(inner(x), name="y")
+    path = saved(graph, tmp_path, "hidden.pb")
+    assert "WriteFile" in describe(path).files
+    with refused(path), open_model(path):
+        pass
+    assert not (tmp_path / "w.txt").exists()
+
+
+def test_an_op_that_runs_when_a_saved_model_is_loaded_is_refused(tmp_path):
+    with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
+        x = tf1.placeholder(tf.float32, [None], name="x")
+        y = tf.identity(x * 2, name="y")
+        note = tf.io.write_file(str(tmp_path / "note.txt"), "loaded")
+        builder = tf1.saved_model.Builder(str(tmp_path / "model"))
+        signature = tf1.saved_model.predict_signature_def({"x": x}, {"y": y})
+        builder.add_meta_graph_and_variables(
+            session, ["serve"], {"serving_default": signature}, main_op=note)
+        builder.save()
+    with refused(tmp_path / "model"), open_model(tmp_path / "model"):
+        pass
+    assert not (tmp_path / "note.txt").exists()
+
+
+def test_an_op_of_another_library_is_named(tmp_path):
+    graph = tf1.GraphDef()
+    graph.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    graph.node.add(name="y", op="MyCompanysSecretOp", input=["x"])
+    (tmp_path / "custom.pb").write_bytes(graph.SerializeToString())
+    assert describe(tmp_path / "custom.pb").missing == ["MyCompanysSecretOp"]
+    with pytest.raises(DataError, match="does not have .MyCompanysSecretOp") as caught:
+        open_model(tmp_path / "custom.pb")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_op_elsewhere_does_no_harm(tmp_path):
+    graph = tf1.GraphDef()
+    graph.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    graph.node.add(name="y", op="Identity", input=["x"]).attr["T"].type = 1
+    graph.node.add(name="other", op="MyCompanysSecretOp", input=["x"])
+    (tmp_path / "custom.pb").write_bytes(graph.SerializeToString())
+    with open_model(tmp_path / "custom.pb", outputs=["y"]) as model:
+        assert model(x=np.float32(3)) == 3
+
+
+def test_a_lambda_layer_is_never_run(tmp_path):
+    path = tmp_path / "lambda.h5"
+    shutil.copy(MUSEUM / "keras_model.h5", path)
+    with h5py.File(path, "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        config["config"]["layers"].append(
+            {"class_name": "Lambda", "config": {"name": "surprise", "function": "x"}})
+        file.attrs["model_config"] = json.dumps(config)
+    assert describe(path).python == ["Lambda layer 'surprise'"]
+    with refused(path), open_model(path):
+        pass
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 100, b"<html></html>", b"PK\x03\x04x",
+                                     b"\x80\x04\x95pickle", b"\x89HDF\r\n\x1a\nxx"])
+def test_a_file_of_another_kind_is_one_line(content, tmp_path):
+    path = tmp_path / "thing.pb"
+    path.write_bytes(content)
+    for look in (describe, open_model, read_weights):
+        with refused(path):
+            look(path)
+
+
+def test_an_empty_folder_and_a_checkpoint_that_is_gone(tmp_path):
+    with refused(tmp_path):
+        describe(tmp_path)
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "gone"\n')
+    with pytest.raises(DataError, match="not in the folder"):
+        describe(tmp_path)

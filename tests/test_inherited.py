@@ -1,0 +1,201 @@
+"""Files of a real TensorFlow 1.15: each opens, with the values that it had then."""
+
+import h5py
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers import lesson
+from helpers.errors import DataError
+from helpers.files import ROOT
+from helpers.inherited import describe, open_model, read_weights
+
+MUSEUM = ROOT / "data" / "museum"
+EXPORT = "estimator/export/1546300800"
+
+
+def golden(name):
+    with np.load(MUSEUM / "golden" / f"{name}.npz") as arrays:
+        return dict(arrays)
+
+
+# What opens: the piece, what goes in, what must come out, all from TensorFlow 1.15.
+OPENED = [
+    ("slim", "slim", ["images"], "raw", {}),
+    ("slim/model.ckpt-30.meta", "slim", ["images"], "raw", {}),
+    ("slim_frozen.pb", "slim_frozen", ["images"], "probabilities", {}),
+    ("old_format", "old_format", ["x"], "y", {}),
+    ("partitioned", "partitioned", ["ids"], "sums", {}),
+    ("recurrent", "recurrent", ["x", "lengths"], "outputs", {}),
+    (EXPORT, "estimator", ["x"], "y", {}),
+    (EXPORT, "estimator", ["x"], "y", {"signature": "predict"}),
+    ("queue_fed", "queue_fed", ["batch"], "probabilities", {}),
+    ("queue_fed", "queue_fed", ["batch"], "probabilities",
+     {"inputs": {"batch": "batch:0"}, "outputs": ["probabilities"]}),
+]
+
+
+@pytest.mark.parametrize(("piece", "name", "fed", "wanted", "options"), OPENED)
+def test_a_piece_gives_the_values_of_2019(piece, name, fed, wanted, options):
+    values = golden(name)
+    with open_model(MUSEUM / piece, **options) as model:
+        found = model({key: values[key] for key in fed})
+        by_keyword = model(**{key: values[key] for key in fed})
+    np.testing.assert_allclose(found, values[wanted], rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(found, by_keyword)
+
+
+def test_a_signature_whose_input_is_a_python_keyword():
+    values = golden("saved_model")
+    with pytest.raises(ValueError, match="'in' is not a valid parameter name"):
+        tf.saved_model.load(str(MUSEUM / "saved_model"))
+    with open_model(MUSEUM / "saved_model") as model:
+        found = model({"in": values["tokens"], "weights": values["weights"]})
+        plain = model({"in": values["tokens"]})  # the weights have a default
+    np.testing.assert_allclose(found["score"], values["score"], rtol=1e-5)
+    np.testing.assert_array_equal(found["ids"], values["ids"])
+    assert not np.allclose(plain["score"], values["score"])
+
+
+def test_a_training_graph_that_the_import_refuses():
+    path = str(MUSEUM / "slim" / "model.ckpt-30.meta")
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="_output_shapes"):
+        tf1.train.import_meta_graph(path)
+    assert open_model(path).outputs == ["probabilities"]
+
+
+def test_a_model_that_keras_3_refuses():
+    values = golden("keras_model")
+    with pytest.raises(TypeError):
+        keras.models.load_model(MUSEUM / "keras_model.h5")
+    model = open_model(MUSEUM / "keras_model.h5")
+    [name] = model.inputs
+    found = model({name: values["images"]})
+    np.testing.assert_allclose(found, values["probabilities"], rtol=1e-5, atol=1e-7)
+
+
+def test_weights_raw_averaged_and_joined():
+    values, weights = golden("slim"), read_weights(MUSEUM / "slim")
+    average = "conv1/weights/ExponentialMovingAverage"
+    np.testing.assert_array_equal(weights["conv1/weights"], values["raw_kernel"])
+    np.testing.assert_array_equal(weights[average], values["averaged_kernel"])
+    frozen = read_weights(MUSEUM / "slim_frozen.pb")
+    np.testing.assert_array_equal(frozen["conv1/weights"], values["averaged_kernel"])
+    whole = golden("partitioned")["table"]
+    np.testing.assert_array_equal(read_weights(MUSEUM / "partitioned")["table"], whole)
+    old = read_weights(MUSEUM / "old_format" / "model.ckpt")
+    np.testing.assert_array_equal(old["layer/weights"], golden("old_format")["weights"])
+    for name, array in read_weights(MUSEUM / "recurrent").items():
+        key = name.replace("/", "|")
+        np.testing.assert_array_equal(array, golden("recurrent")[key])
+    estimator = read_weights(MUSEUM / "estimator")
+    np.testing.assert_array_equal(estimator["dense/kernel"],
+                                  golden("estimator")["kernel"])
+    assert read_weights(MUSEUM / "keras_model.h5")["dense/dense/bias:0"].shape == (3,)
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zlib"])
+def test_records_are_counted_and_hold_what_was_written(kind):
+    path = MUSEUM / "records" / f"rows.tfrecord.{kind}"
+    found = describe(path)
+    assert found.records == 30 and found.kind == f"TFRecord file, {kind.upper()}"
+    fields = {"row": tf.io.FixedLenFeature([4], tf.float32)}
+    data = tf.data.TFRecordDataset(str(path), compression_type=kind.upper())
+    rows = [tf.io.parse_single_example(record, fields)["row"] for record in data]
+    np.testing.assert_array_equal(np.stack(rows), golden("records")["rows"])
+
+
+def test_events_hold_the_losses():
+    [path] = (MUSEUM / "events").iterdir()
+    assert describe(path).kind == "event file"
+    losses = [value.simple_value for event in tf1.train.summary_iterator(str(path))
+              for value in event.summary.value]
+    np.testing.assert_array_equal(losses, golden("events")["losses"])
+
+
+@pytest.mark.parametrize(
+    ("piece", "words"),
+    [("slim", ["meta graph, written by TensorFlow 1.15.5", "images (Placeholder)",
+               "probabilities (Softmax)", "/device:GPU:0", "for training"]),
+     ("slim_frozen.pb", ["graph, written by", "probabilities (Softmax)"]),
+     ("old_format/model.ckpt", ["checkpoint of the first format", "layer/weights"]),
+     ("old_format", ["meta graph", "y (Tanh)"]),
+     ("partitioned/model.ckpt", ["checkpoint", "table float32 [10, 4]"]),
+     ("recurrent", ["lengths (Placeholder)", "gru_cell/gates/kernel"]),
+     ("saved_model", ["SavedModel", "signature score_words: in, weights to ids, score",
+                      "tables: 1"]),
+     (EXPORT, ["signature predict: x to y", "signature serving_default: x to y"]),
+     ("estimator", ["IteratorGetNext", "dense/kernel/Adam"]),
+     ("estimator/graph.pbtxt", ["graph, written by"]),
+     ("keras_model.h5", ["Keras HDF5, written by Keras 2.2.4-tf"]),
+     ("queue_fed", ["batch (QueueDequeueManyV2)", "queues: 2", "TFRecordReaderV2"])],
+)
+def test_a_description_says_what_one_needs(piece, words):
+    text = str(describe(MUSEUM / piece))
+    for word in words:
+        assert word in text, text
+    assert str(ROOT) not in text
+
+
+def test_describing_never_makes_a_session(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("a session was opened")
+
+    monkeypatch.setattr(tf1, "Session", refuse)
+    monkeypatch.setattr(tf1, "import_graph_def", refuse)
+    for piece in ("slim", "slim_frozen.pb", "saved_model", "queue_fed", EXPORT):
+        describe(MUSEUM / piece)
+
+
+def test_every_file_of_the_museum_is_in_its_catalogue():
+    text = (MUSEUM / "manifest.json").read_text("utf-8")
+    for path in MUSEUM.rglob("*"):
+        if path.is_file() and path.name not in ("manifest.json", "README.md"):
+            assert f'"{path.relative_to(MUSEUM).as_posix()}"' in text
+    size = sum(path.stat().st_size for path in MUSEUM.rglob("*") if path.is_file())
+    assert size < 3e6
+
+
+def test_questions_that_need_an_answer():
+    model = open_model(MUSEUM / "slim")
+    with pytest.raises(ValueError, match="no input pictures; its inputs are images"):
+        model(pictures=golden("slim")["images"])
+    with pytest.raises(ValueError, match="wants the input images"):
+        model()
+    with pytest.raises(ValueError, match=r"input images has shape \(None, 16, 16, 3\)"):
+        model(images=np.zeros([2, 8, 8, 3]))
+    with pytest.raises(DataError, match="no op nothing"):
+        open_model(MUSEUM / "slim", outputs=["nothing"])
+    with pytest.raises(DataError, match="holds no graph to run"):
+        open_model(MUSEUM / "partitioned" / "model.ckpt")
+    with pytest.raises(DataError, match="its signatures are predict, serving_default"):
+        open_model(MUSEUM / EXPORT, signature="other")
+    with pytest.raises(DataError, match="variables and no weights"):
+        open_model(MUSEUM / "estimator" / "graph.pbtxt", outputs=["dense/BiasAdd"])
+    with pytest.raises(DataError, match="there is no such file"):
+        describe(MUSEUM / "nowhere.pb")
+
+
+def test_several_ends_are_listed(tmp_path):
+    with tf.Graph().as_default() as graph:
+        x = tf1.placeholder(tf.float32, [None], name="x")
+        tf.sqrt(x, name="root")
+        tf.square(x, name="square")
+    tf.io.write_graph(graph, str(tmp_path), "two.pb", as_text=False)
+    with pytest.raises(DataError, match=r"2 ends are possible \(root, square\)"):
+        open_model(tmp_path / "two.pb")
+    both = open_model(tmp_path / "two.pb", outputs=["root", "square"])
+    found = both(x=np.array([4.0, 9.0], np.float32))
+    np.testing.assert_allclose(found["square"], [16, 81])
+    np.testing.assert_allclose(found["root"], [2, 3])
+
+
+def test_weights_alone_are_no_model(tmp_path):
+    lesson.begin("tests")
+    with h5py.File(tmp_path / "weights.h5", "w") as file:
+        file["dense/kernel"] = np.ones([2, 3])
+    with pytest.raises(DataError, match="weights without a model"):
+        open_model(tmp_path / "weights.h5")
+    assert read_weights(tmp_path / "weights.h5")["dense/kernel"].sum() == 6
