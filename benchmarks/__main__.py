@@ -12,6 +12,8 @@ from helpers import lesson
 # What can be measured: its module here is called the same and has a `main`.
 NAMES = {
     "towers": "four towers of VGG-19 beside stack-and-mean and MirroredStrategy",
+    "pipeline": "reading records: our queue and dataset beside other ways to write it",
+    "conversion": "folders of pictures to records, beside the document's loop",
     "guards": "what a guarded step and checked reading cost",
 }
 

@@ -138,7 +138,7 @@ def _which_time(got) -> str:
 
 
 def _counted(rows, first, second) -> int:
-    busy = {first: set(), second: set()}
+    busy: dict[str, set[int]] = {first: set(), second: set()}
     for row in rows:
         if row.device in busy:
             busy[row.device] |= set(range(row.start, row.start + row.duration))

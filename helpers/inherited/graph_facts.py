@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import tensorflow as tf
 
@@ -45,7 +46,7 @@ class Node:
     shape: tuple[int | None, ...] | None = None
 
 
-def node_of(node) -> Node:
+def node_of(node: Any) -> Node:
     """Returns name, kind, dtype and shape of a NodeDef, as far as it tells."""
     # Asking a protobuf map for a key that is not there would put it in.
     attr = dict(node.attr)
@@ -134,7 +135,7 @@ def needed(
     return [node for node in graph.node if node.name in found]
 
 
-def missing_ops(nodes: Iterable, library=None) -> list[str]:
+def missing_ops(nodes: Iterable, library: Any = None) -> list[str]:
     """Returns the types of ops that the installed TensorFlow does not have."""
     known = {function.signature.name for function in library.function} if library else (
         set())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 from google.protobuf import text_format
@@ -39,8 +40,8 @@ class Found:
 
     path: Path
     kind: str
-    graph: tf.compat.v1.GraphDef | None = None
-    meta: tf.compat.v1.MetaGraphDef | None = None
+    graph: Any = None
+    meta: Any = None
     metas: tuple = ()
     prefix: str | None = None
     compression: str = ""

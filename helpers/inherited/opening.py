@@ -1,8 +1,9 @@
 """Running a file that somebody left: from NumPy arrays to NumPy arrays."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -27,8 +28,8 @@ class OpenModel:
       session: where it runs, for further work; None for a Keras model.
     """
 
-    def __init__(self, path: Path, inputs: dict, outputs: Sequence[str], run,
-                 optional: Sequence[str] = (), session: tf1.Session | None = None):
+    def __init__(self, path: Path, inputs: dict, outputs: Iterable[str], run: Callable,
+                 optional: Iterable[str] = (), session: tf1.Session | None = None):
         self.path = path
         self.inputs = inputs
         self.outputs = list(outputs)
@@ -36,7 +37,9 @@ class OpenModel:
         self.session = session
         self._run = run
 
-    def __call__(self, feeds: Mapping[str, np.ndarray] | None = None, /, **named):
+    def __call__(
+        self, feeds: Mapping[str, np.ndarray] | None = None, /, **named: np.ndarray
+    ) -> Any:
         """Returns the output, or a dictionary of them where there are several.
 
         Args:

@@ -74,7 +74,7 @@ def collapse(
         boxes[place].variables.append(ops[variable])
         box_of[variable] = place
     box_of |= {name: box_of[v] for name, v in owner.items() if v in box_of}
-    edges = {}
+    edges: dict[tuple[str, str], bool] = {}
     for name, op in ops.items():
         for source, data in _inputs(op):
             a, b = box_of.get(source), box_of.get(name)

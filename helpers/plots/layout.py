@@ -53,7 +53,8 @@ def layered(sizes: Mapping[str, tuple[float, float]], edges: Iterable[Edge]) -> 
     row = _rows(names, forward)
     links = _links(row, forward)
     rows = _ordered(row, links)
-    x = _columns(rows, links, {name: width for name, (width, _) in sizes.items()})
+    widths: dict[Key, float] = {name: width for name, (width, _) in sizes.items()}
+    x = _columns(rows, links, widths)
     return _layout(rows, x, row, sizes)
 
 
@@ -102,7 +103,7 @@ def _ordered(row: dict[str, int], links: list[tuple[Key, Key]]) -> list[list[Key
 
 
 def _columns(
-    rows: list[list[Key]], links: list[tuple[Key, Key]], widths: dict[str, float]
+    rows: list[list[Key]], links: list[tuple[Key, Key]], widths: dict[Key, float]
 ) -> dict[Key, float]:
     """Returns the x of each key: rows keep their order and move to their neighbours."""
     near: dict[Key, list[Key]] = defaultdict(list)
