@@ -15,7 +15,9 @@ HEIGHT, WIDTH, DIGITS = 5, 7, 53
 
 @exercise(
     "Exercise 1: split_records",
-    "read 8 bytes of length, 4 of checksum, the payload, 4 of checksum; then again.",
+    "the loop that takes the file apart, under 'The bytes on disk', asserts what you "
+    "have to raise for; what does a slice give at the end of the bytes?",
+    "the first lines: `payloads, position = [], 0` and `while position < len(data):`.",
 )
 def check_split_records(attempt):
     """Compares with what TensorFlow wrote, then cuts and flips every byte.
@@ -32,23 +34,23 @@ def check_split_records(attempt):
            f"the file holds {len(payloads)} records of 0, 5 and 61 bytes; you "
            f"returned {_short(found)}.")
     yield ("an empty file holds no records", attempt(b"") == [],
-           "return an empty list when there are no bytes at all.")
+           "for no bytes at all it returned something other than an empty list.")
     ends = np.cumsum([0] + [16 + len(payload) for payload in payloads])
-    silent = [cut for cut in range(len(data))
-              if cut not in ends and not _refuses(attempt, data[:cut])]
-    yield ("a file cut anywhere inside a record is a ValueError", not silent,
-           f"cut after {silent[:1]} bytes it raised none: compare the bytes you got "
-           "with the bytes you asked for, in the header too.")
-    silent = [position for position in range(len(data))
-              if not _refuses(attempt, _flipped(data, position))]
-    yield ("a flipped bit anywhere is a ValueError", not silent,
-           f"with byte {silent[:1]} changed it raised none: compare both checksums, "
-           "that of the length and that of the payload.")
+    cuts = {f"cut after {cut} bytes": data[:cut] for cut in range(len(data))
+            if cut not in ends}
+    yield ("a file cut anywhere inside a record is a ValueError",
+           *_all_refused(attempt, cuts))
+    flips = {f"with a bit of byte {place} changed": _flipped(data, place)
+             for place in range(len(data))}
+    yield ("a flipped bit anywhere is a ValueError", *_all_refused(attempt, flips))
 
 
 @exercise(
     "Exercise 2: digits_to_records",
-    "make one Example per digit with `pixels` and `label`, give them to write_shards.",
+    "an Example is filled under 'An Example is named lists'; write_shards takes a "
+    "generator of them, as under 'The fix: whole or absent'.",
+    "the first lines: `def examples():`, and in it `for image, label in zip(images, "
+    "labels):`.",
 )
 def check_digits_to_records(attempt):
     """Writes made-up digits and reads them back with `tf.data`.
@@ -70,19 +72,22 @@ def check_digits_to_records(attempt):
         parsed = [_parsed_digit(record) for record in tf.data.TFRecordDataset(paths)]
     yield ("each record has `pixels`, raw bytes, and `label`, an integer",
            all(len(pixels) == HEIGHT * WIDTH for pixels, _ in parsed),
-           f"a digit of {HEIGHT} x {WIDTH} is {HEIGHT * WIDTH} bytes: use .tobytes().")
+           f"a digit of {HEIGHT} x {WIDTH} is {HEIGHT * WIDTH} bytes, and the first "
+           f"record has {len(parsed[0][0])}.")
     expected = [(image.tobytes(), int(label))
                 for image, label in zip(images, labels, strict=True)]
     yield ("every pixel and its label came back",
            sorted(parsed) == sorted(expected),
            "the records are there, but pixels or labels are not those given.")
     yield ("the order is shuffled", parsed != expected,
-           "pass a seed to write_shards: it shuffles over all examples.")
+           "the records stand in the order of the digits given.")
 
 
 @exercise(
     "Exercise 3: digit_batches",
-    "open_shards gives the paths; then TFRecordDataset, map, batch.",
+    "`digit_queue` under 'Learn from the records' parses such records; a dataset maps "
+    "the same function over them.",
+    "the first line: `paths = records.open_shards(path_prefix)`.",
 )
 def check_digit_batches(attempt):
     """Reads made-up digits, written here, and compares each with its pixels.
@@ -102,25 +107,35 @@ def check_digit_batches(attempt):
                f"it returned a {type(dataset).__name__}.")
         batches = [tf.nest.map_structure(lambda t: t.numpy(), batch)
                    for batch in dataset.take(DIGITS + 1)]
+    yield "gives digits", bool(batches), "it is empty."
+    yield ("each element is a pair: pictures and their labels",
+           all(isinstance(batch, tuple) and len(batch) == 2 for batch in batches),
+           f"the first is {_short(batches[0])}")
     shapes = [image.shape for image, _ in batches]
+    yield ("it gives batches, not single digits",
+           all(np.ndim(label) > 0 for _, label in batches),
+           f"its elements are single digits, of shape {list(shapes[0])}: nothing "
+           "collects them")
     yield ("pictures are [batch, height, width, 1], labels [batch]",
            all(i.shape[1:] == (HEIGHT, WIDTH, 1) and k.shape == i.shape[:1]
                for i, k in batches),
            f"the first pictures are {list(shapes[0])}, their labels "
-           f"{list(batches[0][1].shape)}: decode_raw gives a flat row, so reshape it; "
-           "a label is a single number.")
-    dtypes = [batch.dtype.name for batch in batches[0]]
-    yield ("pictures are float32 in [-1, 1], labels int32",
-           dtypes == ["float32", "int32"] and all(
-               batch[0].min() >= -1 and batch[0].max() <= 1 for batch in batches),
-           f"they are {dtypes}, from {batches[0][0].min():.0f} to "
-           f"{batches[0][0].max():.0f}: subtract 127.5, then divide by it.")
+           f"{list(batches[0][1].shape)}.")
+    image_type, label_type = (part.dtype.name for part in batches[0])
+    yield ("pictures are float32", image_type == "float32", f"they are {image_type}.")
+    yield ("labels are int32", label_type == "int32",
+           f"they are {label_type}; a record stores int64.")
+    low = min(image.min() for image, _ in batches)
+    high = max(image.max() for image, _ in batches)
+    yield ("pixels go from -1 to 1", -1.0 <= low < -0.9 and 0.9 < high <= 1.0,
+           f"they go from {low:g} to {high:g}.")
     total = sum(shape[0] for shape in shapes)
     yield (f"every one of {DIGITS} digits comes once, the last few too",
-           total == DIGITS, f"{total} came: keep the last, smaller batch, one epoch.")
+           total == DIGITS, f"{total} came"
+           f"{', the last, smaller batch is missing' if total < DIGITS else ''}.")
     sizes = [shape[0] for shape in shapes]
     yield ("batches have the size asked for", sizes == [8] * 6 + [5],
-           f"8 were asked for, the first sizes are {sizes[:3]}: use batch_size.")
+           f"8 were asked for, the first sizes are {sizes[:3]}.")
     back = [(np.uint8(np.round(image * 127.5 + 127.5)).tobytes(), int(label))
             for batch in batches for image, label in zip(*batch, strict=True)]
     expected = [(i.tobytes(), int(k)) for i, k in zip(images, labels, strict=True)]
@@ -142,12 +157,20 @@ def _flipped(data: bytes, position: int) -> bytes:
     return data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
 
 
-def _refuses(attempt, data: bytes) -> bool:
-    try:
-        attempt(data)
-    except ValueError:
-        return True
-    return False
+def _all_refused(attempt, files: dict[str, bytes]) -> tuple[bool, str]:
+    """Returns whether every file is a `ValueError`; if not, which is not, and how."""
+    for what, data in files.items():
+        try:
+            attempt(data)
+        except ValueError:
+            continue
+        except Exception as error:
+            return False, (
+                f"{what} it raised {type(error).__name__}, not ValueError: bytes that "
+                f"are not there were used before they were missed ({error})"
+            )
+        return False, f"{what} it raised nothing"
+    return True, ""
 
 
 def _short(value) -> str:
@@ -165,7 +188,7 @@ def _checked(prefix: Path) -> tuple[int | None, str]:
     try:
         return records.check_shards(prefix), ""
     except DataError:
-        return None, "give path_prefix to records.write_shards as it is."
+        return None, "there is no finished set of shards under the prefix given."
 
 
 def _digit_example(image: np.ndarray, label: int) -> tf.train.Example:
