@@ -1,66 +1,52 @@
 """The checks of lesson 06: VGG."""
 
 import math
-from typing import NamedTuple
+import tempfile
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers import vgg
+from helpers.checks.net_graph import Net, ancestors, built, wrong_padding
 from helpers.checks.report import exercise
+from helpers.errors import first_line
 
-IMAGE_SIZE, NUM_CLASSES = 224, 1000
+NUM_CLASSES = 1000
 KEEP = 0.9
-# What each type of op is to a reader of the graph; other types are glue.
-KINDS = {
-    "Conv2D": "convolution", "BiasAdd": "bias", "Add": "bias", "AddV2": "bias",
-    "Relu": "ReLU", "MaxPool": "max pool", "AvgPool": "average pool",
-    "Reshape": "flatten", "MatMul": "matrix product", "SelectV2": "dropout",
-    "Softmax": "softmax", "LRN": "normalization",
-}
 STACKS = (
     [(3, 1)], [(3, 1), (3, 1), (3, 1)], [(3, 1), (2, 2), (3, 1)],
     [(7, 2), (3, 2), (3, 1), (3, 1)], [(5, 3), (1, 1), (4, 2), (3, 1), (2, 2)],
 )
-
-
-class Step(NamedTuple):
-    """One op on the way from the pictures to the logits, as it is compared."""
-
-    kind: str
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    output: tuple[int | None, ...]
-
-    def __str__(self) -> str:
-        window = "x".join(map(str, self.kernel[:2]))
-        output = "x".join("?" if n is None else str(n) for n in self.output)
-        named = {"convolution": f"{window} ", "max pool": f"{window} ",
-                 "average pool": f"{window} "}
-        moves = f" with strides {self.strides}" if max(self.strides, default=1) > 1 \
-            else ""
-        return f"{named.get(self.kind, '')}{self.kind}{moves} to {output}"
-
-
-class Net(NamedTuple):
-    """A graph from a placeholder of pictures to logits."""
-
-    graph: tf.Graph
-    keep_prob: tf.Tensor
-    logits: tf.Tensor
-    operations: list[tf.Operation]
-
-    @property
-    def steps(self) -> list[Step]:
-        """What is compared of each op."""
-        return [_step(op) for op in self.operations]
+# What the usual slips return for a list of layers, and what they did.
+SLIPS = (
+    ("every layer counts as a 3x3 convolution", lambda layers: 1 + 2 * len(layers)),
+    ("the strides have no say",
+     lambda layers: 1 + sum(size - 1 for size, _ in layers)),
+    ("a layer's own stride already spreads its own kernel",
+     lambda layers: _field(layers, own_stride=True)),
+    ("the layers are taken from the last to the first",
+     lambda layers: _field(layers[::-1])),
+    ("it begins with no pixel", lambda layers: _field(layers) - 1),
+    ("neighbouring kernels overlap, and shared pixels count twice",
+     lambda layers: _field([(size + 1, stride) for size, stride in layers])),
+)
+SCOPE = "encoder"
+# A small net: the name in the checkpoint, its shape there, its shape in the new net.
+# The odd names tell a removed prefix from letters or words removed anywhere.
+SAVED = (
+    ("conv/kernel", [3, 3, 2, 5], [3, 3, 2, 5]), ("conv/bias", [5], [5]),
+    ("sub_encoder/kernel", [5, 7], [5, 7]), ("turned/kernel", [2, 3], [3, 2]),
+    ("fc8/kernel", [7, 11], [7, 13]), ("fc8/bias", [11], [13]),
+    ("conv/kernel/Momentum", [3, 3, 2, 5], None), ("extra/bias", None, [7]),
+)
 
 
 @exercise(
     "Exercise 1: vgg_net",
-    "conv_layer(incoming, 64, 3, name=\"conv1_1\"), then conv1_2, then pool_layer; "
-    "loops over CONFIGURATIONS[\"E\"] save typing.",
+    "CONFIGURATIONS[\"E\"] lists the kernel sizes block by block; the table of the "
+    "first section has every layer in order.",
+    "outgoing = conv_layer(incoming, 64, 3, name=\"conv1_1\")",
 )
 def check_vgg_net(attempt):
     """Compares the graph with that of `helpers.vgg.vgg_net`, layer by layer.
@@ -69,7 +55,11 @@ def check_vgg_net(attempt):
       attempt: `(incoming float32 [batch, 224, 224, 3], keep_prob float32 [])` to
         logits `float32 [batch, 1000]`.
     """
-    net = _built(attempt)
+    net = built(attempt)
+    shrinks = wrong_padding(net.graph)
+    if net.error:
+        yield ("can be built", False, shrinks or
+               f"{type(net.error).__name__}: {first_line(net.error)}")
     yield ("returns a tensor", tf.is_tensor(net.logits),
            f"it returned {net.logits!r}, so there is nothing to compare yet.")
     yield ("of float32 logits, one row per picture and one column per class",
@@ -77,7 +67,8 @@ def check_vgg_net(attempt):
            and net.logits.shape.as_list() == [None, NUM_CLASSES],
            f"expected float32 [batch, {NUM_CLASSES}], got {net.logits.dtype.name} "
            f"{net.logits.shape}.")
-    ours = _built(vgg.vgg_net)
+    yield "every convolution keeps height and width", not shrinks, shrinks
+    ours = built(vgg.vgg_net)
     difference = _first_difference(ours, net)
     yield "every layer is that of VGG-19, in order", not difference, difference
     difference = _first_variable(ours.graph, net.graph)
@@ -96,9 +87,45 @@ def check_vgg_net(attempt):
 
 
 @exercise(
-    "Exercise 2: receptive_field",
-    "begin with 1 pixel and a step of 1; a kernel of size k adds k - 1 steps, a "
-    "stride makes the step longer.",
+    "Exercise 2: restore into another net",
+    "Each variable knows its name, variable.op.name, and its shape; compare both with "
+    "what is saved.",
+    "name = variable.op.name.removeprefix(scope + \"/\")",
+)
+def check_name_map(attempt):
+    """Restores a small net through the map into one with another last layer.
+
+    Args:
+      attempt: `(saved: dict of name to shape, variables, scope)` to the dictionary of
+        name to variable that a Saver takes.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = _save_small_net(folder)
+        saved = dict(tf.train.list_variables(path))
+        with tf.Graph().as_default() as graph:
+            with tf1.variable_scope(SCOPE):
+                variables = [tf1.get_variable(name, shape)
+                             for name, _, shape in SAVED if shape]
+            found = attempt(saved, list(variables), SCOPE)
+        yield from _names_fit(found, saved)
+        want = {name: v for v, name in zip(
+            variables, [name for name, _, shape in SAVED if shape], strict=True)
+            if saved.get(name) == v.shape.as_list()}
+        wrong = _first_pair(want, found, saved)
+        yield "every variable that fits is there, and no other", not wrong, wrong
+        with graph.as_default(), tf1.Session() as session:
+            tf1.train.Saver(found).restore(session, path)
+            reader = tf.train.load_checkpoint(path)
+            same = [np.array_equal(session.run(v), reader.get_tensor(name))
+                    for name, v in want.items()]
+        yield "a Saver of it restores the saved values", all(same), "they differ."
+
+
+@exercise(
+    "Exercise 3: receptive_field",
+    "Two numbers are carried from layer to layer: the pixels seen so far, and the "
+    "distance in pixels between two neighbours.",
+    "pixels, step = 1, 1",
 )
 def check_receptive_field(attempt):
     """Compares with how far the gradient of one output value reaches.
@@ -108,62 +135,67 @@ def check_receptive_field(attempt):
     """
     yield ("no layers see one pixel", attempt([]) == 1,
            f"for an empty list it returned {attempt([])!r}.")
-    for layers in STACKS:
+    whole = [pair for block in vgg.CONFIGURATIONS["E"]
+             for pair in [(size, 1) for size in block] + [(2, 2)]]
+    for layers in (*STACKS, whole):
         seen, found = _seen(layers), attempt(list(layers))
-        yield (f"{layers} sees {seen}", found == seen,
-               f"you returned {found!r}: after each layer multiply the step by its "
-               "stride, and count a layer's own stride only for later layers.")
-    layers = [pair for block in vgg.CONFIGURATIONS["E"]
-              for pair in [(size, 1) for size in block] + [(2, 2)]]
-    seen, found = _seen(layers), attempt(layers)
-    yield (f"pool5 of VGG-19 sees {seen}: more than its whole picture",
-           found == seen, f"you returned {found!r}.")
+        name = "pool5 of VGG-19" if layers is whole else str(layers)
+        yield f"{name} sees {seen}", found == seen, (
+            f"you returned {found!r}" + _slip(layers, found))
 
 
-def _built(vgg_net) -> Net:
-    """Calls the attempt in a graph of its own; no variable gets a value."""
-    with tf.Graph().as_default() as graph:
-        images = tf1.placeholder(
-            tf.float32, [None, IMAGE_SIZE, IMAGE_SIZE, 3], "images"
-        )
-        keep_prob = tf1.placeholder_with_default(1.0, [], "keep_prob")
-        logits = vgg_net(images, keep_prob)
-    operations = []
-    if tf.is_tensor(logits):
-        between = _descendants(images.op) & _ancestors(logits.op)
-        operations = [op for op in graph.get_operations()
-                      if op in between and op.type in KINDS]
-    return Net(graph, keep_prob, logits, operations)
+def _field(layers, own_stride=False) -> int:
+    pixels, step = 1, 1
+    for size, stride in layers:
+        step, before = step * stride, step
+        pixels += (size - 1) * (step if own_stride else before)
+    return pixels
 
 
-def _descendants(op) -> set:
-    found, todo = set(), [op]
-    while todo:
-        for tensor in todo.pop().outputs:
-            new = [user for user in tensor.consumers() if user not in found]
-            found.update(new)
-            todo += new
-    return found
+def _slip(layers, found) -> str:
+    """Names the slip that returns this number for these layers, if one does."""
+    names = [name for name, slip in SLIPS if slip(layers) == found]
+    return f": {names[0]}." if names else "."
 
 
-def _ancestors(op) -> set:
-    found, todo = {op}, [op]
-    while todo:
-        new = [tensor.op for tensor in todo.pop().inputs if tensor.op not in found]
-        found.update(new)
-        todo += new
-    return found
+def _save_small_net(folder: str) -> str:
+    """Saves random values under the names of `SAVED`; returns the path."""
+    with tf.Graph().as_default(), tf1.Session() as session:
+        for name, shape, _ in SAVED:
+            if shape:
+                tf1.get_variable(name, shape)
+        session.run(tf1.global_variables_initializer())
+        return tf1.train.Saver().save(session, f"{folder}/small")
 
 
-def _step(op) -> Step:
-    kind, kernel, strides = KINDS[op.type], (), ()
-    if op.type == "Conv2D":
-        kernel = tuple(op.inputs[1].shape.as_list())
-        strides = tuple(op.get_attr("strides")[1:3])
-    elif op.type in ("MaxPool", "AvgPool"):
-        kernel = tuple(op.get_attr("ksize")[1:3])
-        strides = tuple(op.get_attr("strides")[1:3])
-    return Step(kind, kernel, strides, tuple(op.outputs[0].shape.as_list()[1:]))
+def _names_fit(found, saved):
+    """Claims on the form of a name map: a dictionary from saved names to variables."""
+    yield ("returns a dictionary", isinstance(found, dict),
+           f"it returned {'None' if found is None else type(found).__name__}.")
+    strings = all(isinstance(name, str) for name in found)
+    yield ("from names to variables",
+           strings and all(hasattr(v, "initializer") for v in found.values()),
+           "a value is no variable." if strings else
+           "a key is no string: the name comes first, the variable is the value.")
+    unknown = [name for name in found if name not in saved]
+    left = unknown and unknown[0].startswith(SCOPE + "/")
+    yield ("each name stands in the checkpoint", not unknown,
+           f"{(unknown or [''])[0]} is no name in the checkpoint"
+           + (": the scope is still there." if left else "."))
+
+
+def _first_pair(want, found, saved) -> str:
+    """Names the first pair of a map that is absent, or should be."""
+    for name, variable in found.items():
+        if name not in want and saved[name] != variable.shape.as_list():
+            return (f"{name} is {saved[name]} in the checkpoint and "
+                    f"{variable.shape.as_list()} here.")
+        if variable is not want.get(name):
+            return f"{name} would go to {variable.op.name}, which is another one."
+    for name in want:
+        if name not in found:
+            return f"{name} fits, and is left out."
+    return ""
 
 
 def _first_difference(ours: Net, theirs: Net) -> str:
@@ -220,7 +252,7 @@ def _kept_shares(net: Net) -> list[float | None]:
         for before, op in zip(net.operations, net.operations[1:], strict=False):
             if op.type != "SelectV2":
                 continue
-            if net.keep_prob.op not in _ancestors(op):
+            if net.keep_prob.op not in ancestors(op):
                 shares.append(None)
                 continue
             start, end = before.outputs[0], op.outputs[0]
