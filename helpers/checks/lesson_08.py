@@ -7,12 +7,96 @@ import tensorflow.compat.v1 as tf1
 from helpers.checks.report import exercise
 
 BATCH, TIME, WORDS, WIDTH = 3, 5, 7, 4
+MANY, STEPS, MANY_WORDS = 64, 11, 101  # enough to count coins by
 HEIGHT, COLUMNS, CHANNELS = 2, 3, 11
 
 
 @exercise(
-    "Exercise 1: masked_mean",
-    "tf.sequence_mask(lengths, tf.shape(losses)[1]) is True where a word is real.",
+    "Exercise 1: sampled_teach",
+    "The lesson's loop over guess_and_go_on and its teach differ in one line: which "
+    "word goes into the next step.",
+    "word, logits = inputs[:, 0], []",
+)
+def check_sampled_teach(attempt):
+    """Hands out a step whose logits tell which word it has read.
+
+    Args:
+      attempt: `(step, state, inputs int32 [batch, time], share)` to the logits
+        `float32 [batch, time, words]`.
+    """
+    rng = np.random.default_rng(8)
+    true = rng.integers(0, MANY_WORDS, [MANY, STEPS]).astype(np.int32)
+    yield from _is_logits(_readings(attempt, true, 1.0)[0])
+    read = {share: _words_read(_readings(attempt, true, share)[0])
+            for share in (0.0, 1.0)}
+    guesses = (read[0.0][:, :-1] + np.arange(1, STEPS)) % MANY_WORDS
+    yield ("the first word is a true one", (read[0.0][:, 0] == true[:, 0]).all(),
+           "with a share of 0 the first word is not that of the caption: nothing has "
+           "been said yet that could be guessed from.")
+    turned = (read[0.0] == true).all()
+    yield ("a share of 1 is a teacher", (read[1.0] == true).all(),
+           "it reads its own guesses: the share is that of true words." if turned
+           else "the words read are not those of the caption.")
+    yield ("a share of 0 reads its own guesses", (read[0.0][:, 1:] == guesses).all(),
+           "it reads the true words." if turned else
+           "a word read is not the likeliest one after the word before, or the state "
+           "was not carried on.")
+    coins = [_words_read(run)[:, 1:] == true[:, 1:]
+             for run in _readings(attempt, true, 0.7)]
+    yield from _are_coins(coins, 0.7)
+
+
+def _are_coins(coins, share):
+    """Claims on boolean `[batch, time]` of two runs: fresh coins for every place."""
+    yield (f"a share of {share} tosses coins at each run", (coins[0] != coins[1]).any(),
+           "two runs read the same places: the coin was tossed once, while the graph "
+           "was built.")
+    yield ("for each caption", not _is_one_coin(coins[0].mean(0)),
+           "all captions of a batch share one coin.")
+    yield ("and for each word", not _is_one_coin(coins[0].mean(1)),
+           "all words of a caption share one coin.")
+    found = coins[0].mean()
+    yield (f"that gives the true word in {share:.0%} of the places",
+           abs(found - share) < 0.1, f"they are {found:.0%}.")
+
+
+def _is_one_coin(shares) -> bool:
+    """Whether nearly all shares are 0 or 1, but for words that are right by chance."""
+    return np.mean((shares < 0.2) | (shares > 0.95)) > 0.9
+
+
+def _readings(attempt, true, share):
+    """Runs the attempt's graph twice."""
+    def step(words, state):
+        likeliest = (words + 1 + state) % MANY_WORDS
+        return tf.one_hot(likeliest, MANY_WORDS), state + 1
+
+    with tf.Graph().as_default(), tf1.Session() as session:
+        state = tf.zeros([MANY], tf.int32)
+        logits = attempt(step, state, tf.constant(true), share)
+        if not tf.is_tensor(logits):
+            return [logits]
+        return [session.run(logits) for _ in range(2)]
+
+
+def _words_read(logits):
+    """Undoes the step of `_readings`: int `[batch, time]`."""
+    return (logits.argmax(-1) - 1 - np.arange(STEPS)) % MANY_WORDS
+
+
+def _is_logits(found):
+    yield ("returns a tensor", hasattr(found, "shape"),
+           f"it returned {_kind(found)}, so there is nothing to compare yet.")
+    want = (MANY, STEPS, MANY_WORDS)
+    yield ("of logits [batch, time, words]", found.shape == want,
+           f"expected {want}, got {found.shape}"
+           + (": the time comes first." if found.shape[:2] == want[1::-1] else "."))
+
+
+@exercise(
+    "Exercise 2: masked_mean",
+    "tf.sequence_mask makes the mask; tf.where picks by it.",
+    "real = tf.sequence_mask(lengths, tf.shape(losses)[1])",
 )
 def check_masked_mean(attempt):
     """Compares with NumPy, for padding of numbers and of infinity.
@@ -29,16 +113,7 @@ def check_masked_mean(attempt):
     yield from _is_tensor(found, ())
     yield (f"three captions of 5, 1 and 2 words: {want:.4f}",
            np.isclose(found, want, rtol=1e-5),
-           f"you returned {float(found):.4f}"
-           + (": that is the mean over all places."
-              if np.isclose(found, losses.mean()) else
-              ": divide by the number of real words."
-              if np.isclose(found, losses[real].sum() / real.size) else
-              ": divide once, at the end; the mean of the captions' means weighs "
-              "words of short captions more."
-              if np.isclose(found, np.mean([row[:n].mean() for row, n in
-                                            zip(losses, lengths, strict=True)]))
-              else "."))
+           f"you returned {float(found):.4f}" + _wrong_mean(losses, real, found))
     padded = np.where(real, losses, np.float32(9))
     yield ("other numbers in the padding change nothing",
            np.isclose(_run(attempt, padded, lengths), want, rtol=1e-5),
@@ -46,18 +121,43 @@ def check_masked_mean(attempt):
     endless = np.where(real, losses, np.float32(np.inf))
     found = _run(attempt, endless, lengths)
     yield ("nor does infinity", np.isclose(found, want, rtol=1e-5),
-           f"you returned {float(found)}: 0 times infinity is not a number. tf.where "
-           "picks, where a product would mix.")
-    more = _run(attempt, losses[:, :2], np.array([2, 1, 0], np.int32))
+           f"you returned {float(found)}: 0 times infinity is not a number.")
+    lengths = np.array([2, 1, 0], np.int32)
     want = float(losses[0, :2].sum() + losses[1, 0]) / 3
+    more = _run(attempt, losses[:, :2], lengths)
     yield ("a caption of no words is no harm", np.isclose(more, want, rtol=1e-5),
            f"expected {want:.4f}, you returned {float(more):.4f}.")
+    try:
+        more = _run(attempt, losses, lengths)
+    except (ValueError, tf.errors.InvalidArgumentError):
+        more = None
+    yield ("nor is a batch longer than its longest caption",
+           more is not None and np.isclose(more, want, rtol=1e-5),
+           f"expected {want:.4f}, you returned {more}." if more is not None else
+           "the mask is as wide as the longest caption, and the losses are wider.")
+
+
+def _wrong_mean(losses, real, found) -> str:
+    """Names what was computed instead of the mean over real words."""
+    means = [row[mask].mean() for row, mask in zip(losses, real, strict=True)]
+    for value, name in (
+        (losses.mean(), "that is the mean over all places"),
+        (losses[real].sum() / real.size, "it is divided by the number of all places"),
+        (losses[real].sum(), "that is the sum"),
+        (losses[real].sum() / len(losses), "it is divided by the number of captions"),
+        (np.mean(means), "that is the mean of the captions' means, in which words of "
+                         "short captions weigh more"),
+    ):
+        if np.isclose(found, value):
+            return f": {name}."
+    return "."
 
 
 @exercise(
-    "Exercise 2: beam_step",
-    "add scores[:, :, None] to logp, join the last two axes, and ask tf.math.top_k; "
-    "// and % tell hypothesis and word apart.",
+    "Exercise 3: beam_step",
+    "All extensions of one picture compete in one list: join the last two axes, and "
+    "ask tf.math.top_k. // and % tell hypothesis and word apart.",
+    "every = tf.reshape(scores[:, :, None] + logp, [-1, width * words])",
 )
 def check_beam_step(attempt):
     """Compares with all extensions, sorted in NumPy.
@@ -84,23 +184,27 @@ def check_beam_step(attempt):
            f"returned {np.round(best[0], 3).tolist()}"
            + (": what was said before counts as well." if alone else "."))
     order = np.argsort(-every, axis=1)[:, :WIDTH]
-    yield ("the parents are the hypotheses that they extend",
-           np.array_equal(parents, order // WORDS),
-           f"expected {(order // WORDS)[0].tolist()}, you returned "
-           f"{np.asarray(parents)[0].tolist()}: index // words.")
-    yield ("the words are those that were added",
-           np.array_equal(words, order % WORDS),
-           f"expected {(order % WORDS)[0].tolist()}, you returned "
-           f"{np.asarray(words)[0].tolist()}: index % words.")
+    parts = {"parent": order // WORDS, "word": order % WORDS,
+             "place in the list of all extensions": order}
+    for name, got, claim in (
+        ("parent", parents, "the parents are the hypotheses that they extend"),
+        ("word", words, "the words are those that were added"),
+    ):
+        as_if = [part for part, values in parts.items() if np.array_equal(got, values)]
+        yield (claim, np.array_equal(got, parts[name]),
+               f"expected {parts[name][0].tolist()}, you returned "
+               f"{np.asarray(got)[0].tolist()}"
+               + (f": that is the {as_if[0]}." if as_if else "."))
     yield ("parents and words are int32",
            parents.dtype == np.int32 and words.dtype == np.int32,
-           f"they are {parents.dtype} and {words.dtype}; tf.gather wants ints.")
+           f"they are {parents.dtype} and {words.dtype}.")
 
 
 @exercise(
-    "Exercise 3: attend",
-    "reshape the map to [batch, height * width, channels]: then it is a list of "
-    "places, and the scores are one tf.einsum.",
+    "Exercise 4: attend",
+    "As [batch, height * width, channels] the map is a list of places; one tf.einsum "
+    "gives the scores, one the weighted sum.",
+    "listed = tf.reshape(places, [batch, height * width, channels])",
 )
 def check_attend(attempt):
     """Compares with `tf.keras.layers.Attention` over the list of places.
@@ -124,22 +228,34 @@ def check_attend(attempt):
            f"the shapes are {context.shape} and {weights.shape}.")
     sums = weights.sum((1, 2))
     yield ("the weights of a picture sum to 1", np.allclose(sums, 1, rtol=1e-4),
-           f"they sum to {np.round(sums, 3).tolist()}: one softmax over all places, "
-           "not one per row.")
+           f"they sum to {np.round(sums, 3).tolist()}"
+           + (": one per row, or one per column." if np.allclose(
+               sums, HEIGHT) or np.allclose(sums, COLUMNS) else "."))
     listed = places.reshape(BATCH, -1, CHANNELS)
     wanted = tf.keras.layers.Attention()([query[:, None], listed])[:, 0].numpy()
     yield ("the context equals that of Keras's Attention layer",
            np.allclose(context, wanted, rtol=1e-3, atol=1e-5),
-           f"the first value is {context[0, 0]:.4f}, Keras has {wanted[0, 0]:.4f}.")
+           f"the first value is {context[0, 0]:.4f}, Keras has {wanted[0, 0]:.4f}"
+           + (": the scores are divided by the square root of the channels, and here "
+              "they are not to be." if _is_scaled(context, query, listed) else "."))
     yield ("the weights are those that give this context, place by place",
            np.allclose(np.einsum("bhw,bhwc->bc", weights, places), wanted,
                        rtol=1e-3, atol=1e-5),
-           "the context is right, but the weights do not belong to their places: "
-           "reshape them to [batch, height, width] without a transpose.")
+           "the context is right, but the weights do not belong to their places.")
     even, _ = _run(attempt, 0 * query, places)
     yield ("a query of zeros sees the mean of all places",
            np.allclose(even, places.mean((1, 2)), rtol=1e-3, atol=1e-5),
            "with equal scores every place should weigh the same.")
+    loud, _ = _run(attempt, 100 * query, places)
+    yield ("large scores do no harm", np.isfinite(loud).all(),
+           "with a query a hundred times as long it is not a number: the exponential "
+           "of a large score is infinite.")
+
+
+def _is_scaled(context, query, listed) -> bool:
+    scaled = tf.keras.layers.Attention()(
+        [query[:, None] / np.sqrt(CHANNELS, dtype=np.float32), listed])
+    return np.allclose(context, scaled[:, 0], rtol=1e-3, atol=1e-5)
 
 
 def _run(attempt, *values):
