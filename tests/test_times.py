@@ -38,17 +38,27 @@ def reads_a_clock(node, known):
     return False
 
 
+def inside(scope):
+    """Yields the nodes of a function or module, but not those of its functions."""
+    waiting = list(ast.iter_child_nodes(scope))
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if not isinstance(node, ast.FunctionDef):
+            waiting += ast.iter_child_nodes(node)
+
+
 def asserted_times(text):
     """Yields the line of each assert that compares a time with something."""
     for scope in ast.walk(ast.parse(text)):
         if not isinstance(scope, ast.FunctionDef | ast.Module):
             continue
         known = set()
-        for node in ast.walk(scope):
+        for node in inside(scope):
             if isinstance(node, ast.Assign) and reads_a_clock(node.value, known):
                 for target in node.targets:
                     known |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-        for node in ast.walk(scope):
+        for node in inside(scope):
             if isinstance(node, ast.Assert):
                 for part in ast.walk(node.test):
                     if isinstance(part, ast.Compare) and reads_a_clock(part, known):

@@ -38,7 +38,7 @@ def build(path: Path, *members, compression=zipfile.ZIP_STORED) -> Path:
         warnings.simplefilter("ignore")  # the same name twice
         for name, contents, *mode in members:
             info = zipfile.ZipInfo("x")
-            info.filename = name  # the constructor would mend it
+            info.filename = name  # the constructor would repair it
             info.compress_type = compression
             info.external_attr = (mode[0] if mode else stat.S_IFREG | 0o644) << 16
             file.writestr(info, contents)
@@ -369,7 +369,7 @@ def test_three_processes_at_once(call, many, tmp_path):
         "from helpers import manifest\n"
         "from helpers.shapes import write_tiny_shapes\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
-        f"manifest.check_manifest({call}, 'mend')"
+        f"manifest.check_manifest({call}, 'fix')"
     )
     together = [
         subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
