@@ -8,7 +8,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers import vgg
-from helpers.checks.net_graph import Net, ancestors, built, wrong_padding
+from helpers.checks.net_graph import Net, built, needed_ops, wrong_padding
 from helpers.checks.report import exercise
 from helpers.errors import first_line
 
@@ -203,12 +203,12 @@ def _first_difference(ours: Net, theirs: Net) -> str:
     for op, want, got in zip(ours.operations, ours.steps, theirs.steps, strict=False):
         if want != got:
             return f"{op.name.split('/')[0]}: expected {want}; yours has {got}."
-    want, got = len(ours.steps), len(theirs.steps)
-    if got < want:
-        op = ours.operations[got]
-        return f"{op.name.split('/')[0]}: the {ours.steps[got].kind} is missing."
-    if got > want:
-        return f"after fc8: there is a {theirs.steps[want].kind} too many."
+    wanted, found = len(ours.steps), len(theirs.steps)
+    if found < wanted:
+        op = ours.operations[found]
+        return f"{op.name.split('/')[0]}: the {ours.steps[found].kind} is missing."
+    if found > wanted:
+        return f"after fc8: there is a {theirs.steps[wanted].kind} too many."
     return ""
 
 
@@ -247,12 +247,12 @@ def _wrong_spread(graph: tf.Graph) -> str:
 
 def _kept_shares(net: Net) -> list[float | None]:
     """Feeds ones into each dropout, which needs no weights."""
-    shares = []
+    shares: list[float | None] = []
     with tf1.Session(graph=net.graph) as session:
         for before, op in zip(net.operations, net.operations[1:], strict=False):
             if op.type != "SelectV2":
                 continue
-            if net.keep_prob.op not in ancestors(op):
+            if net.keep_prob.op not in needed_ops(op):
                 shares.append(None)
                 continue
             start, end = before.outputs[0], op.outputs[0]

@@ -1,5 +1,6 @@
 """A reader's graph of a net, op by op: what the check of lesson 06 compares."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -53,7 +54,7 @@ class Net(NamedTuple):
         return steps
 
 
-def built(vgg_net) -> Net:
+def built(vgg_net: Callable) -> Net:
     """Calls the attempt in a graph of its own; no variable gets a value.
 
     Args:
@@ -71,8 +72,8 @@ def built(vgg_net) -> Net:
         except Exception as caught:  # the graph up to here tells what went wrong
             error = caught
     operations = []
-    if tf.is_tensor(logits):
-        between = _descendants(images.op) & ancestors(logits.op)
+    if logits is not None and tf.is_tensor(logits):
+        between = _descendants(images.op) & needed_ops(logits.op)
         operations = [op for op in graph.get_operations()
                       if op in between and op.type in KINDS]
     return Net(graph, keep_prob, logits, operations, error)
@@ -98,7 +99,7 @@ def _descendants(op) -> set:
     return found
 
 
-def ancestors(op: tf.Operation) -> set:
+def needed_ops(op: tf.Operation) -> set:
     """Returns an op and all ops that it needs."""
     found, todo = {op}, [op]
     while todo:
