@@ -3,12 +3,14 @@
 import ast
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from jupyter_server.auth.identity import PasswordIdentityProvider
 
 import course
+from tools import lab, serve_graphs
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/**/[0-9]*.ipynb"))
@@ -23,21 +25,17 @@ PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("prebuilt/*.
 # Servers --------------------------------------------------------------------------
 
 
-@pytest.fixture
-def command(monkeypatch, tmp_path):
-    """The words that course.py would start a server with, by its name."""
-    monkeypatch.setattr(course, "python", lambda *words: list(map(str, words)))
-    monkeypatch.setattr(course, "ROOT", tmp_path)
-    return lambda name: getattr(course, name)([])
-
 
 OPEN = r"0\.0\.0\.0|--bind_all|allow_remote_access|allow_origin"
 NO_TOKEN = r"token=['\"]*(\s|$)|password=|disable_check_xsrf|allow_unauthenticated"
 
 
-def test_jupyterlab_is_started_for_this_machine_with_a_token(command):
-    words = command("lab")
-    assert words[:2] == ["-m", "jupyterlab"]
+def test_jupyterlab_is_started_for_this_machine_with_a_token(monkeypatch):
+    started = []
+    monkeypatch.setattr(lab, "jupyterlab", lambda: started.append(list(sys.argv)))
+    monkeypatch.setattr(sys, "argv", [])
+    lab.main([])
+    [words] = started
     assert [w for w in words if ".ip=" in w] == ["--ServerApp.ip=127.0.0.1"]
     assert not re.search(f"{OPEN}|{NO_TOKEN}", "\n".join(words), re.M)
 
@@ -54,9 +52,11 @@ def test_course_py_hands_no_token_on_and_takes_none_away():
     assert not re.search(r"token|password|xsrf", json.dumps(course.LAB_SETTINGS), re.I)
 
 
-def test_tensorboard_is_started_for_this_machine(command):
-    words = command("tensorboard")
-    assert words[:2] == ["-m", "tensorboard.main"]
+def test_tensorboard_is_started_for_this_machine(monkeypatch, tmp_path):
+    monkeypatch.setattr(serve_graphs, "ROOT", tmp_path)
+    monkeypatch.setattr(serve_graphs.subprocess, "call", lambda words, cwd: words)
+    words = serve_graphs.main([])
+    assert words[1:3] == ["-m", "tensorboard.main"]
     assert [w for w in words if w.startswith("--host")] == ["--host=127.0.0.1"]
     assert not re.search(OPEN, "\n".join(words))
 
@@ -173,8 +173,14 @@ def test_no_lesson_loads_a_pickle_or_builds_a_shell_string(tried):
 
 
 def test_numpy_files_come_from_checked_bytes_only():
-    """The hash of a download is compared before NumPy opens it."""
-    users = [path for path in PROGRAMS if "np.load(" in path.read_text("utf-8")]
-    assert [path.name for path in users] == ["digits.py"]
-    text = users[0].read_text("utf-8")
+    """The hash of a download is compared before NumPy opens it.
+
+    The check of lesson 11 opens golden values of the museum, part of the course.
+    """
+    users = {path.name: path.read_text("utf-8") for path in PROGRAMS
+             if "np.load(" in path.read_text("utf-8")}
+    assert sorted(users) == ["digits.py", "lesson_11.py"]
+    loads = re.findall(r"np\.load\((.+)\) as", users["lesson_11.py"])
+    assert loads and all(where.startswith("MUSEUM /") for where in loads)
+    text = users["digits.py"]
     assert text.index(".fetch()") < text.index("np.load(")
