@@ -52,7 +52,7 @@ def all_of(session, fetches, **limits):
 
 @pytest.mark.parametrize(
     ("threads", "epochs", "smaller", "shuffle"),
-    itertools.product([1, 2, 5], [1, 2], [True, False], [True, False]),
+    [*itertools.product([1, 2, 5], [1, 2], [True, False], [True, False])],
 )
 def test_every_item_comes_exactly_once_per_epoch(threads, epochs, smaller, shuffle):
     graph, values = numbers(
@@ -336,7 +336,7 @@ def test_diagnose_without_queues():
 
 @pytest.mark.parametrize(
     ("rows", "epochs", "seed"),
-    itertools.product([1, 7, 101], [1, 3], [None, 5]),
+    [*itertools.product([1, 7, 101], [1, 3], [None, 5])],
 )
 def test_feed_delivers_every_row_exactly_once_per_epoch(rows, epochs, seed):
     with tf.Graph().as_default() as graph:

@@ -20,7 +20,8 @@ def of_values(old: np.ndarray, new: np.ndarray) -> list[str]:
     """Returns what would turn one tensor into the other, most telling first.
 
     Args:
-      old, new: the tensor in each program, any shapes.
+      old: the tensor in the old program, of any shape.
+      new: the same in the new one.
     """
     if np.array_equal(old, new):
         return []
@@ -103,7 +104,8 @@ def of_weights(old: Mapping, new: Mapping, near: str) -> list[str]:
     """Returns what is wrong with the weights of the new program, if it can be seen.
 
     Args:
-      old, new: weights by name.
+      old: weights by name.
+      new: the same of the new program.
       near: the tensor that differs; its own weights come first.
     """
     lines = [(near not in name, f"{name}: {found}") for name, weight in new.items()

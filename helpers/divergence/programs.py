@@ -78,6 +78,7 @@ class ArrayProgram(Program):
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
 
     def run(self, feeds: Feeds) -> Tensors:
+        """Returns every tensor by name, in order."""
         return self._arrays
 
 
@@ -97,16 +98,19 @@ class SessionProgram(Program):
                            for v in graph.get_collection(key)}
 
     def run(self, feeds: Feeds) -> Tensors:
+        """Returns every tensor by name, in order."""
         graph = self._session.graph
         fed = {graph.as_graph_element(name if ":" in name else f"{name}:0"): value
                for name, value in feeds.items()}
         return self._session.run(self._tensors, fed)
 
     def weights(self) -> Tensors:
+        """Returns every weight by name."""
         values = self._session.run(list(self._variables.values()))
         return dict(zip(self._variables, map(np.asarray, values), strict=True))
 
     def assign(self, values: Tensors) -> None:
+        """Sets the weights that are named."""
         with self._session.graph.as_default():
             for name, value in values.items():
                 self._variables[name].load(value, self._session)
@@ -127,6 +131,7 @@ class LayerProgram(Program):
             type(part) for part in self._kept if callable(part)}
 
     def run(self, feeds: Feeds) -> Tensors:
+        """Returns every tensor by name, in order."""
         seen: Tensors = {}
         eager = tf.config.functions_run_eagerly()
         tf.config.run_functions_eagerly(True)  # within a graph there are no values
@@ -148,9 +153,11 @@ class LayerProgram(Program):
         return self._root([tf.constant(feeds[tensor.name]) for tensor in inputs])
 
     def weights(self) -> Tensors:
+        """Returns every weight by name."""
         return {name: np.asarray(v) for name, v in self._variables().items()}
 
     def assign(self, values: Tensors) -> None:
+        """Sets the weights that are named."""
         variables = self._variables()
         for name, value in values.items():
             variables[name].assign(value)
