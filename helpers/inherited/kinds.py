@@ -107,9 +107,8 @@ def check_listed(file: Path) -> None:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         if digest != wanted["sha256"]:
             raise DataError(
-                f"{file}: {file.stat().st_size} bytes that are not those that "
-                f"{listing.name} lists ({wanted['bytes']} bytes): get the file again "
-                "from where it came"
+                f"{file}: its SHA-256 is not the one that {listing.name} lists: the "
+                "file has changed; get it again from where it came"
             )
         return
 
