@@ -55,7 +55,7 @@ class Count(NamedTuple):
 # How much the median of the last third may lie above that of the first. A leak of one
 # per round of one kind of eight adds about a twelfth of the rounds that are compared.
 # Memory is never the same twice: allocators keep what they had and cut it up, and
-# TensorFlow caches by shape. That stays below 64 MiB, however long it runs; pictures
+# TensorFlow caches by shape. 64 MiB is an estimate of what that takes; pictures
 # or weights that are kept do not. The folder holds two sets of 1 to 4 shards at a time.
 MARGINS = Count(memory=64, threads=3, open_files=2, processes=0, temporary_files=8)
 UNITS = Count("memory (MiB)", "threads", "open files", "child processes",
