@@ -33,6 +33,8 @@ def test_options_go_to_one_part(monkeypatch):
     monkeypatch.setattr(run_tests, "run", asked.update)
     run_tests.main(["soak", "--minutes", "3"])
     assert asked["soak"][-2:] == ["--minutes", "3"]
+    run_tests.main(["pythons", "3.10", "3.13"])
+    assert asked["pythons"][-2:] == ["3.10", "3.13"]
     with pytest.raises(SystemExit):
         run_tests.main(["lint", "unit", "--minutes", "3"])
 

@@ -47,6 +47,9 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help=" ".join([*PARTS, "quick", "pythons", "soak"]))
+    if arguments[:1] and arguments[0] in ("pythons", "soak"):
+        name, *own = arguments  # they read the rest of the line themselves
+        return run({name: [*MORE[name], *own]})
     options, rest = parser.parse_known_args(arguments)
     commands = PARTS | MORE
     if unknown := [part for part in options.parts if part not in commands]:

@@ -88,7 +88,7 @@ class Feed(tf1.train.QueueRunner):
       rows: how many rows the queue has taken so far.
       has_ended: whether all rows of all epochs are in, and the queue is closed.
       failure: what the source has failed with; None as long as it has not. It has
-        no rows after that, and every block that asks for one raises it again.
+        no rows after that.
     """
 
     def __init__(self, queue: tf1.QueueBase, chunks: Iterator[list[np.ndarray]]):
