@@ -50,6 +50,27 @@ def data_folder() -> Path:
     return folder
 
 
+def given_folder(path: str | os.PathLike) -> Path:
+    """Returns a folder that you name, wherever the notebook runs.
+
+    Args:
+      path: a relative one begins at the repository's folder; `~` is your home.
+
+    Raises:
+      DataError: it is not there, or is no folder.
+    """
+    try:
+        folder = ROOT / Path(path).expanduser()
+    except RuntimeError as error:  # ~somebody, who has no home here
+        raise DataError(f"{path}: there is no such home folder ({error})") from error
+    if not folder.is_dir():
+        raise DataError(
+            f"{folder}: there is no such folder. Name one that is there, or \"drawn\", "
+            'or "download"'
+        )
+    return folder
+
+
 def fresh_folder(path: str | os.PathLike) -> Path:
     """Returns `path` as an empty folder, so that re-running a cell starts clean.
 

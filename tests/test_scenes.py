@@ -290,4 +290,6 @@ def test_bad_boxes_give_one_clear_line(coco, content, message):
 
 def test_a_folder_without_annotations_says_what_to_do(tmp_path):
     with pytest.raises(DataError, match="annotations/captions_"):
+        grab_captions(tmp_path)
+    with pytest.raises(DataError, match="nothing: there is no such folder"):
         grab_captions(tmp_path / "nothing")

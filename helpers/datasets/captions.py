@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from helpers.errors import DataError
-from helpers.files import data_folder
+from helpers.files import data_folder, given_folder
 from helpers.shapes import write_scenes
 
 _PREFIX = "captions_"
@@ -51,17 +51,20 @@ def grab_captions(
       source: `"drawn"` draws scenes of two objects, with no network; it takes seconds,
         once. Otherwise the folder of a COCO that you have: it holds
         `annotations/captions_<split>.json` such as `captions_train2014.json`, and the
-        pictures in `images/`, in `<split>/` or in `images/<split>/`.
+        pictures in `images/`, in `<split>/` or in `images/<split>/`. A relative path
+        begins at the repository's folder.
 
     Returns:
-      The pictures of each split, in the order of its file. The drawn splits are
+      The pictures of each split, in the order of its file; no split whose pictures
+      are not there. The drawn splits are
       `train`, `val`, and `unseen`, whose pairs of objects never meet in training.
 
     Raises:
       DataError: a file is missing or not what COCO publishes; the message names it.
     """
     drawn = source == "drawn"
-    folder = write_scenes(data_folder() / "scenes-drawn") if drawn else Path(source)
+    scenes = data_folder() / "scenes-drawn"
+    folder = write_scenes(scenes) if drawn else given_folder(source)
     files = sorted((folder / "annotations").glob(f"{_PREFIX}*.json"))
     if not files:
         raise DataError(
@@ -70,7 +73,14 @@ def grab_captions(
         )
     if drawn:  # in the order in which they are used
         files.sort(key=lambda path: ["train", "val", "unseen"].index(_split(path)))
-    return {_split(path): _load(folder, path) for path in files}
+    splits = {_split(path): _load(folder, path) for path in files}
+    found = {split: pictures for split, pictures in splits.items() if pictures}
+    if not found:
+        raise DataError(
+            f"{folder}: its annotations are there, and no picture of theirs: unpack the "
+            f"pictures of {', '.join(splits)} into folders of those names"
+        )
+    return found
 
 
 def _split(path: Path) -> str:
@@ -78,16 +88,22 @@ def _split(path: Path) -> str:
 
 
 def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
-    """Returns the pictures of one annotation file that have a caption."""
+    """Returns the pictures of one annotation file that have a caption.
+
+    None where no picture is there: COCO's annotations of all splits come together,
+    and whoever has the pictures of one has no use for the others.
+    """
     split = _split(path)
     content = _parse(path)
     images = _images(content, path)
+    places = _places(folder, split)
+    if not places.keys() & images.values():
+        return []
     annotations = _entries(content, path, "annotations", image_id=int, caption=str)
     captions: dict[int, list[str]] = {number: [] for number in images}
     for annotation in annotations:
         _of(annotation, captions, path).append(annotation["caption"].strip())
     objects = _objects(folder / "annotations" / f"instances_{split}.json", images)
-    places = _places(folder, split)
     pictures = []
     for number, name in images.items():
         if name not in places:
@@ -135,10 +151,13 @@ def _images(content: Any, path: Path) -> dict[int, str]:
 
 
 def _by_id(entries: list[dict], path: Path, part: str, key: str) -> dict[int, str]:
-    """Returns one value of each entry by its id, which no two may share."""
+    """Returns one value of each entry by its id.
+
+    The same entry may come twice; two that differ may not share an id.
+    """
     found: dict[int, str] = {}
     for k, entry in enumerate(entries):
-        if entry["id"] in found:
+        if found.get(entry["id"], entry[key]) != entry[key]:
             raise DataError(
                 f"{path}: entry {k} of `{part}` has the id {entry['id']}, which "
                 f"{found[entry['id']]!r} has too: nobody can tell whose is whose"
@@ -171,11 +190,18 @@ def _entries(content: Any, path: Path, part: str, /, **kinds: type) -> list[dict
 
 def _parse(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, object_hook=_without_outlines)
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(
             f"{path}: cannot be read as JSON ({error}). Unpack or download it again."
         ) from error
+
+
+def _without_outlines(entry: dict) -> dict:
+    """Drops the outline of an object: gigabytes, in COCO's file, that nobody asks for."""
+    entry.pop("segmentation", None)
+    return entry
 
 
 def _of(annotation: dict, per_image: dict[int, list], path: Path) -> list:
