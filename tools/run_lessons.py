@@ -1,9 +1,10 @@
 """Executes lessons headless: a progress bar, then a table of seconds.
 
-python -m tools.run_lessons [NN ...] [--solutions] [--save]
+python -m tools.run_lessons [NN ...] [-p NAME VALUE] [--solutions] [--save]
 """
 
 import argparse
+import ast
 import os
 import subprocess
 import sys
@@ -21,17 +22,18 @@ ROOT = Path(__file__).resolve().parent.parent
 CELL_SECONDS = 300
 
 
-def execute(path: Path, bar: tqdm) -> nbformat.NotebookNode:
+def execute(path: Path, bar: tqdm, parameters: dict) -> nbformat.NotebookNode:
     """Runs one notebook top to bottom in its own folder and returns it.
 
     Args:
       path: the notebook.
       bar: advanced by one per code cell.
+      parameters: the values that differ from those of its cell `parameters`.
 
     Raises:
       RuntimeError: a cell failed or took too long; the message is one line.
     """
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nb.with_parameters(nbformat.read(path, as_version=4), parameters)
     cells = [c for c in notebook.cells if c.cell_type == "code"]
     here = ["before the first cell"]
 
@@ -64,12 +66,13 @@ def execute(path: Path, bar: tqdm) -> nbformat.NotebookNode:
         ) from error
 
 
-def run(paths: list[Path], save: bool) -> list[str]:
+def run(paths: list[Path], save: bool, parameters: dict | None = None) -> list[str]:
     """Executes notebooks, prints a table of seconds, returns the failures.
 
     Args:
       paths: the notebooks, in order.
       save: write the outputs back, in canonical form; only of a run that held.
+      parameters: for each of them, as `execute` takes them.
     """
     # ipykernel hides C-level output from cells while this variable is set.
     os.environ.pop("PYTEST_CURRENT_TEST", None)
@@ -82,7 +85,7 @@ def run(paths: list[Path], save: bool) -> list[str]:
         for path, count in zip(paths, counts, strict=True):
             start, before = time.monotonic(), bar.n
             try:
-                executed = execute(path, bar)
+                executed = execute(path, bar, parameters or {})
             except RuntimeError as error:
                 failures.append(str(error))
             else:
@@ -96,19 +99,50 @@ def run(paths: list[Path], save: bool) -> list[str]:
     return failures
 
 
+def value_of(text: str) -> object:
+    """Returns what a parameter's text means: a Python literal, or the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object]:
+    """Returns the parameters by name.
+
+    Raises:
+      ValueError: a name comes twice, or is none of a lesson's parameters.
+    """
+    parameters = {name: value_of(text) for name, text in pairs}
+    if len(parameters) != len(pairs):
+        raise ValueError("-p: a name comes twice; give each parameter once")
+    for path in paths:
+        there = nb.parameters(nbformat.read(path, as_version=4))
+        if unknown := [name for name in parameters if name not in there]:
+            known = f"there are {' '.join(there)}" if there else "it has none"
+            raise ValueError(f"{path.name}: no parameter {unknown[0]}; {known}")
+    return parameters
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="course.py run", description=__doc__)
     parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
     parser.add_argument("--solutions", action="store_true", help="the solutions too")
     parser.add_argument("--save", action="store_true", help="store the outputs")
+    parser.add_argument(
+        "-p", "--parameter", nargs=2, action="append", default=[],
+        metavar=("NAME", "VALUE"),
+        help="set a parameter of the lessons, such as SOURCE; may come again",
+    )
     options = parser.parse_args()
     try:
         paths = nb.lessons(ROOT, options.numbers)
+        parameters = checked(paths, options.parameter)
     except ValueError as error:
         parser.error(str(error))
     if options.solutions:
         paths = [p for lesson in paths for p in (lesson, nb.solution(lesson))]
-    failures = run([p for p in paths if p.exists()], options.save)
+    failures = run([p for p in paths if p.exists()], options.save, parameters)
     for failure in failures:
         print("FAILED", failure, file=sys.stderr)
     return 1 if failures else 0

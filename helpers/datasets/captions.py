@@ -77,8 +77,8 @@ def grab_captions(
     found = {split: pictures for split, pictures in splits.items() if pictures}
     if not found:
         raise DataError(
-            f"{folder}: its annotations are there, and no picture of theirs: unpack the "
-            f"pictures of {', '.join(splits)} into folders of those names"
+            f"{folder}: its annotations are there, and no picture of theirs: unpack "
+            f"the pictures of {', '.join(splits)} into folders of those names"
         )
     return found
 
@@ -199,7 +199,7 @@ def _parse(path: Path) -> Any:
 
 
 def _without_outlines(entry: dict) -> dict:
-    """Drops the outline of an object: gigabytes, in COCO's file, that nobody asks for."""
+    """Drops an object's outline: COCO's file has a gigabyte of them, unused here."""
     entry.pop("segmentation", None)
     return entry
 
