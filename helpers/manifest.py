@@ -82,6 +82,11 @@ def is_whole(folder: Path, **facts) -> bool:
         return False
 
 
+def listing_digest(folder: Path) -> str:
+    """Returns the SHA-256 of a folder's listing: the name and size of each file."""
+    return _summary(_sizes(folder))["sha256"]
+
+
 def clear_way(folder: Path, made_by: str) -> None:
     """Makes room for a new folder where an older or damaged one of ours stands.
 

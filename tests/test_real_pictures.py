@@ -1,16 +1,26 @@
 """The layouts of Tiny ImageNet and COCO, offline: read, fetched, and run as lessons."""
 
+import dataclasses
+import hashlib
 import json
 import shutil
 from pathlib import Path
 
 import lookalikes
+import numpy as np
 import pytest
 from PIL import Image
 
+from helpers import files
 from helpers.captions import Vocabulary
-from helpers.datasets import grab_captions
+from helpers.datasets import (
+    grab_captions,
+    grab_tin,
+    grab_tin_records,
+    tiny_imagenet,
+)
 from helpers.errors import DataError
+from helpers.records import image_label_dataset, picture_size, read_manifest
 
 
 @pytest.fixture(autouse=True)
@@ -88,3 +98,79 @@ def test_outlines_take_no_memory(coco, monkeypatch):
         content = reader._parse(file)
         assert not any("segmentation" in one for one in content["annotations"])
         assert content["annotations"][0]["bbox"]
+
+
+# Tiny ImageNet's folder, fetched and read --------------------------------------------
+
+
+def test_the_archive_is_fetched_once_and_becomes_records(tmp_path, monkeypatch):
+    root = lookalikes.tiny_imagenet(tmp_path / "made", classes=20, train=2, val=1)
+    archive = lookalikes.zipped(root, tmp_path / "www" / "tiny-imagenet-200.zip")
+    with lookalikes.served(archive.parent) as server:
+        contents = archive.read_bytes()
+        known = dataclasses.replace(
+            tiny_imagenet.ARCHIVE, urls=(f"{server.url}/{archive.name}",),
+            size=len(contents), digest=f"sha256:{hashlib.sha256(contents).hexdigest()}",
+        )
+        monkeypatch.setattr(tiny_imagenet, "ARCHIVE", known)
+        folder = grab_tin_records("download")
+        assert grab_tin("download") == tmp_path / "data" / "tin-download"
+    assert len(server.requests) == 1
+    assert read_manifest(folder / "train")["records"] == 40
+    assert read_manifest(folder / "val")["records"] == 20
+    assert picture_size(folder / "train") == (64, 64)
+    lines = (folder / "train.labels.txt").read_text().splitlines()
+    synsets = (root / "wnids.txt").read_text().split()
+    assert [line.split("\t")[0] for line in lines] == synsets
+    assert lines[0].split("\t")[1] == f"thing {int(synsets[0][1:])}, " + (
+        f"Res {int(synsets[0][1:])}, a's kind")
+
+
+def test_grey_and_cmyk_pictures_come_as_colours(tmp_path):
+    root = lookalikes.tiny_imagenet(tmp_path, classes=10, train=2, val=1)
+    modes = {Image.open(path).mode for path in root.rglob("*.JPEG")}
+    assert modes == {"L", "CMYK", "RGB"}
+    folder = grab_tin_records(root)
+    [(images, labels)] = image_label_dataset(
+        folder / "train", 20, image_size=64, num_epochs=1, shuffle_buffer=0)
+    synsets = (root / "wnids.txt").read_text().split()
+    for image, label in zip(images.numpy(), labels.numpy(), strict=True):
+        near = min(np.abs(image - _as_seen(path)).max() for path in
+                   (root / "train" / synsets[label] / "images").iterdir())
+        assert near < 0.1
+        assert (np.ptp(image, axis=2).max() == 0) == (label % 5 == 4)
+
+
+def _as_seen(path: Path) -> np.ndarray:
+    """Returns a picture in [-1, 1] as Pillow decodes it."""
+    return np.asarray(Image.open(path).convert("RGB")) / 127.5 - 1
+
+
+def test_records_of_a_folder_follow_it(tmp_path):
+    root = lookalikes.tiny_imagenet(tmp_path / "mine", classes=5, train=2, val=1)
+    folder = grab_tin_records(root)
+    assert grab_tin_records(root.parent) == folder == grab_tin_records(str(root))
+    stamp = (folder / "manifest.json").stat().st_mtime_ns
+    assert grab_tin_records(root) == folder
+    assert (folder / "manifest.json").stat().st_mtime_ns == stamp
+    home = next((root / "train").iterdir())
+    lost = next((home / "images").iterdir())
+    lost.unlink()
+    with pytest.raises(DataError, match="names a picture that is not there"):
+        grab_tin_records(root)
+    boxes = home / f"{home.name}_boxes.txt"
+    kept = [line for line in boxes.read_text().splitlines() if lost.name not in line]
+    boxes.write_text("\n".join(kept) + "\n")
+    assert read_manifest(grab_tin_records(root) / "train")["records"] == 9
+    other = lookalikes.tiny_imagenet(tmp_path / "other" / "mine", classes=5)
+    assert grab_tin_records(other) != folder
+
+
+def test_a_folder_that_holds_no_tiny_imagenet_is_refused(tmp_path, monkeypatch):
+    with pytest.raises(DataError, match="no tiny-imagenet-200/ in it. Unpack"):
+        grab_tin(tmp_path)
+    with pytest.raises(DataError, match="gone: there is no such folder"):
+        grab_tin(tmp_path / "gone")
+    lookalikes.tiny_imagenet(tmp_path / "given", classes=2)
+    monkeypatch.setattr(files, "ROOT", tmp_path)
+    assert grab_tin("given") == tmp_path / "given"

@@ -1,12 +1,14 @@
 """Tiny ImageNet: pictures drawn in its layout, or the real ones."""
 
+import hashlib
 import os
 from pathlib import Path
 
 from helpers import manifest
 from helpers.datasets.archives import unpack_zip
 from helpers.datasets.downloads import Download
-from helpers.files import data_folder, whole_folder
+from helpers.errors import DataError
+from helpers.files import data_folder, given_folder, whole_folder
 from helpers.shapes import write_tiny_shapes
 from helpers.tiny_layout import FOLDER, TinyLayout
 
@@ -24,7 +26,7 @@ ARCHIVE = Download(
 _MAKER = "helpers.datasets.grab_tin_records, version 1"
 
 
-def grab_tin(source: str = "drawn") -> Path:
+def grab_tin(source: str | os.PathLike = "drawn") -> Path:
     """Returns a folder that holds `tiny-imagenet-200/`, after making it if need be.
 
     Args:
@@ -32,13 +34,15 @@ def grab_tin(source: str = "drawn") -> Path:
         each, with no network; it takes seconds, once. `"download"` fetches the real
         200 classes with 500 and 50 pictures each: 248 MB, about 500 MB unpacked. A
         `tiny-imagenet-200.zip` that you put into `data/downloads/` is used as well.
+        Otherwise a folder that you have: `tiny-imagenet-200/`, unpacked, or the one
+        that holds it. A relative path begins at the repository's folder.
 
     Returns:
-      `data/tin-drawn` or `data/tin-download`.
+      `data/tin-drawn`, `data/tin-download`, or the folder that holds yours.
 
     Raises:
-      ValueError: there is no such source.
-      DataError: it could not be fetched or unpacked; the message says why.
+      DataError: it could not be fetched or unpacked, or is not there; the message says
+        why.
 
     Source: the records document.
     """
@@ -49,10 +53,17 @@ def grab_tin(source: str = "drawn") -> Path:
         return (
             folder if manifest.is_whole(folder) else unpack_zip(ARCHIVE.fetch(), folder)
         )
-    raise ValueError(f'grab_tin: source is {source!r}; it is "drawn" or "download"')
+    folder = given_folder(source).resolve()
+    folder = folder.parent if folder.name == FOLDER else folder
+    if not (folder / FOLDER).is_dir():
+        raise DataError(
+            f"{folder}: there is no {FOLDER}/ in it. Unpack {ARCHIVE.name} there, and "
+            "keep the name of its folder"
+        )
+    return folder
 
 
-def grab_tin_records(source: str = "drawn") -> Path:
+def grab_tin_records(source: str | os.PathLike = "drawn") -> Path:
     """Returns a folder with Tiny ImageNet as shards, after making it if need be.
 
     Shards that are damaged, or were made from other pictures, are made anew.
@@ -63,17 +74,18 @@ def grab_tin_records(source: str = "drawn") -> Path:
     Returns:
       `data/records/tin-<source>`: the shards `train` (4) and `val` (1), each with its
       manifest and its file of labels; the prefix of a split is `folder / "train"`.
+      For a folder of yours, `data/records/tin-<name>-<digits of its path>`.
 
     Raises:
-      ValueError, DataError: as for `grab_tin`.
+      DataError: as for `grab_tin`.
     """
     # Drawing and fetching need no TensorFlow, which is slow to import.
     from helpers.records import write_tiny_imagenet_shards
 
     tin = grab_tin(source)
-    pictures = manifest.find_manifest(tin / FOLDER) or manifest.find_manifest(tin)
-    wanted = {"made_by": _MAKER, "made_from": (pictures or {}).get("sha256")}
-    folder = data_folder() / "records" / f"tin-{source}"
+    name, made_from = _name_and_listing(tin, source)
+    wanted = {"made_by": _MAKER, "made_from": made_from}
+    folder = data_folder() / "records" / name
     if manifest.is_whole(folder, **wanted):
         return folder
     manifest.clear_way(folder, _MAKER)
@@ -82,6 +94,15 @@ def grab_tin_records(source: str = "drawn") -> Path:
             write_tiny_imagenet_shards(tin, split, temporary / split, shards, seed=7)
         manifest.write_manifest(temporary, **wanted)
     return folder
+
+
+def _name_and_listing(tin: Path, source: str | os.PathLike) -> tuple[str, str | None]:
+    """Returns the name of a source's records, and a digest that its pictures have."""
+    if source in ("drawn", "download"):
+        pictures = manifest.find_manifest(tin / FOLDER) or manifest.find_manifest(tin)
+        return f"tin-{source}", (pictures or {}).get("sha256")
+    digits = hashlib.sha256(os.fsencode(tin)).hexdigest()[:8]
+    return f"tin-{tin.name}-{digits}", manifest.listing_digest(tin / FOLDER)
 
 
 def get_tin_id_maps(

@@ -14,6 +14,7 @@ from helpers.records.pipeline import (
     image_label_dataset,
     image_label_parser,
     image_label_queue,
+    picture_size,
 )
 from helpers.records.shards import (
     check_shards,
@@ -34,6 +35,7 @@ __all__ = [
     "make_example",
     "naming_bad_records",
     "open_shards",
+    "picture_size",
     "read_manifest",
     "write_shards",
     "write_tiny_imagenet_shards",

@@ -46,6 +46,22 @@ def image_label_parser(
     return parse
 
 
+def picture_size(path_prefix: PathPrefix) -> tuple[int, int]:
+    """Returns the height and width, in pixels, of the picture in the first record.
+
+    Args:
+      path_prefix: as for `image_label_queue`.
+
+    Raises:
+      DataError: a file is missing, damaged or was never finished.
+    """
+    paths, _ = open_counted(path_prefix)
+    [record] = wire.dataset(paths).take(1)
+    encoded = tf.io.parse_single_example(record, _FEATURES)["image"]
+    height, width, _ = tf.io.extract_jpeg_shape(encoded).numpy().tolist()
+    return height, width
+
+
 def image_label_queue(
     path_prefix: PathPrefix,
     batch_size: int,
