@@ -137,6 +137,13 @@ def test_a_right_port_differs_nowhere(old):
     assert repr(found).count("8 tensors equal") == 2
 
 
+@pytest.mark.parametrize("relative, told", [
+    (0.0355, "by 0.04 (4% of"), (0.00711, "by 0.04 (0.7% of"), (2e-5, "(0.002% of")])
+def test_a_size_has_the_digits_that_hold_on_any_processor(relative, told):
+    found = Divergence("x", "real", largest=0.0425, relative=relative)
+    assert told in repr(found)
+
+
 @pytest.mark.parametrize("fault, tensor, cause", CODE, ids=[row[0] for row in CODE])
 def test_a_fault_of_the_code_shows_with_constants(old, fault, tensor, cause):
     found = first_difference(old, New(fault), FEEDS)

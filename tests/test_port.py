@@ -306,7 +306,7 @@ def test_python_2_is_read_whole(tmp_path, capsys):
     lines = text.expandtabs(8).split("\n")
     for n in one["names"]:
         assert lines[n["line"] - 1][n["column"] - 1:].startswith(n["name"])
-    assert found["summary"]["steps"][0]["do"].startswith("files of Python 2")
+    assert found["summary"]["steps"][0]["do"].startswith("file of Python 2: make it")
     assert "first Python 3" in found["summary"]["distance"][str(path)]
 
 
@@ -413,9 +413,21 @@ def test_the_text_shows_what_changed_and_the_way(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "? 3:1       tf.nn.dropout" in text and "another result" in text
     assert "tf.zeros" not in text and "1 kept" in text
-    assert "3 uses in 1 files: 1 kept, 0 moved" in text
+    assert "3 uses in 1 file: 1 kept, 0 moved" in text
+    assert "1 use is gone from both: replace it;" in text
+    assert "1 use gives another result under `tf`: rewrite it first" in text
     assert port.main([str(path), "--all"]) == 0
     assert "tf.zeros" in capsys.readouterr().out
+
+
+def test_a_count_and_its_words_agree(tmp_path, capsys):
+    write(tmp_path, "import tensorflow as tf\ntf.Session()\ntf.Session()\n")
+    write(tmp_path, "x = 1\n", "other.py")
+    assert port.main([str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "2 uses in 2 files: " in text
+    assert "2 uses have another name or form today" in text
+    assert not re.search(r"\b1 (uses|files|names)\b|\b[02-9] (use|file)\b", text)
 
 
 def test_nothing_is_run_or_changed(tmp_path, capsys):

@@ -46,8 +46,8 @@ class Divergence:
         lines = [f"{stage} weights: {_summary(found, self.tolerance)}"
                  for stage, found in self.differences.items()]
         if self:
-            lines += [f"first difference: {self.name}, by {self.largest:.2g} "
-                      f"({self.relative:.1%} of the largest value)"]
+            lines += [f"first difference: {self.name}, by {self.largest:.1g} "
+                      f"({_percent(self.relative)} of the largest value)"]
         for cause in self.causes:
             lines += textwrap.wrap(cause, 74, initial_indent="  - ",
                                    subsequent_indent="    ")
@@ -201,6 +201,11 @@ def _common_constant(old: Tensors, new: Tensors) -> float | None:
 
 def _first(found: dict[str, float], tolerance: float) -> str | None:
     return next((name for name, far in found.items() if far > tolerance), None)
+
+
+def _percent(share: float) -> str:
+    """Writes a share with the digits that hold on any processor."""
+    return f"{share:.0%}" if share >= 0.01 else f"{100 * share:.1g}%"
 
 
 def _summary(found: dict[str, float], tolerance: float) -> str:

@@ -38,6 +38,10 @@ def prose(path):
     return "\n\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
 
 
+def title(path):
+    return read(path).cells[0].source.splitlines()[0].removeprefix("# ")
+
+
 def code_cells(path):
     return [c for c in read(path).cells if c.cell_type == "code"]
 
@@ -127,11 +131,14 @@ def test_words_that_talk_down(path):
 @each_lesson
 def test_previous_and_next(path):
     index = LESSONS.index(path)
-    text = prose(path)
+    first, last = (read(path).cells[k].source.splitlines() for k in (0, -1))
     if index:
-        assert f"]({LESSONS[index - 1].name})" in read(path).cells[0].source
+        before = LESSONS[index - 1]
+        link = f"[Previous: {title(before)}]({before.name})"
+        assert any(line.startswith(link) for line in first)
     if index + 1 < len(LESSONS):
-        assert f"]({LESSONS[index + 1].name})" in text.splitlines()[-1]
+        after = LESSONS[index + 1]
+        assert last[-1] == f"Next: [{title(after)}]({after.name})"
 
 
 def test_few_cells_go_uncompared():

@@ -1,5 +1,6 @@
 """The report as text and as JSON, with a summary in the order in which to work."""
 
+import re
 import textwrap
 from typing import NamedTuple
 
@@ -74,8 +75,8 @@ def distance(one: Page) -> str:
     gone = sorted({row.fate.name for row in one.rows if row.fate.verdict == "gone"})
     first = "first Python 3, then " if "Python 2" in one.source.words else ""
     if gone:
-        return (f"{first}{len(gone)} name{'s' * (len(gone) > 1)} to replace, then it "
-                "runs on compat.v1")
+        return (f"{first}{len(gone)} {_counted(len(gone), '{name|names}')} to replace, "
+                "then it runs on compat.v1")
     old = sum(one.count(v) for v in ("moved", "replaced", "another result"))
     if old:
         return f"{first}one import: it runs on compat.v1"
@@ -86,20 +87,25 @@ def _steps(pages: list[Page], counts: dict[str, int]):
     broken = [p for p in pages if not p.source.whole]
     python2 = [p for p in pages if "Python 2" in p.source.words]
     todo = [
-        (len(broken), "files that could not be read whole: look at each"),
-        (len(python2), "files of Python 2: make them Python 3 first"),
+        (len(broken), "{file|files} that could not be read whole: look at {it|each}"),
+        (len(python2), "{file|files} of Python 2: make {it|them} Python 3 first"),
         (counts["moved"] + counts["replaced"] + counts["another result"],
-         "uses run under `import tensorflow.compat.v1 as tf`, in a graph"),
-        (counts["gone"], "uses are gone from both: replace them; now it runs. Keep "
-                         "some inputs with the outputs of this day"),
-        (counts["another result"], "uses give another result under `tf`: rewrite these "
-                                   "first, against the outputs that you kept"),
-        (counts["replaced"], "uses need other arguments under `tf`"),
-        (counts["moved"], "uses have another name or form today"),
+         "{use runs|uses run} under `import tensorflow.compat.v1 as tf`, in a graph"),
+        (counts["gone"], "{use is|uses are} gone from both: replace {it|them}; now it "
+                         "runs. Keep some inputs with the outputs of this day"),
+        (counts["another result"], "{use gives|uses give} another result under `tf`: "
+         "rewrite {it|these} first, against the outputs that you kept"),
+        (counts["replaced"], "{use needs|uses need} other arguments under `tf`"),
+        (counts["moved"], "{use has|uses have} another name or form today"),
     ]
     for number, text in todo:
         if number:
-            yield {"count": number, "do": text}
+            yield {"count": number, "do": _counted(number, text)}
+
+
+def _counted(number: int, text: str) -> str:
+    """Chooses in each `{singular|plural}` of a text by a number."""
+    return re.sub(r"\{(.*?)\|(.*?)\}", r"\1" if number == 1 else r"\2", text)
 
 
 def as_text(pages: list[Page], *, all_names: bool = False) -> str:
@@ -129,7 +135,9 @@ def _lines(row: Row) -> list[str]:
 
 def _summary_lines(found: dict) -> list[str]:
     counts = ", ".join(f"{n} {verdict}" for verdict, n in found["verdicts"].items())
-    lines = [f"{found['names']} uses in {found['files']} files: {counts}"]
+    uses = _counted(found["names"], "{use|uses}")
+    files = _counted(found["files"], "{file|files}")
+    lines = [f"{found['names']} {uses} in {found['files']} {files}: {counts}"]
     for number, step in enumerate(found["steps"], 1):
         lines += textwrap.wrap(f"{number}. {step['count']} {step['do']}", 78,
                                subsequent_indent="   ")
