@@ -8,14 +8,16 @@
                 ...
 
 `running_queues` drives the pipeline, `diagnose` says which queue starves and why,
-`feed_queue` fills a queue from NumPy arrays or a Python generator.
+`feed_queue` fills a queue from NumPy arrays or a Python generator, `film` shows how
+the queues filled and who waited, with a slider over time.
 """
 
 from helpers.queues.doctor import Diagnosis, QueueState, diagnose
 from helpers.queues.feeding import Feed, feed_queue
+from helpers.queues.filming import Film, film
 from helpers.queues.running import Runner, running_queues
 
 __all__ = [
-    "Diagnosis", "Feed", "QueueState", "Runner",
-    "diagnose", "feed_queue", "running_queues",
+    "Diagnosis", "Feed", "Film", "QueueState", "Runner",
+    "diagnose", "feed_queue", "film", "running_queues",
 ]

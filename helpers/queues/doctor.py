@@ -10,6 +10,7 @@ from helpers.queues.internals import (
     ancestors,
     dequeues_of,
     enqueues_of,
+    items_taken,
     living_threads,
     probe_queue,
     queue_ops,
@@ -151,18 +152,10 @@ def _state(queue: tf.Operation, probed: tuple, session: tf1.Session) -> QueueSta
         capacity=queue.get_attr("capacity"),
         kept=kept,
         closed=bool(closed),
-        wanted=max(map(_wanted, dequeues_of(queue)), default=1),
+        wanted=max((items_taken(op) or 1 for op in dequeues_of(queue)), default=1),
         threads=sum(len(runner.enqueue_ops) for runner in runners),
         alive=sum(started) if started else None,
     )
-
-
-def _wanted(dequeue: tf.Operation) -> int:
-    """Returns how many items an op takes at once; 1 when only a run can tell."""
-    if dequeue.type == "QueueDequeueV2":
-        return 1
-    count = tf.get_static_value(dequeue.inputs[1])
-    return 1 if count is None else int(count)
 
 
 def _explained(

@@ -5,7 +5,7 @@ name of TensorFlow that the package needs. The floors above ask questions only.
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -98,15 +98,23 @@ def queue_ops(graph: tf.Graph) -> list[tf.Operation]:
     return [op for op in graph.get_operations() if op.type in _QUEUES]
 
 
-def ancestors(ops: Iterable[tf.Operation]) -> set[tf.Operation]:
-    """Returns the ops, and all that they need before they can run."""
+def ancestors(
+    ops: Iterable[tf.Operation], fed: Container[str] = ()
+) -> set[tf.Operation]:
+    """Returns the ops, and all that they need before they can run.
+
+    Args:
+      ops: where to begin.
+      fed: names of tensors whose values come from outside: what makes them is not
+        needed.
+    """
     found: set[tf.Operation] = set()
     waiting = list(ops)
     while waiting:
         op = waiting.pop()
         if op not in found:
             found.add(op)
-            waiting += [tensor.op for tensor in op.inputs]
+            waiting += [tensor.op for tensor in op.inputs if tensor.name not in fed]
             waiting += op.control_inputs
     return found
 
@@ -119,6 +127,16 @@ def variables_behind(ops: Iterable[tf.Operation]) -> list[tf.Operation]:
 def reads_records(op: tf.Operation) -> bool:
     """Says whether an op takes file names from a queue and reads records from them."""
     return op.type in _READERS
+
+
+def takes_items(op: tf.Operation) -> bool:
+    """Says whether an op takes items from a queue."""
+    return op.type in _DEQUEUES
+
+
+def puts_items(op: tf.Operation) -> bool:
+    """Says whether an op puts items into a queue."""
+    return op.type in _ENQUEUES
 
 
 def queues_taken_from(ops: Iterable[tf.Operation]) -> set[tf.Operation]:
@@ -137,12 +155,33 @@ def enqueues_of(queue: tf.Operation) -> list[tf.Operation]:
     return [op for op in queue.outputs[0].consumers() if op.type in _ENQUEUES]
 
 
+def items_taken(dequeue: tf.Operation) -> int | None:
+    """Returns how many items an op takes at once; None when only a run can tell."""
+    if dequeue.type == "QueueDequeueV2":
+        return 1
+    count = tf.get_static_value(dequeue.inputs[1])
+    return None if count is None else int(count)
+
+
+def items_put(enqueue: tf.Operation) -> int | None:
+    """Returns how many items an op puts in at once; None when only a run can tell."""
+    if enqueue.type == "QueueEnqueueV2":
+        return 1
+    return tf1.dimension_value(enqueue.inputs[1].shape[:1][0])
+
+
+def fetched_ops(graph: tf.Graph, fetches: Any) -> list[tf.Operation]:
+    """Returns the ops that `session.run(fetches)` asks for."""
+    elements = [
+        graph.as_graph_element(fetch)
+        for fetch in tf.nest.flatten(fetches, expand_composites=True)
+    ]
+    return [getattr(element, "op", element) for element in elements]
+
+
 def queues_behind(graph: tf.Graph, fetches: Any) -> set[tf.Operation]:
     """Returns the queues that running `fetches` takes from, however indirectly."""
-    waiting = []
-    for fetch in tf.nest.flatten(fetches, expand_composites=True):
-        element = graph.as_graph_element(fetch)
-        waiting.append(getattr(element, "op", element))
+    waiting = fetched_ops(graph, fetches)
     found: set[tf.Operation] = set()
     while waiting:
         taken = queues_taken_from(ancestors(waiting))

@@ -11,6 +11,7 @@ from helpers.queues import wording
 from helpers.queues.calls import InterruptibleCalls, attempt, waitable
 from helpers.queues.doctor import diagnose
 from helpers.queues.feeding import FEED_THREAD, Feed
+from helpers.queues.filming import end_film
 from helpers.queues.internals import (
     is_closed,
     probe_queue,
@@ -68,6 +69,7 @@ class PipelineThreads:
 
     def stop(self) -> BaseException | None:
         """Stops and joins everything; returns what a thread failed with."""
+        end_film(self._session)  # it shows what was there, not how it is taken down
         closed_early = is_closed(self._session)
         self.coord.request_stop()
         try:

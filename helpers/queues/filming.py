@@ -1,0 +1,273 @@
+"""The film of a pipeline: what its queues hold and who waits for them, over time."""
+
+import contextlib
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+from IPython.display import HTML, display
+
+from helpers.files import whole_file
+from helpers.queues import film_page
+from helpers.queues.doctor import Diagnosis, QueueState, diagnose
+from helpers.queues.film_calls import WatchedCalls
+from helpers.queues.film_frames import Frame, Wait, WaitingList, in_a_word
+from helpers.queues.internals import (
+    living_threads,
+    probe_queue,
+    queue_filled_by,
+    raw_session,
+    runners_filling,
+    runners_of,
+)
+
+_BETWEEN = 0.05  # seconds between two frames
+_FRAMES = 1200  # a longer film drops every second frame, and takes half as many
+_LAST = 2.0  # seconds that the last frame may take
+# A look runs in the thread that asks: it needs no thread that the steps want.
+_IN_THIS_THREAD = tf1.RunOptions(inter_op_thread_pool=-1)
+
+_running: "weakref.WeakKeyDictionary[tf1.Session, _Recorder]" = (
+    weakref.WeakKeyDictionary()
+)
+
+
+@contextlib.contextmanager
+def film(session: tf1.Session, fetches: Any = None) -> Iterator["Film"]:
+    """Films the queues of a session while the block runs.
+
+        with queues.film(session, loss) as movie, running_queues(session) as runner:
+            ...
+        movie.show()
+
+    Begin it before the threads of the pipeline start. Twenty times a second it notes
+    how full each queue is, how many items went in and out, how many threads live,
+    and who waits for which queue since when. It ends with the block, however that
+    ends, or when `running_queues` begins to stop its threads: the last frame shows
+    what was there then, not how it was taken down.
+
+    Args:
+      session: an open session, no `MonitoredSession`.
+      fetches: what a step fetches: only queues that it takes from, directly or
+        through other queues, are filmed. All queues of the graph if None.
+
+    Yields:
+      A `Film`, complete when the block has ended.
+
+    Raises:
+      RuntimeError: the threads of a queue run already, or another film of the
+        session does.
+      ValueError: there is no queue to film.
+    """
+    _check(session)
+    states = diagnose(session, fetches).queues
+    if not states:
+        raise ValueError(
+            "film: these fetches take from no queue of this session's graph"
+        )
+    recorder = _Recorder(session, fetches, Film(states))
+    _running[session] = recorder
+    try:
+        recorder.begin()
+        yield recorder.movie
+    finally:
+        end_film(session)
+
+
+def end_film(session: tf1.Session) -> None:
+    """Ends the film of a session, if one runs: it keeps what it has."""
+    recorder = _running.pop(session, None)
+    if recorder is not None:
+        recorder.end()
+
+
+class Film:
+    """What a film has recorded.
+
+    Attributes:
+      queues: the queues as they were at the start, as the doctor states them.
+      frames: what was there at each moment, in order.
+      diagnosis: what the doctor said at the end; None if nothing could be asked.
+    """
+
+    def __init__(self, queues: tuple[QueueState, ...]):
+        self.queues = queues
+        self.frames: list[Frame] = []
+        self.diagnosis: Diagnosis | None = None
+
+    @property
+    def starving(self) -> str | None:
+        """The queue where the trouble begins at the end; None if none starves."""
+        root = self.diagnosis.starving if self.diagnosis else None
+        return root.name if root else None
+
+    @property
+    def steps(self) -> int:
+        """How many steps have finished: runs that take items and put none in."""
+        return self.frames[-1].steps
+
+    def level(self, queue: str) -> tuple[np.ndarray, np.ndarray]:
+        """Returns how full a queue was over time.
+
+        Args:
+          queue: its name.
+
+        Returns:
+          float64 `[frames]`, the seconds since the start, and int64 `[frames]`, the
+          items inside.
+
+        Raises:
+          KeyError: the film has no such queue.
+        """
+        names = [state.name for state in self.queues]
+        if queue not in names:
+            there = ", ".join(names)
+            raise KeyError(f"the film has no queue '{queue}'; it has {there}")
+        place = names.index(queue)
+        return (np.array([frame.seconds for frame in self.frames]),
+                np.array([frame.sizes[place] for frame in self.frames]))
+
+    def summary(self) -> str:
+        """Returns in one or two sentences what the film shows."""
+        return film_page.summary(self.queues, self.frames, self.diagnosis)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the film as one HTML page that asks for no other file.
+
+        Args:
+          path: of the page.
+        """
+        page = film_page.page(self.queues, self.frames, self.summary())
+        with whole_file(Path(path)) as temporary:
+            temporary.write_text(page, "utf-8")
+
+    def show(self) -> None:
+        """Shows the film, with a slider over time, and its sentence under it."""
+        display(HTML(self._repr_html_()))
+        print(f"Film: {self.summary()}")
+
+    def _repr_html_(self) -> str:
+        return film_page.in_notebook(self.queues, self.frames, self.summary())
+
+
+class _Recorder:
+    """Takes the frames of one film, in a thread of its own."""
+
+    def __init__(self, session: tf1.Session, fetches: Any, movie: Film):
+        self.movie = movie
+        self._session, self._fetches = session, fetches
+        graph = session.graph
+        self._ops = [graph.get_operation_by_name(q.name) for q in movie.queues]
+        self._look = session.make_callable(
+            [probe_queue(op)[:2] for op in self._ops], accept_options=True
+        )
+        self._calls, self._waiting = WatchedCalls(session), WaitingList()
+        self._between, self._start = _BETWEEN, 0.0
+        self._over, self._done = threading.Event(), threading.Event()
+
+    def begin(self) -> None:
+        """Takes the first frame, and begins to take more."""
+        self._start = time.monotonic()
+        self._take()
+        self._calls.begin()
+        threading.Thread(target=self._record, name="film", daemon=True).start()
+
+    def end(self) -> None:
+        """Takes the last frame and ends."""
+        self._over.set()
+        try:  # not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended
+            self._done.wait(_LAST)
+        finally:
+            self._calls.end()
+
+    def _record(self) -> None:
+        try:
+            over = False
+            while not over:
+                over = self._over.wait(self._between)
+                with contextlib.suppress(Exception):  # closed, or out of time
+                    self._take()
+            with contextlib.suppress(Exception):
+                self.movie.diagnosis = diagnose(self._session, self._fetches)
+        finally:
+            self._done.set()
+
+    def _take(self) -> None:
+        """Takes one frame."""
+        before = set(self._calls.under_way.copy().values())
+        looked = self._look(options=_IN_THIS_THREAD)
+        now = time.monotonic()
+        lasting = [c for c in self._calls.under_way.copy().values() if c in before]
+        states = {
+            op.name: replace(state, size=int(size), closed=bool(closed))
+            for state, op, (size, closed) in zip(
+                self.movie.queues, self._ops, looked, strict=True
+            )
+        }
+        waits = self._waiting.look(lasting, states, now)
+        self._keep(Frame(
+            seconds=now - self._start,
+            steps=self._calls.steps,
+            sizes=tuple(state.size for state in states.values()),
+            words=tuple(map(in_a_word, states.values())),
+            alive=tuple(map(self._alive, self._ops)),
+            moved=tuple(map(self._moved, states.values())),
+            waits=tuple(Wait(call.who, queue, wants, max(0.0, since - self._start))
+                        for call, queue, wants, since in waits),
+        ))
+
+    def _keep(self, frame: Frame) -> None:
+        """Keeps a frame, and thins out the film when it gets long."""
+        frames = self.movie.frames
+        frames.append(frame)
+        if len(frames) > _FRAMES:
+            del frames[1:-1:2]
+            self._between *= 2
+
+    def _alive(self, queue: tf.Operation) -> int | None:
+        """Returns how many threads fill a queue; None if they were never started."""
+        counts = [living_threads(r, self._session) for r in runners_filling(queue)]
+        started = [count for count in counts if count is not None]
+        return sum(started) if started else None
+
+    def _moved(self, state: QueueState) -> tuple[int, int] | None:
+        """Returns how many items went in and came out: one side says the other."""
+        calls, name = self._calls, state.name
+        place = [queue.name for queue in self.movie.queues].index(name)
+        frames = self.movie.frames
+        gained = state.size - (frames[0].sizes[place] if frames else state.size)
+        if name not in calls.unknown:
+            both = calls.put[name], calls.put[name] - gained
+        elif name not in calls.untold:
+            both = calls.taken[name] + gained, calls.taken[name]
+        else:
+            return None
+        # A call that is not done yet has moved items that nobody has counted.
+        least = (frames[-1].moved[place] if frames else None) or (0, 0)
+        return max(both[0], least[0]), max(both[1], least[1])
+
+
+def _check(session: tf1.Session) -> None:
+    """Refuses a session that cannot be filmed from its beginning."""
+    plain = raw_session(session)
+    if plain is not session:
+        raise RuntimeError(
+            "a MonitoredSession starts its threads before a film can begin: film a "
+            "plain session with running_queues"
+        )
+    if session in _running:
+        raise RuntimeError("another film of this session runs: leave its block first")
+    for runner in runners_of(session.graph):
+        if living_threads(runner, session):
+            raise RuntimeError(
+                f"the threads of queue '{queue_filled_by(runner).name}' run already: "
+                "write `with film(session) as movie, running_queues(session) as "
+                "runner`, the film first"
+            )
