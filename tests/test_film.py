@@ -321,8 +321,8 @@ def test_the_slider_shows_the_starving_queue_and_its_name(hang, page, asked, tmp
         look(page, "Home")
         said = look(page, key)
         assert "'first' starves" in said
-        assert re.search(r"the step waits for items in 'batches/fifo_queue' since 0\.\d",
-                         said)
+        step = r"the step waits for items in 'batches/fifo_queue' since 0\.\d"
+        assert re.search(step, said)
     tank = page.locator("g.queue").first
     assert tank.get_attribute("class") == "queue starves"
     assert tank.locator(".word").text_content() == "starves"
@@ -353,7 +353,7 @@ def test_boxes_fill_and_drain(page, hang, tmp_path):
 
 @pytest.mark.slow
 def test_in_a_notebook_it_lives_in_a_frame_and_without_script_it_is_a_picture(
-    hang, page, asked, tmp_path, browser
+    hang, page, asked, tmp_path
 ):
     path = tmp_path / "output.html"
     path.write_text(f"<!doctype html><body>{hang._repr_html_()}", "utf-8")
@@ -363,7 +363,8 @@ def test_in_a_notebook_it_lives_in_a_frame_and_without_script_it_is_a_picture(
     inside.locator("#moment").press("End")
     assert inside.locator("g.queue.starves .word").first.is_visible()
     assert not page.locator("img").is_visible()
-    assert not [url for url in asked if not url.startswith(("file:", "data:", "about:"))]
+    own = ("file:", "data:", "about:")
+    assert not [url for url in asked if not url.startswith(own)]
     # What JupyterLab leaves of it in a notebook that it does not trust.
     bare = re.sub(r"<(style|iframe)\b.*</\1>", "", hang._repr_html_(), flags=re.S)
     path.write_text(f"<!doctype html><body>{bare}", "utf-8")
