@@ -35,7 +35,7 @@ const sum = column => { let s = 0; return column.map(d => s += d); };
 const all = o => Array.isArray(o) ? sum(o)
   : Object.fromEntries(Object.entries(o).map(([k, v]) => [k, all(v)]));
 const t = all(film.t), steps = all(film.steps), queues = film.queues.map(all);
-const whos = film.waits.map(all);
+const threads = film.waits.map(all);
 const one = (root, name) => root.querySelector(name);
 const tanks = [...document.querySelectorAll("g.queue")];
 const lines = [...document.querySelectorAll("text.wait")];
@@ -60,7 +60,7 @@ function draw(k) {
     one(tank, ".now").setAttribute("x2", x);
     if (word === "starves") said.push("'" + film.names[i] + "' starves");
   });
-  const waits = whos.filter(w => w.what[k] > 0)
+  const waits = threads.filter(w => w.what[k] > 0)
     .map(w => [w.since[k], film.phrases[w.what[k]]]).sort((a, b) => a[0] - b[0])
     .map(([since, what]) => what + " since " + (since / 1000).toFixed(2) + " s");
   lines.forEach((line, i) => { line.textContent = waits[i] || ""; });
@@ -168,11 +168,11 @@ def in_notebook(
 
 def _data(queues: Sequence[QueueState], frames: Sequence[Frame]) -> dict:
     """Returns what the script draws: columns of differences, one value a moment."""
-    whos = sorted({wait.who for frame in frames for wait in frame.waits})
+    threads = sorted({wait.who for frame in frames for wait in frame.waits})
     phrases = ["", *sorted({str(wait) for frame in frames for wait in frame.waits})]
     numbers = {phrase: k for k, phrase in enumerate(phrases)}
     waits = []
-    for who in whos:
+    for who in threads:
         found = [next((w for w in frame.waits if w.who == who), None)
                  for frame in frames]
         waits.append({
