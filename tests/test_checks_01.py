@@ -124,8 +124,15 @@ def in_two_halves(optimizer, loss, name):
         return optimizer.apply_gradients(pairs)
 
 
+def by_a_scope_object(optimizer, loss, name):
+    """Never reuses: a scope object brings a mode of its own along."""
+    with tf1.variable_scope(tf1.VariableScope(False, name=name)):
+        return optimizer.minimize(loss)
+
+
 @pytest.mark.parametrize(
-    "attempt", [in_auto_reuse, around_the_scope_that_is_open, in_two_halves]
+    "attempt",
+    [in_auto_reuse, around_the_scope_that_is_open, in_two_halves, by_a_scope_object],
 )
 def test_minimize_anywhere_accepts(attempt):
     report = check_minimize_anywhere(attempt)

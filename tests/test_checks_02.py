@@ -70,6 +70,16 @@ def a_kernel_each(x, nodes, devices):
     return tf.concat(products, 0)
 
 
+def an_unpinned_kernel(x, nodes, devices):
+    kernel = tf1.get_variable("kernel", [x.shape[-1], nodes])
+    products = []
+    for device, piece in zip(devices, tf.split(x, len(devices)), strict=True):
+        with tf.device(device):
+            products.append(piece @ kernel)
+    with tf.device(devices[0]):
+        return tf.concat(products, 0)
+
+
 def slices_after(x, nodes, devices):
     """Multiplies the whole batch on every device, and takes a slice of each result."""
     whole = spread(x, nodes, devices, cut=lambda x, n: [x] * n, join=lambda p, axis: p)
@@ -86,6 +96,7 @@ HARD = ["/cpu:0", "/cpu:1", "/cpu:2", "/cpu:3"]
     "attempt, fault",
     [
         (lambda x, n, d: spread(x, n, d, home="/cpu:0"), "the kernel is on CPU:0"),
+        (an_unpinned_kernel, "the kernel is on CPU:0"),
         (lambda x, n, d: spread(x, n, HARD), "the kernel is on CPU:0"),
         (slices_after, "products of [28] rows"),
         (lambda x, n, d: spread(x, n, d, join=lambda p, axis: tf.concat(p[::-1], 0)),
