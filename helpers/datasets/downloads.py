@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import hashlib
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from tqdm import tqdm
 
 from helpers.datasets.deadline import Deadline
 from helpers.errors import DataError
-from helpers.files import data_folder, whole_file
+from helpers.files import ROOT, data_folder, whole_file
 
 RETRIES = 2  # after a dropped connection or a server's own error, never after a 404
 PAUSE_SECONDS = 1.0  # before the first retry, twice as long before the next
@@ -62,7 +63,7 @@ class Download:
         """
         path = data_folder() / "downloads" / self.name
         try:
-            if path.is_file() and self._is_right(path):
+            if path.is_file() and self.is_right(path):
                 return path
             path.parent.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(path.parent).free
@@ -72,6 +73,29 @@ class Download:
                 self._fetch_from_any(temporary)
         except OSError as error:
             raise self._error(f"{path.parent}: {error.strerror or error}") from error
+        return path
+
+    def found_in(self, source: str | os.PathLike) -> Path:
+        """Returns the file: fetched for `"download"`, else from the folder `source`.
+
+        A relative folder begins at the repository's.
+
+        Raises:
+          DataError: it is not there, or its hash is another; names the file.
+        """
+        if source == "download":
+            return self.fetch()
+        path = ROOT / Path(source).expanduser() / self.name
+        if not path.is_file():
+            raise DataError(
+                f'{path}: there is no such file. Put it there, use "download", or '
+                f"{self.offline}"
+            )
+        if not self.is_right(path):
+            raise DataError(
+                f"{path}: its hash is not the one we know: it is damaged or another "
+                'file. Copy it again, or use "download"'
+            )
         return path
 
     def _fetch_from_any(self, temporary: Path) -> None:
@@ -97,7 +121,7 @@ class Download:
                 if attempt == RETRIES or not isinstance(failure, _Dropped):
                     raise
                 time.sleep(min(PAUSE_SECONDS * 2**attempt, deadline.left()))
-        if not self._is_right(temporary):
+        if not self.is_right(temporary):
             raise _Failed("another file came: its hash is not the one we know")
 
     def _append(self, url: str, temporary: Path, deadline: Deadline) -> None:
@@ -138,8 +162,8 @@ class Download:
         if have < self.size:
             raise _Dropped(f"the connection was dropped after {have:,} bytes")
 
-    def _is_right(self, path: Path) -> bool:
-        """Returns whether the file has the hash that we know."""
+    def is_right(self, path: Path) -> bool:
+        """Returns whether a file has the hash that we know."""
         algorithm, wanted = self.digest.split(":")
         digest = hashlib.new(algorithm)
         with open(path, "rb") as file:

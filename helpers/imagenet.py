@@ -1,0 +1,83 @@
+"""ImageNet's pictures and words: what its nets take in, and what their logits say."""
+
+import json
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from helpers.datasets.downloads import Download
+
+# A test holds address and hash to the source of the Keras that is installed.
+WORDS = Download(
+    name="imagenet_class_index.json",
+    urls=(
+        "https://storage.googleapis.com/download.tensorflow.org/data/"
+        "imagenet_class_index.json",
+    ),
+    size=35_363,
+    digest="md5:c2c37ea517e94d9795004a39431a14cb",
+    offline='grab_imagenet_words("random")',
+)
+NUM_CLASSES = 1000
+# Of blue, green and red over ImageNet, as the net was trained; a test asks Keras.
+MEANS = (103.939, 116.779, 123.68)
+
+
+def imagenet_input(images: tf.Tensor) -> tf.Tensor:
+    """Turns our pictures into what ImageNet's VGG was trained on.
+
+    Args:
+      images: float32 `[..., 3]`: red, green, blue in [-1, 1].
+
+    Returns:
+      float32 of the same shape: blue, green, red from 0 to 255, each minus its mean.
+    """
+    return tf.reverse(images, [-1]) * 127.5 + (127.5 - tf.constant(MEANS))
+
+
+def grab_imagenet_words(source: str | os.PathLike = "random") -> list[str]:
+    """Returns the word of each of ImageNet's 1000 classes, in the order of the logits.
+
+    Args:
+      source: `"random"` for numbers in place of words, to go with random weights;
+        `"download"`, 35 kB; or a folder that holds Keras's file.
+
+    Raises:
+      DataError: the file could not be fetched or has another hash; names it.
+    """
+    if source == "random":
+        return [f"class {number}" for number in range(NUM_CLASSES)]
+    entries = json.loads(WORDS.found_in(source).read_text(encoding="utf-8"))
+    return [entries[str(number)][1] for number in range(NUM_CLASSES)]
+
+
+def top_k(
+    logits: np.ndarray, words: Sequence[str], k: int = 5
+) -> list[list[tuple[str, float]]]:
+    """Returns the k most probable words of each picture, and how probable they are.
+
+    Args:
+      logits: float `[picture, class]`.
+      words: of each class.
+      k: how many, at least 1 and at most the number of classes.
+
+    Returns:
+      For each picture `(word, probability)`, the most probable first.
+
+    Raises:
+      ValueError: the words, or k, do not fit the classes.
+    """
+    logits = np.asarray(logits, np.float64)
+    classes = logits.shape[-1]
+    if logits.ndim != 2 or len(words) != classes or not 1 <= k <= classes:
+        raise ValueError(
+            f"top_k: logits of shape {logits.shape}, {len(words)} words and k={k} do "
+            "not fit: expected [picture, class], a word per class, k of the classes"
+        )
+    shares = np.exp(logits - logits.max(1, keepdims=True))
+    shares /= shares.sum(1, keepdims=True)
+    best = np.argsort(-shares, axis=1, kind="stable")[:, :k]
+    return [[(words[number], float(row[number])) for number in numbers]
+            for row, numbers in zip(shares, best, strict=True)]

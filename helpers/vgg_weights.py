@@ -1,0 +1,267 @@
+"""The weights of VGG that Keras publishes: into our graph, and out of it."""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.datasets.downloads import Download
+from helpers.errors import DataError
+from helpers.files import data_folder, whole_file
+from helpers.vgg import CONFIGURATIONS, vgg_features, vgg_net
+
+Variables = Sequence[tf.Variable] | Mapping[str, tf.Variable]
+
+_STORE = "https://storage.googleapis.com/tensorflow/keras-applications/"
+# By configuration, and whether the three fully connected layers are in it. A test holds
+# names, addresses and hashes to the source of the Keras that is installed. MD5 is what
+# Keras knows: it finds damage, not a forgery by a master of it.
+WEIGHTS = {
+    (configuration, top): Download(
+        name=name,
+        urls=(f"{_STORE}{name.split('_')[0]}/{name}",),
+        size=size,
+        digest=f"md5:{digest}",
+        offline='grab_vgg_weights("random")',
+    )
+    for configuration, top, name, size, digest in (
+        ("D", True, "vgg16_weights_tf_dim_ordering_tf_kernels.h5",
+         553_467_096, "64373286793e3c8b2b4e3219cbf3544b"),
+        ("D", False, "vgg16_weights_tf_dim_ordering_tf_kernels_notop.h5",
+         58_889_256, "6d6bbae143d832006294945121d1f1fc"),
+        ("E", True, "vgg19_weights_tf_dim_ordering_tf_kernels.h5",
+         574_710_816, "cbe5617147190e668d6c5d5026f83318"),
+        ("E", False, "vgg19_weights_tf_dim_ordering_tf_kernels_notop.h5",
+         80_134_624, "253f8cb515780f3b799900260a226db6"),
+    )
+}
+RANDOM_WIDTH = 8  # of the net with random weights: 64 times fewer of them
+_TOP = {"fc6": "fc1", "fc7": "fc2", "fc8": "predictions"}
+# What h5py raises, by where the damage is.
+_DAMAGE = (OSError, LookupError, ValueError, RuntimeError, TypeError, AttributeError)
+_PARTS = ("kernel", "bias")  # the order in which Keras lists a layer's weights
+
+
+def grab_vgg_weights(
+    source: str | os.PathLike = "random", *, configuration: str = "D", top: bool = True
+) -> Path:
+    """Returns a file of VGG weights as Keras publishes them (HDF5).
+
+    Args:
+      source: `"random"` writes weights that know nothing, of base width 8, with no
+        network; they prove the way and cost little. `"download"` fetches what was
+        trained on ImageNet: 59 to 575 MB. A folder, such as `~/.keras/models`, holds
+        Keras's files under their own names.
+      configuration: `"D"` is VGG-16, `"E"` is VGG-19.
+      top: with the fully connected layers, which need pictures of 224 x 224.
+
+    Raises:
+      ValueError: Keras publishes no such configuration.
+      DataError: it could not be fetched or has another hash; names the file.
+    """
+    if (configuration, top) not in WEIGHTS:
+        raise ValueError(
+            f"grab_vgg_weights: Keras publishes configurations D (VGG-16) and E "
+            f"(VGG-19), not {configuration!r}"
+        )
+    wanted = WEIGHTS[configuration, top]
+    if source != "random":
+        return wanted.found_in(source)
+    path = data_folder() / "vgg-random" / wanted.name
+    with tf.Graph().as_default(), tf1.Session() as session:
+        tf1.set_random_seed(7)
+        images = tf1.placeholder(tf.float32, [None, 224, 224, 3])
+        build: Any = vgg_net if top else vgg_features
+        build(images, configuration=configuration, base_width=RANDOM_WIDTH)
+        session.run(tf1.global_variables_initializer())
+        save_vgg_weights(session, path)
+    return path
+
+
+def vgg_sizes(path: str | os.PathLike) -> dict[str, Any]:
+    """Returns what `vgg_net` (`vgg_features`) must be told to fit a file of weights.
+
+    Args:
+      path: HDF5 in Keras's format.
+
+    Returns:
+      `configuration` and `base_width`; with the top, `num_classes` as well.
+
+    Raises:
+      DataError: it is no such file, or of no VGG; the message names it.
+    """
+    with _opened(path) as held:
+        sizes: dict[str, Any] = {"configuration": _configuration(held)}
+        sizes["base_width"] = held["conv1_1/bias"].shape[0]
+        if "fc8/bias" in held:
+            sizes["num_classes"] = held["fc8/bias"].shape[0]
+        return sizes
+
+
+def load_vgg_weights(
+    session: tf1.Session, path: str | os.PathLike, var_list: Variables | None = None
+) -> list[str]:
+    """Gives variables the values of a file: all of them, or on an error none.
+
+    Args:
+      session: of the graph with the variables.
+      path: HDF5 in Keras's format, such as `grab_vgg_weights` returns.
+      var_list: as of a Saver: the variables, or a dictionary from the name that each
+        has in `vgg_net`, such as `"conv1_1/kernel"`. All trainable ones if `None`.
+
+    Returns:
+      The names, as in `vgg_net`, of what was loaded. The file may hold a top that
+      nobody asked for.
+
+    Raises:
+      DataError: the file is damaged or of another net; names the file, and the fix.
+      ValueError: a variable's name is none of `vgg_net`.
+    """
+    wanted = _by_name(session, var_list)
+    with _opened(path) as held:
+        _check_net(path, wanted, held)
+        values = {name: np.asarray(held[name]) for name in wanted}
+    for name, variable in wanted.items():
+        assign = variable.initializer  # fed, so that the graph gets no new op
+        session.run(assign, {assign.inputs[1]: values[name]})
+    return list(wanted)
+
+
+def save_vgg_weights(
+    session: tf1.Session, path: str | os.PathLike, var_list: Variables | None = None
+) -> None:
+    """Writes a VGG as Keras does, so that Keras's `load_weights` reads it.
+
+    Args:
+      session: of the graph with the variables.
+      path: the `.h5` file; it gets its name when it is whole.
+      var_list: as for `load_vgg_weights`.
+
+    Raises:
+      ValueError: a variable's name is none of `vgg_net`.
+    """
+    wanted = _by_name(session, var_list)
+    layers = list(dict.fromkeys(name.split("/")[0] for name in wanted))
+    with whole_file(path) as temporary, h5py.File(temporary, "w") as file:
+        file.attrs["layer_names"] = [_theirs(layer).encode() for layer in layers]
+        for layer in layers:
+            theirs = _theirs(layer)
+            names = [f"{theirs}/{part}:0" for part in _PARTS]
+            group = file.create_group(theirs)
+            group.attrs["weight_names"] = [name.encode() for name in names]
+            for name, part in zip(names, _PARTS, strict=True):
+                group[name] = session.run(wanted[f"{layer}/{part}"])
+
+
+def _theirs(layer: str) -> str:
+    """Returns Keras's name of a layer of ours: `block1_conv2` of `conv1_2`."""
+    return _TOP.get(layer) or re.sub(r"^conv(\d)_(\d)$", r"block\1_conv\2", layer)
+
+
+def _by_name(
+    session: tf1.Session, var_list: Variables | None
+) -> dict[str, tf.Variable]:
+    """Returns the variables by their name in `vgg_net`."""
+    if var_list is None:
+        with session.graph.as_default():
+            var_list = tf1.trainable_variables()
+    if not isinstance(var_list, Mapping):
+        var_list = {variable.op.name: variable for variable in var_list}
+    for name in var_list:
+        if not re.fullmatch(r"(conv[1-5]_[1-4]|fc[678])/(kernel|bias)", name):
+            raise ValueError(
+                f"vgg_weights: {name} is no name of vgg_net. In another scope, give a "
+                'dictionary: {"conv1_1/kernel": variable, ...}'
+            )
+    if not var_list:
+        raise ValueError("vgg_weights: there are no variables to load or to save")
+    return dict(var_list)
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike) -> Iterator[dict[str, h5py.Dataset]]:
+    """Yields the arrays of a file by our names; turns what fails into one line."""
+    fix = "Get it again: grab_vgg_weights checks its hash"
+    if not os.path.isfile(path):
+        raise DataError(f"{path}: there is no such file. {fix}")
+    try:
+        with h5py.File(path, "r") as file:
+            yield _held(file)
+    except _DAMAGE as error:
+        cause = str(error).strip("'\"").split("\n")[0]
+        raise DataError(
+            f"{path}: not a whole file of weights in Keras's format ({cause}). {fix}"
+        ) from error
+
+
+def _held(file: h5py.File) -> dict[str, h5py.Dataset]:
+    """Returns the arrays by our names. Keras knows them by their order in a layer."""
+    ours = {_theirs(layer): layer for layer in _TOP}
+    held = {}
+    for name in _names(file, "layer_names"):
+        weights = _names(file[name], "weight_names")
+        if not weights:
+            continue  # a pool
+        layer = ours.get(name) or re.sub(r"^block(\d)_conv(\d)$", r"conv\1_\2", name)
+        arrays = [file[name][weight] for weight in weights]
+        if [array.ndim for array in arrays] != [4 if "conv" in name else 2, 1]:
+            raise ValueError(f"its layer {name} is no kernel and bias")
+        if {array.dtype for array in arrays} != {np.dtype("float32")}:
+            raise ValueError(f"its layer {name} is not float32")
+        held.update(zip((f"{layer}/{part}" for part in _PARTS), arrays, strict=True))
+    return held
+
+
+def _names(group: h5py.Group, attribute: str) -> list[str]:
+    return [name.decode() if isinstance(name, bytes) else str(name)
+            for name in group.attrs[attribute]]
+
+
+def _configuration(held: Mapping[str, h5py.Dataset]) -> str:
+    """Returns the letter of the net that a file holds."""
+    blocks = tuple(_kernel_sizes(held, block) for block in range(1, 6))
+    for letter, sizes in CONFIGURATIONS.items():
+        if blocks == sizes:
+            return letter
+    raise ValueError(f"its convolutions are those of no VGG: {sorted(held)[:3]} ...")
+
+
+def _kernel_sizes(held, block: int) -> tuple[int, ...]:
+    return tuple(array.shape[0] for name, array in held.items()
+                 if re.match(rf"conv{block}_\d/kernel", name))
+
+
+def _check_net(path, wanted: Mapping[str, tf.Variable], held) -> None:
+    """Raises `DataError` unless the file is of the net that the variables are of."""
+    letter = _configuration(held)
+    for block in sorted({name[4] for name in wanted if name.startswith("conv")}):
+        there, here = ({name for name in names if name.startswith(f"conv{block}_")}
+                       for names in (held, wanted))
+        parts = {name.split("/")[1] for name in here}
+        there = {name for name in there if name.split("/")[1] in parts}
+        if there != here:
+            raise DataError(
+                f"{path}: its net is configuration {letter}, and block {block} differs "
+                f"from the graph's: {min(there ^ here)} is in one only. Build "
+                f'configuration="{letter}", or take the file of the other net'
+            )
+    for name, variable in wanted.items():
+        if name not in held:
+            raise DataError(
+                f"{path}: it has no {name}: it was published without the top. Take "
+                "grab_vgg_weights(top=True), or ask for the convolutions alone"
+            )
+        shapes = list(held[name].shape), variable.shape.as_list()
+        if shapes[0] != shapes[1]:
+            raise DataError(
+                f"{path}: {name} has shape {shapes[0]} there and {shapes[1]} in the "
+                "graph. Build the net with **vgg_sizes(path) at 224 x 224, or leave "
+                "this layer out of var_list"
+            )

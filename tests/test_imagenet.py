@@ -1,0 +1,81 @@
+"""ImageNet's pixels and words, held to the installed Keras."""
+
+import dataclasses
+import hashlib
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras.src.applications import imagenet_utils
+from keras_downloads import keras_downloads
+from sklearn.datasets import load_sample_images
+
+from helpers import imagenet, pictures
+from helpers.imagenet import grab_imagenet_words, imagenet_input, top_k
+
+INDEX = {str(k): [f"n{k:08d}", f"word {k}, another"] for k in range(1000)}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a class index in Keras's format, whose hash we know."""
+    content = json.dumps(INDEX).encode()
+    (tmp_path / imagenet.WORDS.name).write_bytes(content)
+    digest = f"md5:{hashlib.md5(content).hexdigest()}"
+    known = dataclasses.replace(imagenet.WORDS, digest=digest, size=len(content))
+    monkeypatch.setattr(imagenet, "WORDS", known)
+    return tmp_path
+
+
+@pytest.mark.parametrize("net", ["vgg16", "vgg19"])
+def test_a_photograph_becomes_what_keras_makes_of_it(net):
+    for photograph in load_sample_images().images:
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            ours = session.run(imagenet_input(pictures.from_bytes(photograph)))
+        module = getattr(keras.applications, net)
+        expected = module.preprocess_input(photograph.astype(np.float32))
+        np.testing.assert_allclose(ours, expected, atol=1e-4)
+        assert np.ptp(ours) > 200
+
+
+def test_address_and_hash_are_those_of_the_installed_keras():
+    known = imagenet.WORDS
+    assert keras_downloads(imagenet_utils) == {
+        (known.name, known.urls[0], known.digest.removeprefix("md5:"))}
+
+
+def test_words_of_a_folder_are_in_the_order_of_the_numbers(folder):
+    words = grab_imagenet_words(folder)
+    assert words == [INDEX[str(k)][1] for k in range(1000)]
+
+
+def test_random_words_are_numbers():
+    assert grab_imagenet_words()[:2] == ["class 0", "class 1"]
+    assert len(grab_imagenet_words()) == imagenet.NUM_CLASSES
+
+
+def test_top_k_is_what_keras_decodes(folder, monkeypatch):
+    logits = np.random.default_rng(1).normal(0, 3, [4, 1000]).astype(np.float32)
+    monkeypatch.setattr(imagenet_utils, "CLASS_INDEX", INDEX)
+    shares = tf.nn.softmax(logits).numpy()
+    expected = keras.applications.vgg16.decode_predictions(shares, top=7)
+    ours = top_k(logits, grab_imagenet_words(folder), 7)
+    for row, decoded in zip(ours, expected, strict=True):
+        assert [word for word, _ in row] == [word for _, word, _ in decoded]
+        np.testing.assert_allclose(
+            [share for _, share in row], [share for *_, share in decoded], rtol=1e-4)
+
+
+def test_top_k_of_huge_logits_is_no_nan():
+    assert top_k(np.array([[1e4, 0.0]]), ["a", "b"], 2) == [[("a", 1.0), ("b", 0.0)]]
+
+
+@pytest.mark.parametrize("logits, words, k", [
+    (np.zeros([1, 3]), ["a", "b"], 1), (np.zeros([3]), ["a", "b", "c"], 1),
+    (np.zeros([1, 2]), ["a", "b"], 3), (np.zeros([1, 2]), ["a", "b"], 0),
+])
+def test_top_k_refuses_what_does_not_fit(logits, words, k):
+    with pytest.raises(ValueError, match="do not fit"):
+        top_k(logits, words, k)

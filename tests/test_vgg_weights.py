@@ -1,0 +1,246 @@
+"""Keras's files of weights in our VGG, held to the installed Keras and to tf_keras."""
+
+import contextlib
+import gc
+import math
+
+import h5py
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+import tf_keras
+from keras.src.applications import vgg16, vgg19
+from keras_downloads import keras_downloads
+from sklearn.datasets import load_sample_images
+
+from helpers import vgg_weights
+from helpers.imagenet import imagenet_input
+from helpers.vgg import layer_table, vgg_features, vgg_net
+from helpers.vgg_weights import (
+    grab_vgg_weights,
+    load_vgg_weights,
+    save_vgg_weights,
+    vgg_sizes,
+)
+
+NETS = {"D": ("VGG16", 16), "E": ("VGG19", 19)}
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("HELPERS_DATA", str(tmp_path))
+    return tmp_path
+
+
+@contextlib.contextmanager
+def built(build, size=32, scope="", **options):
+    """A session of a graph with one net: yields it, the pictures and what comes out."""
+    with tf.Graph().as_default(), tf1.Session() as session:
+        tf1.set_random_seed(3)
+        with tf1.variable_scope(scope) if scope else contextlib.nullcontext():
+            images = tf1.placeholder(tf.float32, [None, size, size, 3])
+            outgoing = build(images, **options)
+        session.run(tf1.global_variables_initializer())
+        yield session, images, outgoing
+
+
+def saved_by_keras(path, configuration, top=True):
+    """Writes random weights of Keras's net in the format that it publishes."""
+    name, _ = NETS[configuration]
+    net = getattr(tf_keras.applications, name)(
+        weights=None, include_top=top, input_shape=None if top else (64, 64, 3))
+    rng = np.random.default_rng(5)
+    for variable in net.weights:
+        kernel = len(variable.shape) > 1
+        scale = math.sqrt(2.0 / math.prod(variable.shape[:-1])) if kernel else 0.1
+        values = rng.standard_normal(variable.shape, np.float32)
+        variable.assign(values * np.float32(scale))
+    net.save_weights(path)
+
+
+def as_published(path):
+    """Spells the arrays as the published files do, which an older Keras wrote."""
+    with h5py.File(path, "r+") as file:
+        layers = list(file.attrs["layer_names"])
+        file.attrs["layer_names"] = np.array(layers, "S")
+        for layer in layers:
+            group = file[layer]
+            old = list(group.attrs["weight_names"])
+            new = [f"{layer}_{part}_1:0" for part, _ in zip("Wb", old, strict=False)]
+            for a, b in zip(old, new, strict=True):
+                group.move(a, b)
+            group.attrs["weight_names"] = np.array(new, "S")
+
+
+def photographs(size):
+    """scikit-learn's two, float32 [2, size, size, 3] in [-1, 1]."""
+    pictures = [tf.image.resize(picture, [size, size]) / 127.5 - 1
+                for picture in load_sample_images().images]
+    return np.stack(pictures).astype(np.float32)
+
+
+def test_files_and_hashes_are_those_of_the_installed_keras():
+    known = {(one.name, one.urls[0], one.digest.removeprefix("md5:"))
+             for one in vgg_weights.WEIGHTS.values()}
+    assert known == keras_downloads(vgg16) | keras_downloads(vgg19)
+    for (configuration, top), one in vgg_weights.WEIGHTS.items():
+        assert NETS[configuration][0].lower() in one.name
+        assert top == ("notop" not in one.name)
+
+
+@pytest.mark.parametrize("configuration, top", vgg_weights.WEIGHTS)
+def test_a_files_size_is_that_of_its_weights(configuration, top):
+    rows = layer_table(configuration)
+    count = sum(row.parameters for row in rows if top or row.name.startswith("conv"))
+    names = vgg_weights.WEIGHTS[configuration, top].size - 4 * count
+    assert 0 < names < 50_000
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("configuration", NETS)
+def test_logits_at_224_are_those_of_keras(configuration, tmp_path):
+    name, layers = NETS[configuration]
+    path = tmp_path / "weights.h5"
+    saved_by_keras(path, configuration)
+    gc.collect()
+    pictures = photographs(224)
+    theirs = (255 * (pictures + 1) / 2).astype(np.float32)
+    theirs = getattr(keras.applications, name.lower()).preprocess_input(theirs)
+    net = getattr(keras.applications, name)(
+        weights=str(path), classifier_activation=None)
+    expected = net(theirs).numpy()
+    assert len(net.weights) == 2 * layers
+    del net
+    gc.collect()
+    sizes = vgg_sizes(path)
+    assert sizes == {
+        "configuration": configuration, "base_width": 64, "num_classes": 1000}
+    with tf.Graph().as_default(), tf1.Session() as session:
+        images = tf1.placeholder(tf.float32, [None, 224, 224, 3])
+        logits = vgg_net(imagenet_input(images), **sizes)
+        loaded = load_vgg_weights(session, path)  # no initializer ran
+        ours = session.run(logits, {images: pictures})
+    assert len(loaded) == 2 * layers
+    assert np.abs(expected).max() > 1 and np.ptp(expected[0] - expected[1]) > 1
+    assert np.abs(ours - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("spelling", ["as saved now", "as published"])
+def test_features_without_the_top_are_those_of_keras(spelling, tmp_path):
+    path = tmp_path / "notop.h5"
+    saved_by_keras(path, "D", top=False)
+    if spelling == "as published":
+        as_published(path)
+        with h5py.File(path) as file:
+            assert "block1_conv1_W_1:0" in file["block1_conv1"]
+    pictures = photographs(64)
+    net = keras.applications.VGG16(
+        weights=str(path), include_top=False, input_shape=(64, 64, 3))
+    expected = net(pictures).numpy()
+    sizes = vgg_sizes(path)
+    assert sizes == {"configuration": "D", "base_width": 64}
+    with built(vgg_features, 64, **sizes) as (session, images, features):
+        load_vgg_weights(session, path)
+        ours = session.run(features, {images: pictures})
+    assert np.ptp(expected) > 0.1
+    assert np.abs(ours - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+def test_keras_reads_what_we_write(tmp_path):
+    path = tmp_path / "ours.h5"
+    pictures = photographs(32)
+    with built(vgg_features, configuration="E") as (session, images, features):
+        save_vgg_weights(session, path)
+        ours = session.run(features, {images: pictures})
+    net = keras.applications.VGG19(weights=None, include_top=False,
+                                   input_shape=(32, 32, 3))
+    net.load_weights(path)
+    expected = net(pictures).numpy()
+    assert np.ptp(ours) > 0
+    assert np.abs(ours - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("configuration, top", vgg_weights.WEIGHTS)
+def test_random_weights_are_whole_small_and_the_same_twice(configuration, top, data):
+    path = grab_vgg_weights(configuration=configuration, top=top)
+    assert path.name == vgg_weights.WEIGHTS[configuration, top].name
+    assert path.is_relative_to(data) and path.stat().st_size < 12e6
+    sizes = vgg_sizes(path)
+    width = vgg_weights.RANDOM_WIDTH
+    expected = {"configuration": configuration, "base_width": width}
+    assert sizes == (expected | {"num_classes": 1000} if top else expected)
+    with h5py.File(path) as file:
+        before = {n: file[n][f"{n}/kernel:0"][()] for n in file.attrs["layer_names"]}
+    grab_vgg_weights(configuration=configuration, top=top)
+    with h5py.File(path) as file:
+        for name, kernel in before.items():
+            np.testing.assert_array_equal(file[name][f"{name}/kernel:0"], kernel)
+
+
+def test_random_weights_load_with_their_top(data):
+    path = grab_vgg_weights("random")
+    with built(vgg_net, 224, **vgg_sizes(path)) as (session, _, _):
+        names = load_vgg_weights(session, path)
+        kernel, bias = session.run(tf1.trainable_variables("fc8/"))
+    with h5py.File(path) as file:
+        published = file["predictions/predictions/kernel:0"][()]
+    np.testing.assert_array_equal(kernel, published)
+    assert len(names) == 32 and not bias.any()
+
+
+def small(path):
+    """Saves a net of base width 1, and returns its values by name."""
+    with built(vgg_net, configuration="D", base_width=1, num_classes=5) as (
+            session, _, _):
+        variables = tf1.trainable_variables()
+        rng = np.random.default_rng(1)
+        for variable in variables:
+            variable.load(rng.normal(size=variable.shape), session)
+        save_vgg_weights(session, path)
+        values = session.run(variables)
+    return {v.op.name: value for v, value in zip(variables, values, strict=True)}
+
+
+def test_all_but_the_last_layer(tmp_path):
+    """The way of transfer: another number of classes, another `fc8`."""
+    values = small(tmp_path / "w.h5")
+    with built(vgg_net, configuration="D", base_width=1, num_classes=9) as (
+            session, _, _):
+        rest = [v for v in tf1.trainable_variables() if "fc8" not in v.op.name]
+        head = tf1.trainable_variables("fc8/")
+        untouched = session.run(head)
+        names = load_vgg_weights(session, tmp_path / "w.h5", rest)
+        for variable in rest:
+            np.testing.assert_array_equal(
+                session.run(variable), values[variable.op.name])
+        for before, after in zip(untouched, session.run(head), strict=True):
+            np.testing.assert_array_equal(after, before)
+    assert names == [v.op.name for v in rest]
+
+
+def test_a_map_of_names_leads_into_another_scope(tmp_path):
+    values = small(tmp_path / "w.h5")
+    with built(vgg_features, 64, "encoder", configuration="D", base_width=1) as (
+            session, _, _):
+        variables = tf1.trainable_variables("encoder/")
+        names = {v.op.name.removeprefix("encoder/"): v for v in variables}
+        assert load_vgg_weights(session, tmp_path / "w.h5", names) == list(names)
+        for name, variable in names.items():
+            np.testing.assert_array_equal(session.run(variable), values[name])
+
+
+def test_the_graph_gets_no_new_op(tmp_path):
+    small(tmp_path / "w.h5")
+    with built(vgg_net, configuration="D", base_width=1, num_classes=5) as (
+            session, _, _):
+        session.graph.finalize()
+        load_vgg_weights(session, tmp_path / "w.h5")
+        save_vgg_weights(session, tmp_path / "again.h5")
+
+
+def test_only_two_configurations_are_published():
+    with pytest.raises(ValueError, match="D .VGG-16. and E .VGG-19., not 'A'"):
+        grab_vgg_weights("download", configuration="A")
