@@ -204,7 +204,7 @@ def _opened(path: str | os.PathLike) -> Iterator[dict[str, h5py.Dataset]]:
 def _held(file: h5py.File) -> dict[str, h5py.Dataset]:
     """Returns the arrays by our names. Keras knows them by their order in a layer."""
     ours = {_theirs(layer): layer for layer in _TOP}
-    held = {}
+    held: dict[str, h5py.Dataset] = {}
     for name in _names(file, "layer_names"):
         weights = _names(file[name], "weight_names")
         if not weights:
