@@ -1,11 +1,17 @@
-"""Two adjustments that let nbval run notebooks that use TensorFlow.
+"""Adjustments that let nbval run notebooks that use TensorFlow, two at a time.
 
 pytest --nbval notebooks -p tools.nbval_plugin
 """
 
 import os
+from pathlib import Path
 
 import nbval.kernel
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+# Lesson 08 begins from the checkpoint that lesson 06 saves: one worker runs both.
+TOGETHER = {"08": "06"}
 
 _start_new_kernel = nbval.kernel.start_new_kernel
 
@@ -24,3 +30,17 @@ def pytest_collectstart(collector):
     """Leaves stderr out: progress bars and logs carry times (nbval issue 88)."""
     if getattr(collector, "skip_compare", None) is not None:
         collector.skip_compare += ("stderr",)
+
+
+class ByLesson(LoadScopeScheduling):
+    """Keeps a lesson and its solution in one worker: they write the same folders."""
+
+    def _split_scope(self, nodeid):
+        number = Path(nodeid.partition("::")[0]).name[:2]
+        return TOGETHER.get(number, number)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hands out lessons; a mark `xdist_group` is not seen under pytest 9.2."""
+    return ByLesson(config, log)

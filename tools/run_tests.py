@@ -14,9 +14,10 @@ import time
 
 from helpers.files import ROOT
 
-PYTEST = ["-m", "pytest", "-q"]
+# Two at a time: tests wait for threads, processes and servers more than they compute.
+PYTEST = ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile"]
 NBVAL = [
-    "-m", "pytest", "-q", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
+    *PYTEST, "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
     "--nbval-cell-timeout", "300", "--timeout", "600",
 ]
 COVERAGE = ["--cov=helpers", "--cov-report="]
