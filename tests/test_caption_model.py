@@ -14,7 +14,6 @@ from helpers import captions as cap
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
-@pytest.mark.timeout(60)
 def test_the_decoder_equals_keras(cell):
     sizes = dataclasses.replace(TINY, cell=cell, layers=2)
     features = np.random.default_rng(0).normal(size=[BATCH, 19]).astype(np.float32)

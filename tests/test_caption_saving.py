@@ -58,7 +58,6 @@ class Training:
                                      vocabulary=vocabulary, sizes=sizes)
 
 
-@pytest.mark.timeout(120)
 def test_a_resumed_training_goes_on_as_if_nothing_happened(tmp_path):
     folder = tmp_path / "model"
     first = Training()
@@ -71,7 +70,6 @@ def test_a_resumed_training_goes_on_as_if_nothing_happened(tmp_path):
     np.testing.assert_allclose(second.train(3), wanted, rtol=1e-6)
 
 
-@pytest.mark.timeout(120)
 def test_another_model_is_refused_by_name(tmp_path):
     training = Training()
     training.save(tmp_path, some_words())

@@ -7,8 +7,6 @@ import tensorflow.compat.v1 as tf1
 from helpers import layers
 from helpers.checks.lesson_01 import check_minimize_anywhere, check_siamese
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def embed(x, units, name="embed", **options):
     return layers.fully_connected_layer(x, units, name=name, **options)

@@ -8,8 +8,6 @@ import tensorflow.compat.v1 as tf1
 from helpers import towers
 from helpers.checks.lesson_02 import check_both_busy, check_spread
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def refused(report, fault):
     assert not report

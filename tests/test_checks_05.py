@@ -13,8 +13,6 @@ from helpers.checks.lesson_05 import (
     check_tower_spread,
 )
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def refused(check, attempt, claim, fault):
     """Whether the check stops at a claim, with words that name the fault."""

@@ -12,8 +12,6 @@ from helpers.checks.lesson_07 import (
     check_with_updates,
 )
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def refused(check, attempt, claim, fault):
     """Whether the check stops at a claim, with words that name the fault."""

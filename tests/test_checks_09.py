@@ -14,8 +14,6 @@ from helpers.checks.lesson_09 import (
     check_tf_configs,
 )
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def refused(report, fault):
     assert not report

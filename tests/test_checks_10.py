@@ -11,7 +11,6 @@ from helpers.checks.lesson_10 import (
     check_running_mean,
 )
 
-pytestmark = pytest.mark.timeout(120)
 ANY = tf.TensorSpec([None], tf.float32)
 
 

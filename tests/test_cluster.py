@@ -13,8 +13,6 @@ import pytest
 
 from helpers.cluster import Cluster, WorkerDied
 
-pytestmark = pytest.mark.timeout(60)
-
 # Small programs in place of TensorFlow's server, which takes seconds to import.
 LISTEN = """
 import json, os, socket, sys, time

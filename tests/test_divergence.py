@@ -7,8 +7,6 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.divergence import Divergence, first_difference
 
-pytestmark = pytest.mark.timeout(300)
-
 RANDOM = np.random.default_rng(11)
 PICTURES = RANDOM.uniform(0, 255, size=[5, 10, 10, 3]).astype(np.float32)
 WORDS = RANDOM.normal(size=[4, 3, 6]).astype(np.float32)

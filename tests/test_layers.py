@@ -7,7 +7,6 @@ import tensorflow.compat.v1 as tf1
 
 from helpers import layers
 
-pytestmark = pytest.mark.timeout(60)
 RANDOM = np.random.default_rng(11)
 
 

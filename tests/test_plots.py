@@ -12,8 +12,6 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from helpers import layers, plots
 from helpers.plots.layout import GAP, layered
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def siamese(share):
     with tf.Graph().as_default() as graph:

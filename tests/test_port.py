@@ -16,8 +16,6 @@ from tools import port
 from tools.port import advice, fates, python2, report, sources
 from tools.port.names import Arguments, Reader
 
-pytestmark = pytest.mark.timeout(200)
-
 HERE = Path(__file__).parent / "port"
 ROOT = HERE.parent.parent
 
@@ -44,7 +42,7 @@ def report_of(path, capsys):
 def test_names_are_those_that_a_run_touches(program, tmp_path):
     path = write(tmp_path, (HERE / f"{program}.old").read_text())
     run = subprocess.run([sys.executable, HERE / "recorder.py", path],
-                         capture_output=True, text=True, timeout=60)
+                         capture_output=True, text=True, timeout=240)
     assert run.returncode == 0, run.stderr[-800:]
     touched = {(line, name) for line, name in json.loads(run.stdout)}
     found = {(use.line, use.name)

@@ -15,7 +15,7 @@ import tensorflow.compat.v1 as tf1
 from helpers.errors import DataError, PipelineStalled
 from helpers.queues import diagnose, feed_queue, running_queues
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.usefixtures("no_thread_left")]
+pytestmark = pytest.mark.usefixtures("no_thread_left")
 
 
 def numbers(count=103, batch=10, *, epochs=1, threads=1, smaller=True, shuffle=False):

@@ -129,7 +129,6 @@ def test_the_splits_share_objects_but_no_pictures(small):
     assert len(hashes) == len(ids)
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("world", [(4, 3), (6, 4)])
 def test_unseen_pairs_never_meet_in_training(tmp_path, world):
     colours, shapes = world

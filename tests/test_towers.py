@@ -14,8 +14,6 @@ from helpers.towers import (
     variables_on,
 )
 
-pytestmark = pytest.mark.timeout(60)
-
 TOWERS = 4
 BATCH = 4 * 7
 CONFIG = tf1.ConfigProto(device_count={"CPU": TOWERS})

@@ -11,7 +11,6 @@ import tensorflow.compat.v1 as tf1
 
 from helpers import tracing
 
-pytestmark = pytest.mark.timeout(60)
 FOUR = {"CPU": 4, "GPU": 0}
 
 

@@ -10,8 +10,6 @@ import tensorflow.compat.v1 as tf1
 from helpers import queues
 from helpers.training import Model
 
-pytestmark = pytest.mark.timeout(120)
-
 X = np.random.default_rng(7).normal(size=[97, 2]).astype(np.float32)
 Y = X @ np.float32([[3.0], [2.0]]) + 1.0
 

@@ -25,10 +25,7 @@ from helpers.datasets import archives
 from helpers.datasets.archives import unpack_zip
 from helpers.errors import DataError
 
-pytestmark = [
-    pytest.mark.timeout(180),
-    pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals"),
-]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")
 COMPOSED = "\u00e9.txt"
 
 
@@ -197,7 +194,7 @@ def test_a_disk_that_fills_up(tmp_path):
         "except DataError as error: print(error)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True,
-                           text=True, timeout=60, check=True)  # fmt: skip
+                           text=True, timeout=240, check=True)  # fmt: skip
     assert "File too large" in found.stdout
     assert list(tmp_path.iterdir()) == [path]
 
@@ -380,7 +377,7 @@ def test_three_processes_at_once(call, many, tmp_path):
     assert [p.stdout.readline() for p in together] == ["ready\n"] * 3
     for process in together:
         print(file=process.stdin, flush=True)
-    errors = [process.communicate(timeout=60)[1] for process in together]
+    errors = [process.communicate(timeout=240)[1] for process in together]
     assert [process.returncode for process in together] == [0, 0, 0], errors
     assert sorted(p.name for p in tmp_path.iterdir()) == ["many.zip", "out"]
 

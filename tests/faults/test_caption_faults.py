@@ -9,8 +9,6 @@ import tensorflow.compat.v1 as tf1
 
 from helpers import captions as cap
 
-pytestmark = pytest.mark.timeout(60)
-
 PHRASES = {
     "Hindi": "एक लाल हिंदी सितारा",
     "Bengali": "একটি লাল বাংলা তারা",

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from helpers.checkpoints import restore_latest, save_numbered
 from helpers.errors import DataError
 
-pytestmark = pytest.mark.timeout(110)
-
 EXAMPLES = 60
 
 

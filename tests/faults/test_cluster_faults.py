@@ -12,8 +12,6 @@ from helpers import lesson, towers
 from helpers.cluster import Cluster, WorkerDied
 from helpers.files import ROOT
 
-pytestmark = pytest.mark.timeout(300)
-
 LAST, SAVE_EVERY, RUNS = 150, 7, 10
 
 TRAINER = """

@@ -23,10 +23,7 @@ from helpers.shapes import write_tiny_shapes
 from tools import serve_graphs
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [
-    pytest.mark.timeout(180),
-    pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals"),
-]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")
 
 
 @pytest.fixture
@@ -57,7 +54,7 @@ def start(project, *arguments, **variables):
 
 
 def finish(process):
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=240)
     return process.returncode, out, err
 
 
@@ -182,7 +179,7 @@ def test_twenty_kernels_on_one_data_folder(tmp_path, tried):
                          stderr=subprocess.PIPE, text=True)
         for _ in range(20)
     ]
-    errors = [process.communicate(timeout=120)[1] for process in crowd]
+    errors = [process.communicate(timeout=240)[1] for process in crowd]
     assert [process.returncode for process in crowd] == [0] * 20, errors
     alone = write_tiny_shapes(tmp_path / "alone", num_classes=3, train=11, val=2,
                               size=32)

@@ -224,7 +224,7 @@ def test_what_a_dead_writer_left_is_swept(tmp_path):
     code = (f"import os; from helpers.files import whole_file\n"
             f"with whole_file({str(tmp_path / 'x')!r}) as path:\n"
             "    path.write_text('half'); os._exit(0)")
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=240)
     [left] = tmp_path.iterdir()
     day_old = time.time() - files.STALE_SECONDS - 1
     os.utime(left, (day_old, day_old))
@@ -254,7 +254,7 @@ def test_a_file_that_may_not_grow_is_one_line(tmp_path, name):
         "except DataError as error: print(error)"
     ).replace("try: with", "try:\n  with")
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                           cwd=tmp_path, timeout=120, check=True,
+                           cwd=tmp_path, timeout=240, check=True,
                            env={**os.environ, "PYTHONPATH": str(files.ROOT)})
     assert "cannot be written" in found.stdout and found.stdout.count("\n") == 1
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []

@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from helpers.errors import DataError
 from helpers.queues import feed_queue, running_queues
 
-pytestmark = [pytest.mark.timeout(90), pytest.mark.usefixtures("no_thread_left")]
+pytestmark = pytest.mark.usefixtures("no_thread_left")
 
 
 def fed(source, *, dtype=tf.int32, shape=(), capacity=5, **options):

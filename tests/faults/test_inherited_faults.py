@@ -17,7 +17,6 @@ from helpers.files import ROOT
 from helpers.inherited import describe, open_model, read_weights
 
 MUSEUM = ROOT / "data" / "museum"
-pytestmark = pytest.mark.timeout(600)
 
 # Each file of a piece, and the piece that it belongs to.
 CATALOGUE = json.loads((MUSEUM / "manifest.json").read_text("utf-8"))["files"]

@@ -105,7 +105,7 @@ def test_naive_check_by_another_decoder_is_not_the_same_set(parse):
     assert odd
 
 
-@settings(derandomize=True, deadline=None, max_examples=150,
+@settings(derandomize=True, deadline=None, max_examples=100,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=strategies.data())
 def test_random_damage_check_and_decoder_agree(parse, data):

@@ -21,7 +21,7 @@ from helpers.errors import PipelineStalled
 from helpers.files import ROOT
 from helpers.queues import running_queues
 
-pytestmark = [pytest.mark.timeout(90), pytest.mark.usefixtures("no_thread_left")]
+pytestmark = pytest.mark.usefixtures("no_thread_left")
 
 BAD = 7
 
@@ -491,7 +491,7 @@ class Kernel:
         message = self.client.execute(code, stop_on_error=False)
         if interrupt:
             while not printed.is_set():
-                got = self.client.get_iopub_msg(timeout=60)
+                got = self.client.get_iopub_msg(timeout=240)
                 if "now" in got["content"].get("text", ""):
                     printed.set()
             time.sleep(0.7)

@@ -12,7 +12,7 @@ import tensorflow.compat.v1 as tf1
 from helpers.errors import DataError, PipelineStalled
 from helpers.queues import running_queues, wording
 
-pytestmark = [pytest.mark.timeout(90), pytest.mark.usefixtures("no_thread_left")]
+pytestmark = pytest.mark.usefixtures("no_thread_left")
 
 
 def pipeline(count, *, batch=2, name="numbers"):

@@ -12,8 +12,6 @@ import tensorflow.compat.v1 as tf1
 from helpers.layers import fully_connected_layer
 from helpers.towers import build_towers, cpu_devices, process_gradient_list, split_batch
 
-pytestmark = pytest.mark.timeout(60)
-
 TOWERS = 3
 CONFIG = tf1.ConfigProto(device_count={"CPU": TOWERS})
 VARIABLES = ["one/kernel", "one/bias", "two/kernel", "two/bias"]
