@@ -177,7 +177,8 @@ def first_to_last(rows, first, second):
         (lambda rows, a, b: span(rows, a)[1] - span(rows, b)[0],
          "did nothing shares nothing"),
         (lambda rows, a, b: by_counting(rows, a, b) / 1000, "milliseconds"),
-        (lambda rows, a, b: by_counting(rows, "CPU:0", "CPU:1"), "on three devices"),
+        (lambda rows, a, b: by_counting(rows, "CPU:0", "CPU:1"),
+         "CPU:0 and CPU:2 were given"),
     ],
 )
 def test_both_busy_names_the_fault(attempt, fault):
