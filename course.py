@@ -91,7 +91,7 @@ def wanted_stamp():
 def is_set_up():
     try:
         return STAMP.read_text() == wanted_stamp() and venv_python().exists()
-    except OSError:
+    except (OSError, UnicodeError):  # none, or one that is damaged
         return False
 
 
