@@ -78,8 +78,8 @@ def test_train_op_right(attempt):
     (lambda *a: train_op(*a, count=False), "moves the step by one", "the step is 0"),
     (lambda *a: train_op(*a, check_losses=False), "a NaN loss", "all losses were NaN"),
     (counts_failed_steps, "counts no step that failed", "none of 21 updates"),
-    (of_tower_0, "average of the towers", "the average gives"),
-    (adds_up, "average of the towers", "the average gives"),
+    (of_tower_0, "average of the towers", "tower 0 alone"),
+    (adds_up, "average of the towers", "the sum over the towers"),
     (plain_mean, "refuses NaN in one tower", "no InvalidArgumentError"),
     (lambda optimizer, results, step: results, "returns an op", "it returned ["),
 ])

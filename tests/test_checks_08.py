@@ -97,6 +97,11 @@ def mean_over_all(losses, lengths):
     return tf.reduce_mean(losses)
 
 
+def one_too_many(losses, lengths):
+    real = tf.range(tf.shape(losses)[1]) <= lengths[:, None]
+    return tf.reduce_mean(tf.boolean_mask(losses, real))
+
+
 def product(losses, lengths):
     mask = tf.sequence_mask(lengths, tf.shape(losses)[1], tf.float32)
     return tf.reduce_sum(losses * mask) / tf.reduce_sum(mask)
@@ -109,6 +114,16 @@ def mean_of_means(losses, lengths):
 
 def forgets_the_past(scores, logp):
     return extend(tf.zeros_like(scores), logp)
+
+
+def one_of_each(scores, logp):
+    best, words = tf.math.top_k(logp, 1)
+    parents = tf.broadcast_to(tf.range(logp.shape[1]), scores.shape)
+    return best[:, :, 0] + scores, parents, words[:, :, 0]
+
+
+def worst_first(scores, logp):
+    return [part[:, ::-1] for part in extend(scores, logp)]
 
 
 def swapped(scores, logp):
@@ -156,6 +171,17 @@ def by_two_rounds(scores, logp):
 def overflowing(query, places):
     raised = tf.exp(tf.einsum("bc,bhwc->bhw", query, places))
     weights = raised / tf.reduce_sum(raised, [1, 2], keepdims=True)
+    return tf.einsum("bhw,bhwc->bc", weights, places), weights
+
+
+def softmax_over_channels(query, places):
+    weights = tf.nn.softmax(query[:, None, None] * places)
+    return tf.reduce_sum(weights * places, [1, 2]), tf.reduce_sum(weights, -1)
+
+
+def softmax_over_the_batch(query, places):
+    scores = tf.einsum("bc,bhwc->bhw", query, places)
+    weights = tf.reshape(tf.nn.softmax(tf.reshape(scores, [-1])), tf.shape(scores))
     return tf.einsum("bhw,bhwc->bc", weights, places), weights
 
 
@@ -218,14 +244,19 @@ def attend(query, places):
     (checks.check_masked_mean, product, "0 times infinity"),
     (checks.check_masked_mean, mean_of_means, "the mean of the captions' means"),
     (checks.check_masked_mean, per_caption, "divided by the number of captions"),
+    (checks.check_masked_mean, one_too_many, "one place too many"),
     (checks.check_masked_mean, no_maxlen_at_all, "the losses are wider"),
     (checks.check_beam_step, forgets_the_past, "what was said before"),
+    (checks.check_beam_step, one_of_each, "one extension of each hypothesis"),
+    (checks.check_beam_step, worst_first, "the worst of them comes first"),
     (checks.check_beam_step, swapped, "that is the word"),
     (checks.check_beam_step, flat_index, "place in the list of all extensions"),
     (checks.check_beam_step, as_int64, "int64"),
     (checks.check_beam_step, lambda scores, logp: scores, "returned ndarray"),
     (checks.check_attend, softmax_per_row, "one per row"),
-    (checks.check_attend, no_query, "Keras has"),
+    (checks.check_attend, softmax_over_channels, "went over the channels"),
+    (checks.check_attend, softmax_over_the_batch, "one for the whole batch"),
+    (checks.check_attend, no_query, "the query has no say"),
     (checks.check_attend, scaled, "divided by the square root of the channels"),
     (checks.check_attend, overflowing, "the exponential of a large score"),
     (checks.check_attend, even_weights, "do not belong to their places"),

@@ -51,6 +51,7 @@ def test_tf_configs_accepts(attempt):
     [
         (lambda hosts: configs(hosts)[:1], "wanted 3 strings"),
         (lambda hosts: configs(hosts)[0], "got one str"),
+        (lambda hosts: print(end=""), "got one NoneType"),
         (lambda hosts: configs(hosts, write=dict), "['dict', 'dict', 'dict']"),
         (lambda hosts: configs(hosts, write=str), "is not what json.dumps writes"),
         (lambda hosts: ["{}"] * 3, "wanted {'ps'"),

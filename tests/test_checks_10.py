@@ -123,6 +123,17 @@ def lstm_by_places(kernel, bias):
     return list(np.split(kernel[:, places], [len(kernel) - units])) + [new_bias]
 
 
+def lstm_one_elsewhere(kernel, bias):
+    kernel, recurrent, bias = lstm(forget=0.0)(kernel, bias)
+    return [kernel, recurrent, bias + np.repeat([0, 0, 1, 0], len(bias) // 4)]
+
+
+def lstm_states_first(kernel, bias):
+    kernel, recurrent, bias = lstm()(kernel, bias)
+    both = np.concatenate([recurrent, kernel])
+    return [both[:3], both[3:], bias]
+
+
 def lstm_in_place(kernel, bias):
     units = len(bias) // 4
     bias[2 * units:3 * units] += 1
@@ -231,8 +242,8 @@ RIGHT = [
 WRONG = [
     (check_running_mean, Retraced, "made 5 traces"),
     (check_running_mean, Plain, "plain Python"),
-    (check_running_mean, Forgetful, "the means are"),
-    (check_running_mean, MeanOfMeans, "the means are"),
+    (check_running_mean, Forgetful, "the last batch alone"),
+    (check_running_mean, MeanOfMeans, "a batch of 1 counts as much"),
     (check_running_mean, Shared, "lists 0"),
     (check_running_mean, OneVariable, "lists 1"),
     (check_running_mean, Two, "no `update`"),
@@ -242,6 +253,8 @@ WRONG = [
     (check_keras_lstm_weights, lstm((0, 1, 2, 3)), "as the old cell had them"),
     (check_keras_lstm_weights, lstm((0, 2, 3, 1)), "are not input, forget"),
     (check_keras_lstm_weights, lstm((0, 2, 1, 3), 0.0, (0, 1, 2, 3)), "still the old"),
+    (check_keras_lstm_weights, lstm_one_elsewhere, "a 1 elsewhere"),
+    (check_keras_lstm_weights, lstm_states_first, "are mixed up"),
     (check_keras_lstm_weights, lstm_in_place, "changed in place"),
     (check_keras_lstm_weights, lambda k, b: [k, b], "this is list of 2"),
     (check_keras_lstm_weights, lambda k, b: [k[3:], k[:3], b], "yours are"),

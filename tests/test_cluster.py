@@ -141,6 +141,16 @@ def test_a_worker_that_dies_shows_its_last_lines(tmp_path, program):
     assert_nothing_left([listening.process.pid], flat(cluster))
 
 
+def test_a_worker_prints_without_colours(tmp_path, program, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as a notebook's kernel has it
+    path = program("import os\nfor name in 'FORCE_COLOR', 'NO_COLOR':\n"
+                   "    print(name, os.environ.get(name))\n")
+    with Cluster(tmp_path, {"worker": 1}) as cluster:
+        task = cluster.start("worker", 0, path)
+        cluster.wait(task)
+    assert task.lines() == ["FORCE_COLOR None", "NO_COLOR 1"]
+
+
 def test_a_death_explains_the_error_that_it_caused(tmp_path, program):
     with (
         pytest.raises(WorkerDied, match="no shard") as caught,

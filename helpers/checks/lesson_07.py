@@ -63,7 +63,8 @@ def _train_op_claims(session, train, state, values, poison) -> Iterator[Claim]:
     wanted = RATE * 2 * SLICES.mean()
     got, at = session.run(state)
     yield ("updates by the average of the towers", bool(np.isclose(got, wanted)),
-           f"the weight went from 0 to {got:.3f}, the average gives {wanted:.3f}")
+           f"the weight went from 0 to {got:.3f}, the average gives {wanted:.3f}"
+           + _not_the_average(got))
     yield ("moves the step by one", at == 1, f"after one update the step is {at}")
     poisoned = SLICES.copy()
     poisoned[1, 0] = np.nan
@@ -83,6 +84,17 @@ def _train_op_claims(session, train, state, values, poison) -> Iterator[Claim]:
     again = session.run(state)
     yield ("leaves weight and step alone then", list(again) == [got, 1],
            f"the weight is {again[0]:.3f} and the step {again[1]}, not {got:.3f} and 1")
+
+
+def _not_the_average(weight: float) -> str:
+    """Names what the weight was moved by instead, if it is a usual slip."""
+    means = SLICES.mean(1)
+    for value, name in ((means.sum(), "that is the sum over the towers"),
+                        (means[0], "tower 0 alone moved it"),
+                        (means[-1], "the last tower alone moved it")):
+        if np.isclose(weight, RATE * 2 * value):
+            return f": {name}"
+    return ""
 
 
 def _refuses(session, train, feed) -> bool:

@@ -145,6 +145,8 @@ def _wrong_mean(losses, real, found) -> str:
         (losses[real].sum() / real.size, "it is divided by the number of all places"),
         (losses[real].sum(), "that is the sum"),
         (losses[real].sum() / len(losses), "it is divided by the number of captions"),
+        (losses[np.arange(TIME) <= real.sum(1)[:, None]].mean(),
+         "one place too many of each caption counts"),
         (np.mean(means), "that is the mean of the captions' means, in which words of "
                          "short captions weigh more"),
     ):
@@ -177,12 +179,10 @@ def check_beam_step(attempt):
            f"{(BATCH, WIDTH)} three times.")
     every = (scores[..., None] + logp).reshape(BATCH, -1)
     want = -np.sort(-every, axis=1)[:, :WIDTH]
-    alone = np.allclose(best, -np.sort(-logp.reshape(BATCH, -1), axis=1)[:, :WIDTH])
     yield ("the scores are the best of all extensions, best first",
            np.allclose(best, want, rtol=1e-5),
-           f"for the first picture expected {np.round(want[0], 3).tolist()}, you "
-           f"returned {np.round(best[0], 3).tolist()}"
-           + (": what was said before counts as well." if alone else "."))
+           f"for the first picture expected {_rounded(want[0])}, you returned "
+           f"{_rounded(best[0])}" + _wrong_scores(best, want, scores, logp))
     order = np.argsort(-every, axis=1)[:, :WIDTH]
     parts = {"parent": order // WORDS, "word": order % WORDS,
              "place in the list of all extensions": order}
@@ -198,6 +198,25 @@ def check_beam_step(attempt):
     yield ("parents and words are int32",
            parents.dtype == np.int32 and words.dtype == np.int32,
            f"they are {parents.dtype} and {words.dtype}.")
+
+
+def _wrong_scores(best, want, scores, logp) -> str:
+    """Names what the scores are instead of the best of all extensions."""
+    one_each = scores + logp.max(-1)
+    for value, name in (
+        (-np.sort(-logp.reshape(BATCH, -1), axis=1)[:, :WIDTH],
+         "what was said before counts as well"),
+        (want[:, ::-1], "the worst of them comes first"),
+        (one_each, "that is one extension of each hypothesis"),
+        (-np.sort(-one_each, axis=1), "that is one extension of each hypothesis"),
+    ):
+        if np.allclose(best, value, rtol=1e-5):
+            return f": {name}."
+    return "."
+
+
+def _rounded(values) -> list[float]:
+    return np.round(np.asarray(values, float), 3).tolist()
 
 
 @exercise(
@@ -228,16 +247,13 @@ def check_attend(attempt):
            f"the shapes are {context.shape} and {weights.shape}.")
     sums = weights.sum((1, 2))
     yield ("the weights of a picture sum to 1", np.allclose(sums, 1, rtol=1e-4),
-           f"they sum to {np.round(sums, 3).tolist()}"
-           + (": one per row, or one per column." if np.allclose(
-               sums, HEIGHT) or np.allclose(sums, COLUMNS) else "."))
+           f"they sum to {_rounded(sums)}" + _wrong_sums(sums))
     listed = places.reshape(BATCH, -1, CHANNELS)
     wanted = tf.keras.layers.Attention()([query[:, None], listed])[:, 0].numpy()
     yield ("the context equals that of Keras's Attention layer",
            np.allclose(context, wanted, rtol=1e-3, atol=1e-5),
            f"the first value is {context[0, 0]:.4f}, Keras has {wanted[0, 0]:.4f}"
-           + (": the scores are divided by the square root of the channels, and here "
-              "they are not to be." if _is_scaled(context, query, listed) else "."))
+           + _wrong_context(context, query, listed))
     yield ("the weights are those that give this context, place by place",
            np.allclose(np.einsum("bhw,bhwc->bc", weights, places), wanted,
                        rtol=1e-3, atol=1e-5),
@@ -252,10 +268,30 @@ def check_attend(attempt):
            "of a large score is infinite.")
 
 
-def _is_scaled(context, query, listed) -> bool:
+def _wrong_sums(sums) -> str:
+    """Names over what the softmax was taken instead of all places of a picture."""
+    if np.allclose(sums, HEIGHT) or np.allclose(sums, COLUMNS):
+        return ": one per row, or one per column."
+    if np.allclose(sums, HEIGHT * COLUMNS):
+        return ": one per place, so the softmax went over the channels."
+    if np.isclose(sums.sum(), 1):
+        return ": one for the whole batch."
+    return "."
+
+
+def _wrong_context(context, query, listed) -> str:
+    """Names what was computed instead of the weighted sum of the features."""
     scaled = tf.keras.layers.Attention()(
-        [query[:, None] / np.sqrt(CHANNELS, dtype=np.float32), listed])
-    return np.allclose(context, scaled[:, 0], rtol=1e-3, atol=1e-5)
+        [query[:, None] / np.sqrt(CHANNELS, dtype=np.float32), listed])[:, 0]
+    for value, name in (
+        (scaled, "the scores are divided by the square root of the channels, and here "
+                 "they are not to be"),
+        (listed.mean(1), "every place weighs the same, so the query has no say"),
+        (listed.sum(1), "that is the sum over the places, without weights"),
+    ):
+        if np.allclose(context, value, rtol=1e-3, atol=1e-5):
+            return f": {name}."
+    return "."
 
 
 def _run(attempt, *values):

@@ -28,9 +28,10 @@ def check_tf_configs(attempt):
     """
     for hosts in (["alpha", "beta", "gamma"], ["one", "two"]):
         texts = attempt(list(hosts))
-        texts = texts if isinstance(texts, str | dict) else list(texts)
-        yield (f"{len(hosts)} hosts: one text per host",
-               len(texts) == len(hosts) and all(isinstance(t, str) for t in texts),
+        alone = texts is None or isinstance(texts, str | dict)
+        texts = texts if alone else list(texts)
+        yield (f"{len(hosts)} hosts: one text per host", not alone
+               and len(texts) == len(hosts) and all(isinstance(t, str) for t in texts),
                f"for {hosts} wanted {len(hosts)} strings, got {_kinds(texts)}.")
         broken = [text for text in texts if not _is_json(text)]
         yield (f"{len(hosts)} hosts: each text is JSON", not broken,
@@ -45,7 +46,7 @@ def check_tf_configs(attempt):
 
 
 def _kinds(texts) -> str:
-    if isinstance(texts, str | dict):
+    if texts is None or isinstance(texts, str | dict):
         return f"one {type(texts).__name__}"
     return str([type(text).__name__ for text in texts])
 

@@ -44,7 +44,7 @@ def check_running_mean(attempt):
     yield ("returns the mean of everything fed so far, batches of any length",
            np.allclose(means, expected, atol=1e-5),
            f"after batches of 1, 2, 5, 3, 7 the means are {np.round(expected, 3)}; "
-           f"yours are {np.round(means, 3)}.")
+           f"yours are {np.round(means, 3)}" + _wrong_means(means, seen))
     other = attempt()  # a tf.function holds its object only weakly
     yield ("two objects do not share their state",
            np.isclose(float(other.update(np.float32([4.0]))), 4.0),
@@ -53,6 +53,17 @@ def check_running_mean(attempt):
     yield ("is traced once, not once per length", traces == 1,
            f"batches of five lengths made {traces} traces." if traces else
            "nothing was traced: `update` is plain Python.")
+
+
+def _wrong_means(means, seen) -> str:
+    """Names what was computed instead of the mean of everything fed so far."""
+    alone = [batch.mean() for batch in seen]
+    so_far = np.cumsum(alone) / np.arange(1, len(seen) + 1)
+    for value, name in ((alone, "each is that of the last batch alone"),
+                        (so_far, "a batch of 1 counts as much as a batch of 7")):
+        if np.allclose(means, value, atol=1e-5):
+            return f": {name}."
+    return "."
 
 
 def _traces(function: Callable) -> int:
@@ -120,6 +131,11 @@ def _wrong_gates(weights, kernel, bias, far) -> str:
         return "the kernel's gates stand as the old cell had them."
     if np.array_equal(np.asarray(weights[2]), bias):
         return "the kernel has another order, and the bias still the old one."
+    order = np.arange(bias.size).reshape(4, -1)[[0, 2, 1, 3]].ravel()
+    if np.array_equal(both, kernel[:, order]):
+        return "the kernel is right, and the bias has another order or a 1 elsewhere."
+    if np.array_equal(np.sort(both, 0), np.sort(kernel[:, order], 0)):
+        return "the gates are in order; rows of words and of states are mixed up."
     return "the gates of kernel and bias are not input, forget, candidate, output."
 
 
