@@ -42,6 +42,8 @@ COMMANDS = {
     "test": ("tools.run_tests", "run everything that CI runs, or the parts named"),
     "run": ("tools.run_lessons", "execute lessons, print the seconds of each"),
     "tensorboard": ("tools.serve_graphs", "look at prebuilt/ and logs/"),
+    "handout": ("tools.handout", "write the exercises alone, to hand out"),
+    "grade": ("tools.grade", "run what a class handed in through the checks"),
     "progress": ("tools.progress", "which exercises you have solved"),
     "port": ("tools.port", "what became of every TensorFlow name in old code"),
     "doctor": ("tools.doctor", "what is wrong with this machine, and how to fix it"),

@@ -1,0 +1,179 @@
+"""Thirty submissions, right, wrong and hostile: what each is due, and nothing else."""
+
+import csv
+import os
+
+import classroom
+import nbformat
+import psutil
+import pytest
+from nbformat import v4
+
+from tools import grade
+from tools.exercises import Exercise
+from tools.grade import fence
+from tools.grade.collect import collect
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs fork and limits")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The thirty, graded once: what was due, the rows, and the report's folder."""
+    folder = tmp_path_factory.mktemp("class") / "handed in"
+    folder.mkdir()
+    due = classroom.write(folder)
+    report = folder.with_name("report")
+    rows = grade.grade(folder, [classroom.OTHER, classroom.LESSON], seconds=12,
+                       gigabytes=1.0, jobs=2)
+    grade.write_table(report / "grades.csv", rows)
+    grade.write_pages(report, rows)
+    return due, rows, report
+
+
+def of(rows, learner):
+    return [row for row in rows if row["learner"] == learner]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_thirty_submissions_get_what_they_are_due(graded):
+    due, rows, _ = graded
+    got = {name: tuple(row["result"] for row in of(rows, name)) for name in due}
+    assert len(due) == 30 and got == due
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_nothing_is_left_running(graded):
+    def of_grading(process):
+        return any("tools.grade" in part for part in process.info["cmdline"] or ())
+
+    assert not [p.pid for p in psutil.process_iter(["cmdline"]) if of_grading(p)]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.skipif(not fence.version(), reason="this kernel has no Landlock")
+def test_no_answer_reads_another(graded):
+    _, rows, _ = graded
+    [said] = [row["says"] for row in of(rows, "reads the right answer")
+              if row["result"] == "error"]
+    assert "Permission denied" in said
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_the_words_say_what_was_odd(graded):
+    _, rows, _ = graded
+    words = {(row["learner"], row["result"]): f"{row['says']} {row['note']}"
+             for row in rows}
+    assert "2 cells define it: the last one counts" in words["copied", "solved"]
+    assert "there is steps_again" in words["renamed", "missing"]
+    assert "helper belongs into the answer's own" in words[
+        "helper in another cell", "not solved"]
+    assert words["syntax error", "syntax error"].startswith("line 2: ")
+    assert "sys.exit(0)" in words["exits", "ended itself"]
+    assert "check_repeated_steps" in words["another check", "tampered"]
+    [name] = {row["learner"] for row in rows if "<script>" in row["learner"]}
+    assert "2 notebooks: new.ipynb is the newest" in words[name, "not tried"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_the_table_and_the_pages_are_safe_to_open(graded):
+    due, rows, report = graded
+    with open(report / "grades.csv", newline="", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == len(rows)
+    cells = [cell for row in table for cell in row.values()]
+    assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
+    pages = {path.name: path.read_text("utf-8") for path in report.glob("*.html")}
+    assert len(pages) == len(due) == 30
+    for name, page in pages.items():
+        assert "<script" not in page and "default-src 'none'" in page, name
+        assert len(page) < 100_000
+    [printer] = [page for name, page in pages.items() if "gigabyte" in name]
+    assert "bytes; the first of them:" in printer
+
+
+def exercise(name="f", number=1):
+    return Exercise("06_vgg", f"Exercise {number}: {name}", name, "check")
+
+
+def handed_in(path, *sources, tags=()):
+    cells = [v4.new_code_cell(source) for source in sources]
+    for cell in cells:
+        cell.metadata["tags"] = list(tags)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(nbformat.writes(v4.new_notebook(cells=cells)), "utf-8")
+
+
+@pytest.mark.parametrize("source, found", [
+    ("def f(x):\n    pass", True), ("async  def f():\n    1", True),
+    ("class f:\n    pass", True), ("f = lambda x: x", True),
+    ("@d\ndef f(): pass", True),
+    ("def f(", True), ("    def f(): pass", False), ("f == 3", False),
+    ("def ff(): pass", False), ("check_f(f)", False),
+])
+def test_a_cell_is_found_by_the_name_that_it_defines(source, found, tmp_path):
+    handed_in(tmp_path / "ada" / "any name.ipynb", "import os", source, "def g(): 1")
+    answers = collect(tmp_path, [exercise(), exercise("g", 2)])
+    assert [a.source for a in answers] == [source if found else "", "def g(): 1"]
+    assert [a.result for a in answers] == ["" if found else "missing", ""]
+
+
+def test_a_file_or_a_folder_is_a_learner_and_links_are_none(tmp_path):
+    folder = tmp_path / "in"
+    handed_in(folder / "ada.ipynb", "def f(): 1")
+    handed_in(folder / "bob" / "deep" / "x.ipynb", "def f(): 2")
+    handed_in(folder / "bob" / ".ipynb_checkpoints" / "x.ipynb", "def f(): 3")
+    handed_in(tmp_path / "secret.ipynb", "def f(): 4")
+    (folder / "eve").mkdir()
+    (folder / "eve" / "x.ipynb").symlink_to(tmp_path / "secret.ipynb")
+    got = {a.learner: (a.source, a.result) for a in collect(folder, [exercise()])}
+    assert got == {"ada": ("def f(): 1", ""), "bob": ("def f(): 2", ""),
+                   "eve": ("", "no exercise found")}
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"{}",
+                                     b'{"cells": 3, "nbformat": 4}', b"[" * 10**5])
+def test_what_is_no_notebook_is_a_word_and_the_rest_goes_on(content, tmp_path):
+    (tmp_path / "ada.ipynb").write_bytes(content)
+    handed_in(tmp_path / "bob.ipynb", "def f(): 1")
+    ada, bob = collect(tmp_path, [exercise()])
+    assert ada.result in ("not a notebook", "no exercise found") and not ada.source
+    assert bob.source == "def f(): 1"
+
+
+def test_what_nobody_could_read_is_not_read(tmp_path, monkeypatch):
+    handed_in(tmp_path / "ada.ipynb", "def f(): 1\n" + "#" * 200_000)
+    [answer] = collect(tmp_path, [exercise()])
+    assert answer.result == "too long a cell" and not answer.source
+    with open(tmp_path / "ada.ipynb", "ab") as file:
+        file.truncate(10**9)  # a hole: no disk is filled
+    [answer] = collect(tmp_path, [exercise()])
+    assert answer.result == "not a notebook" and "1,000 MB" in answer.note
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], "the following arguments are required"), (["{in}/none"], "is no folder"),
+    (["{in}", "--report", "{in}/report"], "lies inside"),
+    (["{in}", "--lesson", "99"], "there is no lesson 99"),
+])
+def test_what_is_asked_wrongly_runs_nothing(arguments, words, tmp_path, capsys):
+    arguments = [part.replace("{in}", str(tmp_path)) for part in arguments]
+    with pytest.raises(SystemExit):
+        grade.main(arguments)
+    assert words in capsys.readouterr().err
+
+
+def test_it_warns_offers_the_container_and_asks(tmp_path, capsys, monkeypatch):
+    handed_in(tmp_path / "in" / "ada.ipynb", "def receptive_field(layers): 1")
+    monkeypatch.setattr("builtins.input", lambda question: "")
+    with pytest.raises(SystemExit):
+        grade.main([str(tmp_path / "in")])
+    shown = capsys.readouterr()
+    assert "This runs what was handed in" in shown.out and "docker run" in shown.out
+    assert "nothing was run" in shown.err
+    assert not (tmp_path / "in-report").exists()

@@ -1,0 +1,173 @@
+"""Runs the exercises that a class handed in through the checks of the course.
+
+    python3 course.py grade FOLDER
+
+FOLDER holds a folder or a notebook per learner. Of each notebook only the cells of
+exercises are taken, found by the name that they define, and put into the pristine
+lesson. Each answer runs in a process of its own, with limits of time and memory, in a
+folder of its own. A table (CSV) for all and a page for each learner say what came out.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tqdm import tqdm
+
+from helpers.errors import DataError
+from helpers.files import ROOT
+from tools import exercises as ex
+from tools import notebook as nb
+from tools.grade.collect import Answer, collect
+from tools.grade.pages import write_pages, write_table
+
+SECONDS, GIGABYTES, JOBS = 60.0, 2.0, 2
+SLACK = 120.0  # seconds that the keeper may take beyond an answer's own: imports
+WARNING = """\
+This runs what was handed in. Each answer has its own process and folder, and limits of
+time and memory; {fence}. A container keeps more from it:
+
+  docker run --rm --network none --memory 8g --pids-limit 512 \\
+    -v "{submissions}":/handed-in:ro -v "{report}":/report \\
+    course python -m tools.grade /handed-in --report /report --yes
+"""
+
+
+class Keeper:
+    """A process that judges answers one by one; begun anew when it was ended."""
+
+    def __init__(self):
+        self._process = None
+
+    def judge(self, task: dict) -> dict:
+        """Returns the verdict on one answer, whatever that does to the keeper."""
+        process = self._process = self._process or _start()
+        timer = threading.Timer(task["seconds"] + SLACK, process.kill)
+        timer.start()
+        try:
+            process.stdin.write(json.dumps(task).encode() + b"\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+        except (OSError, ValueError):
+            self.end()
+            return {"result": "ended itself", "says": "it ended what watched over it",
+                    "note": "", "output": "", "printed": 0, "seconds": 0.0}
+        finally:
+            timer.cancel()
+
+    def end(self) -> None:
+        """Ends the process, and waits for it."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process.stdin.close()
+            self._process.stdout.close()
+            self._process = None
+
+
+def _start() -> subprocess.Popen:
+    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    return subprocess.Popen(
+        [sys.executable, "-m", "tools.grade.keeper"], cwd=ROOT, env=environment,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
+          gigabytes: float = GIGABYTES, jobs: int = JOBS) -> list[dict]:
+    """Returns a row per learner and exercise.
+
+    Args:
+      folder: a folder or a notebook per learner.
+      lessons: those that count.
+      seconds: that one answer may take.
+      gigabytes: that one answer may take.
+      jobs: how many run at a time.
+    """
+    wanted = [exercise for lesson in lessons for exercise in ex.exercises(lesson)]
+    answers = collect(folder, wanted)
+    pristine = {path.stem: {"setup": ex.setup(path), "taught": ex.taught(path)}
+                for path in lessons}
+    keepers = threading.local()
+    started = []
+
+    def judged(answer: Answer) -> dict:
+        if not answer.source:
+            return _row(answer, {})
+        if not hasattr(keepers, "own"):
+            keepers.own = Keeper()
+            started.append(keepers.own)
+        task = {
+            "module": f"helpers.checks.lesson_{answer.exercise.lesson[:2]}",
+            "check": answer.exercise.check, "name": answer.exercise.name,
+            "source": answer.source, "elsewhere": answer.elsewhere,
+            "seconds": seconds, "memory": int(gigabytes * 1e9),
+            **pristine[answer.exercise.lesson]}
+        return _row(answer, keepers.own.judge(task))
+
+    try:
+        with ThreadPoolExecutor(jobs) as pool:
+            return list(tqdm(pool.map(judged, answers), total=len(answers),
+                             unit="answer"))
+    finally:
+        for keeper in started:
+            keeper.end()
+
+
+def _row(answer: Answer, verdict: dict) -> dict:
+    verdict = {"result": answer.result, "says": "", "note": "", "output": "",
+               "printed": 0, "seconds": 0.0, **verdict}
+    exercise = answer.exercise
+    return {**verdict, "learner": answer.learner, "lesson": exercise.lesson,
+            "exercise": exercise.title, "source": answer.source, "note": answer.note}
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="course.py grade", description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path, help="a folder or notebook per learner")
+    parser.add_argument("--report", type=Path, help="default: FOLDER with -report")
+    parser.add_argument("--lesson", nargs="*", metavar="NN", help="default: all")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="per answer")
+    parser.add_argument("--gigabytes", type=float, default=GIGABYTES, help="per answer")
+    parser.add_argument("--jobs", type=int, default=JOBS, help="at a time")
+    parser.add_argument("--yes", action="store_true", help="do not ask before it runs")
+    options = parser.parse_args(arguments)
+    folder = options.folder.resolve()
+    report = options.report or folder.with_name(folder.name + "-report")
+    if os.name == "nt":
+        parser.error("it needs Linux or macOS, or a container: README, More commands")
+    if not folder.is_dir():
+        parser.error(f"{folder} is no folder")
+    if report.resolve().is_relative_to(folder):
+        parser.error(f"{report} lies inside {folder}: learners would read it")
+    try:
+        lessons = nb.lessons(ROOT, options.lesson)
+        _ask(folder, report.resolve(), options.yes)
+        rows = grade(folder, lessons, seconds=options.seconds,
+                     gigabytes=options.gigabytes, jobs=options.jobs)
+        write_table(report / "grades.csv", rows)
+        write_pages(report, rows)
+    except (ValueError, DataError) as error:
+        parser.error(str(error))
+    results = [row["result"] for row in rows]
+    for result in sorted(set(results), key=results.count, reverse=True):
+        print(f"{results.count(result):5d} {result}")
+    print(f"{report / 'grades.csv'} and a page per learner beside it")
+    return 0
+
+
+def _ask(folder: Path, report: Path, yes: bool) -> None:
+    """Says what will run; without a terminal, or a yes, nothing does."""
+    from tools.grade import fence  # not on Windows
+
+    kept = "it reads no file of another, opens no connection" if fence.version() >= 4 \
+        else "it reads no file of another" if fence.version() \
+        else "what it reads and whom it calls nobody limits here"
+    print(WARNING.format(fence=kept, submissions=folder, report=report))
+    if not yes and input("Run it here? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise ValueError("nothing was run")

@@ -1,0 +1,91 @@
+"""Writes notebooks with the exercises alone, to hand out.
+
+    python3 course.py handout FOLDER [NN ...]
+
+Each holds the exercises of one lesson as that has them, with a set-up of its own. They
+run wherever the course runs. `course.py grade` takes them in again, and whole lessons
+as well.
+"""
+
+import argparse
+import ast
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import v4
+
+from helpers.files import ROOT
+from tools import exercises as ex
+from tools import notebook as nb
+
+INTRODUCTION = """# Exercises of lesson {number}: {title}
+
+Write each answer in its cell, below the line that asks for your code, and run the \
+check behind it. Keep the name of the function: the check asks for it, and so does \
+whoever collects this notebook. What an answer needs stands in its own cell."""
+
+
+def handout(lesson: Path) -> nbformat.NotebookNode:
+    """Returns the notebook to hand out for a lesson."""
+    pristine = nbformat.read(lesson, as_version=4)
+    title = pristine.cells[0].source.splitlines()[0].removeprefix("# ")
+    text = INTRODUCTION.format(number=lesson.stem[:2], title=title)
+    before = "\n".join(ex.setup(lesson))
+    more = [line for line in ex.taught(lesson) if _is_new_import(line, before)]
+    cells = [v4.new_markdown_cell(text), *map(v4.new_code_cell, ex.setup(lesson))]
+    if more:
+        cells += [v4.new_markdown_cell("The lesson's other imports:"),
+                  v4.new_code_cell("\n".join(more))]
+    notebook = v4.new_notebook(cells=cells + _exercise_cells(ex.section(lesson)))
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return nb.canonical(notebook, lesson.name)
+
+
+def _is_new_import(statement: str, before: str) -> bool:
+    if not isinstance(ast.parse(statement).body[0], ast.Import | ast.ImportFrom):
+        return False
+    made = ex.names_made(statement)
+    return not any(made <= ex.names_made(ast.unparse(node))
+                   for node in ast.parse(before).body
+                   if isinstance(node, ast.Import | ast.ImportFrom))
+
+
+def _exercise_cells(cells: list) -> list:
+    """Leaves out what a lesson does with an answer once it is right."""
+    kept, checked = [], False
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            checked = checked and not ex.HEADING.search(cell.source)
+        if not checked:
+            kept.append(cell)
+        if cell.cell_type == "code" and re.search(r"\bcheck_\w+\(", cell.source):
+            checked = True
+    return kept
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="course.py handout", description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the notebooks go")
+    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
+    options = parser.parse_args(arguments)
+    try:
+        lessons = nb.lessons(ROOT, options.numbers)
+    except ValueError as error:
+        parser.error(str(error))
+    there = [options.folder / path.name for path in lessons
+             if (options.folder / path.name).exists()]
+    if there:
+        parser.error(f"{there[0]} is there and may hold answers: name another folder")
+    for lesson in lessons:
+        nb.store(options.folder / lesson.name, handout(lesson))
+        print(options.folder / lesson.name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
