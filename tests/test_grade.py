@@ -9,8 +9,10 @@ import psutil
 import pytest
 from nbformat import v4
 
+from helpers.files import ROOT
 from tools import grade
-from tools.exercises import Exercise
+from tools import notebook as nb
+from tools.exercises import Exercise, exercises
 from tools.grade import fence
 from tools.grade.collect import collect
 
@@ -95,6 +97,20 @@ def test_the_table_and_the_pages_are_safe_to_open(graded):
         assert len(page) < 100_000
     [printer] = [page for name, page in pages.items() if "gigabyte" in name]
     assert "bytes; the first of them:" in printer
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_every_solution_is_solved(tmp_path):
+    """No fence, limit or missing cell makes a right answer of any lesson wrong."""
+    lessons = nb.lessons(ROOT)
+    for lesson in lessons:
+        path = tmp_path / "ada" / lesson.name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(nbformat.writes(classroom.solved(lesson)), "utf-8")
+    rows = grade.grade(tmp_path, lessons, jobs=2)
+    assert len(rows) == sum(len(exercises(lesson)) for lesson in lessons)
+    assert not [row for row in rows if row["result"] != "solved"]
 
 
 def exercise(name="f", number=1):

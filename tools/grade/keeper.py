@@ -75,7 +75,8 @@ def _be_the_child(task: dict, nonce: str, said: int, result: int) -> None:
         try:
             verdict = try_answer(task)
         except BaseException as error:  # ours, not the answer's
-            verdict = {"result": "not graded", "says": f"{type(error).__name__}: {error}"}
+            says = f"{type(error).__name__}: {error}"
+            verdict = {"result": "not graded", "says": says}
         verdict["nonce"] = nonce
         sys.stdout.flush()
         with os.fdopen(result, "w") as way:
