@@ -9,11 +9,14 @@ folder of its own. A table (CSV) for all and a page for each learner say what ca
 """
 
 import argparse
+import contextlib
 import json
 import os
+import queue
 import subprocess
 import sys
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -47,7 +50,7 @@ class Keeper:
     def judge(self, task: dict) -> dict:
         """Returns the verdict on one answer, whatever that does to the keeper."""
         process = self._process = self._process or _start()
-        timer = threading.Timer(task["seconds"] + SLACK, process.kill)
+        timer = threading.Timer(task["seconds"] + SLACK, process.terminate)
         timer.start()
         try:
             process.stdin.write(json.dumps(task).encode() + b"\n")
@@ -61,13 +64,16 @@ class Keeper:
             timer.cancel()
 
     def end(self) -> None:
-        """Ends the process, and waits for it."""
-        if self._process:
-            self._process.kill()
-            self._process.wait()
-            self._process.stdin.close()
-            self._process.stdout.close()
-            self._process = None
+        """Ends the process and what it runs, and waits for it."""
+        process, self._process = self._process, None
+        if process:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(SLACK)
+            process.kill()
+            process.wait()
+            process.stdin.close()
+            process.stdout.close()
 
 
 def _start() -> subprocess.Popen:
@@ -92,30 +98,35 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
     answers = collect(folder, wanted)
     pristine = {path.stem: {"setup": ex.setup(path), "taught": ex.taught(path)}
                 for path in lessons}
-    keepers = threading.local()
-    started = []
+    limits = {"seconds": seconds, "memory": int(gigabytes * 1e9)}
+    keepers, free = [Keeper() for _ in range(jobs)], queue.SimpleQueue()
+    for keeper in keepers:
+        free.put(keeper)
 
     def judged(answer: Answer) -> dict:
         if not answer.source:
             return _row(answer, {})
-        if not hasattr(keepers, "own"):
-            keepers.own = Keeper()
-            started.append(keepers.own)
-        task = {
-            "module": f"helpers.checks.lesson_{answer.exercise.lesson[:2]}",
-            "check": answer.exercise.check, "name": answer.exercise.name,
-            "source": answer.source, "elsewhere": answer.elsewhere,
-            "seconds": seconds, "memory": int(gigabytes * 1e9),
-            **pristine[answer.exercise.lesson]}
-        return _row(answer, keepers.own.judge(task))
+        keeper = free.get()
+        try:
+            task = _task(answer) | pristine[answer.exercise.lesson] | limits
+            return _row(answer, keeper.judge(task))
+        finally:
+            free.put(keeper)
 
+    pool = ThreadPoolExecutor(jobs)
     try:
-        with ThreadPoolExecutor(jobs) as pool:
-            return list(tqdm(pool.map(judged, answers), total=len(answers),
-                             unit="answer"))
+        return list(tqdm(pool.map(judged, answers), total=len(answers), unit="answer"))
     finally:
-        for keeper in started:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for keeper in keepers:
             keeper.end()
+
+
+def _task(answer: Answer) -> dict:
+    exercise = answer.exercise
+    return {"module": f"helpers.checks.lesson_{exercise.lesson[:2]}",
+            "check": exercise.check, "name": exercise.name, "source": answer.source,
+            "elsewhere": answer.elsewhere}
 
 
 def _row(answer: Answer, verdict: dict) -> dict:
@@ -127,6 +138,32 @@ def _row(answer: Answer, verdict: dict) -> dict:
 
 
 def main(arguments: list[str]) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    folder = options.folder.resolve()
+    report = (options.report or folder.with_name(folder.name + "-report")).resolve()
+    if os.name == "nt":
+        parser.error("it needs Linux or macOS: run it in a container")
+    if not folder.is_dir():
+        parser.error(f"{folder} is no folder")
+    if report.is_relative_to(folder):
+        parser.error(f"{report} lies inside {folder}: learners would read it")
+    try:
+        lessons = nb.lessons(ROOT, options.lesson)
+        _ask(folder, report, options.yes)
+        rows = grade(folder, lessons, seconds=options.seconds,
+                     gigabytes=options.gigabytes, jobs=options.jobs)
+        write_table(report / "grades.csv", rows)
+        write_pages(report, rows)
+    except (ValueError, DataError) as error:
+        parser.error(str(error))
+    for result, count in Counter(row["result"] for row in rows).most_common():
+        print(f"{count:5d} {result}")
+    print(f"{report / 'grades.csv'} and a page per learner beside it")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="course.py grade", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="a folder or notebook per learner")
@@ -136,29 +173,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--gigabytes", type=float, default=GIGABYTES, help="per answer")
     parser.add_argument("--jobs", type=int, default=JOBS, help="at a time")
     parser.add_argument("--yes", action="store_true", help="do not ask before it runs")
-    options = parser.parse_args(arguments)
-    folder = options.folder.resolve()
-    report = options.report or folder.with_name(folder.name + "-report")
-    if os.name == "nt":
-        parser.error("it needs Linux or macOS, or a container: README, More commands")
-    if not folder.is_dir():
-        parser.error(f"{folder} is no folder")
-    if report.resolve().is_relative_to(folder):
-        parser.error(f"{report} lies inside {folder}: learners would read it")
-    try:
-        lessons = nb.lessons(ROOT, options.lesson)
-        _ask(folder, report.resolve(), options.yes)
-        rows = grade(folder, lessons, seconds=options.seconds,
-                     gigabytes=options.gigabytes, jobs=options.jobs)
-        write_table(report / "grades.csv", rows)
-        write_pages(report, rows)
-    except (ValueError, DataError) as error:
-        parser.error(str(error))
-    results = [row["result"] for row in rows]
-    for result in sorted(set(results), key=results.count, reverse=True):
-        print(f"{results.count(result):5d} {result}")
-    print(f"{report / 'grades.csv'} and a page per learner beside it")
-    return 0
+    return parser
 
 
 def _ask(folder: Path, report: Path, yes: bool) -> None:
@@ -169,5 +184,8 @@ def _ask(folder: Path, report: Path, yes: bool) -> None:
         else "it reads no file of another" if fence.version() \
         else "what it reads and whom it calls nobody limits here"
     print(WARNING.format(fence=kept, submissions=folder, report=report))
-    if not yes and input("Run it here? [y/N] ").strip().lower() not in ("y", "yes"):
-        raise ValueError("nothing was run")
+    answer = "yes" if yes else ""
+    with contextlib.suppress(EOFError):  # no terminal
+        answer = answer or input("Run it here? [y/N] ").strip().lower()
+    if answer not in ("y", "yes"):
+        raise ValueError("nothing was run; --yes runs it without asking")

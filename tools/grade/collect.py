@@ -1,7 +1,7 @@
 """Takes from what was handed in the exercise cells, and nothing else. Runs nothing."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,32 +41,30 @@ def collect(folder: Path, exercises: list[Exercise]) -> list[Answer]:
         matter: a notebook is of the lesson whose functions it defines.
       exercises: of all lessons that count.
     """
-    answers = []
-    lessons = {exercise.lesson for exercise in exercises}
-    for learner, paths in _notebooks(folder).items():
-        handed_in, unread = {}, []
-        for path in sorted(paths, key=lambda path: (path.stat().st_mtime, path.name)):
-            try:
-                cells = _cells(path)
-            except ValueError as error:
-                unread.append((path, str(error)))
-                continue
-            for lesson in lessons:
-                of_lesson = [e for e in exercises if e.lesson == lesson]
-                if _is_of(cells, path, lesson, of_lesson):
-                    count = handed_in.get(lesson, (0,))[0] + 1
-                    handed_in[lesson] = count, path, cells
-        for lesson, (count, path, cells) in sorted(handed_in.items()):
-            note = f"{count} notebooks: {path.name} is the newest" if count > 1 else ""
-            of_lesson = [e for e in exercises if e.lesson == lesson]
-            answers += [_answer(learner, e, of_lesson, cells, note) for e in of_lesson]
-        for path, cause in unread:
+    return [answer for learner, paths in _notebooks(folder).items()
+            for answer in _of_learner(learner, paths, exercises)]
+
+
+def _of_learner(learner: str, paths: list[Path], exercises) -> list[Answer]:
+    """Returns the answers of one learner, of the newest notebook of each lesson."""
+    newest, counts, answers = {}, Counter(), []
+    for path in sorted(paths, key=lambda path: (path.stat().st_mtime, path.name)):
+        try:
+            cells = _cells(path)
+        except ValueError as error:
             nothing = Exercise("", path.name, "", "")
-            answers.append(Answer(learner, nothing, "", "not a notebook", cause))
-        if not handed_in and not unread:
-            nothing = Exercise("", "", "", "")
-            answers.append(Answer(learner, nothing, "", "no exercise found"))
-    return answers
+            answers.append(Answer(learner, nothing, "", "not a notebook", str(error)))
+            continue
+        for lesson in _lessons(cells, path, exercises):
+            newest[lesson] = path, cells
+            counts[lesson] += 1
+    for lesson, (path, cells) in sorted(newest.items()):
+        several = f"{counts[lesson]} notebooks: {path.name} is the newest"
+        note = several if counts[lesson] > 1 else ""
+        of_lesson = [e for e in exercises if e.lesson == lesson]
+        answers += [_answer(learner, e, of_lesson, cells, note) for e in of_lesson]
+    nothing = Answer(learner, Exercise("", "", "", ""), "", "no exercise found")
+    return answers or [nothing]
 
 
 def _notebooks(folder: Path) -> dict[str, list[Path]]:
@@ -107,9 +105,10 @@ def _defines(source: str, name: str) -> bool:
                           re.M))
 
 
-def _is_of(cells, path: Path, lesson: str, exercises: list[Exercise]) -> bool:
-    named = any(_defines(c.source, e.name) for c in cells for e in exercises)
-    return named or path.name.startswith(lesson)
+def _lessons(cells, path: Path, exercises: list[Exercise]) -> set[str]:
+    """Returns the lessons whose functions a notebook defines, or whose name it has."""
+    return {e.lesson for e in exercises if path.name.startswith(e.lesson)
+            or any(_defines(cell.source, e.name) for cell in cells)}
 
 
 def _answer(learner, exercise, of_lesson, cells, note) -> Answer:

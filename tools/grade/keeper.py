@@ -184,6 +184,7 @@ def _end_all() -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it decides
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # after what `finally` ends
     fence.keep_orphans()
     way, own = os.dup(1), psutil.Process().memory_info().rss
     os.dup2(2, 1)  # what an import prints is no verdict
