@@ -33,7 +33,8 @@ class Exercise(NamedTuple):
 def exercises(lesson: Path) -> list[Exercise]:
     """Returns the exercises of a lesson, in its order."""
     solution = nbformat.read(nb.solution(lesson), as_version=4)
-    text = "\n".join(cell.source for cell in solution.cells)
+    cells = nbformat.read(lesson, as_version=4).cells
+    text = "\n".join(cell.source for cell in cells)
     titles = HEADING.findall(text)
     found = []
     for title, cell in zip(titles, stubs.exercises(solution), strict=True):
