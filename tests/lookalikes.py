@@ -167,7 +167,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             last = len(contents) - 1
             self.send_header("Content-Range", f"bytes {start}-{last}/{len(contents)}")
         rest = contents[start:]
-        self.send_header("Content-Length", str(length or len(rest)))
+        length = len(rest) if length is None else length - start
+        self.send_header("Content-Length", str(length))
         self.end_headers()
         self.wfile.write(rest)
 
@@ -187,7 +188,7 @@ def served(folder: Path) -> Iterator[http.server.ThreadingHTTPServer]:
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    server.requests, server.faults = [], {}
+    server.folder, server.requests, server.faults = folder, [], {}
     server.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()

@@ -4,12 +4,15 @@ import dataclasses
 import hashlib
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import lookalikes
+import nbformat
 import numpy as np
 import pytest
 from PIL import Image
+from tqdm import tqdm
 
 from helpers import files
 from helpers.captions import Vocabulary
@@ -21,6 +24,7 @@ from helpers.datasets import (
 )
 from helpers.errors import DataError
 from helpers.records import image_label_dataset, picture_size, read_manifest
+from tools import notebook, run_lessons
 
 
 @pytest.fixture(autouse=True)
@@ -30,14 +34,19 @@ def data(tmp_path, monkeypatch) -> Path:
     return tmp_path / "data"
 
 
-@pytest.fixture(scope="module", params=[2014, 2017])
+years = pytest.mark.parametrize("coco", [2014, 2017], indirect=True)
+
+
+@pytest.fixture(scope="module")
 def coco(request, tmp_path_factory) -> Path:
-    return lookalikes.coco(tmp_path_factory.mktemp("real") / "coco", year=request.param)
+    year = getattr(request, "param", 2017)
+    return lookalikes.coco(tmp_path_factory.mktemp("real") / "coco", year=year)
 
 
 # COCO's folder, read --------------------------------------------------------------
 
 
+@years
 def test_pictures_and_captions_are_those_of_the_folder(coco):
     found, wanted = grab_captions(coco), lookalikes.facts(coco)
     assert {split: len(p) for split, p in found.items()} == wanted.pictures
@@ -51,6 +60,7 @@ def test_pictures_and_captions_are_those_of_the_folder(coco):
         assert len(sizes) > 4 and modes == {"L", "RGB"}
 
 
+@years
 def test_objects_have_the_numbers_and_names_of_the_folder(coco):
     numbers = set()
     for split, pictures in grab_captions(coco).items():
@@ -65,6 +75,7 @@ def test_objects_have_the_numbers_and_names_of_the_folder(coco):
     assert len(numbers) == 7 and not numbers & set(lookalikes.GAPS)
 
 
+@years
 def test_the_vocabulary_is_that_of_the_training_captions(coco):
     train, _ = grab_captions(coco).values()
     built = Vocabulary.build(text for one in train for text in one.captions)
@@ -75,6 +86,7 @@ def test_the_vocabulary_is_that_of_the_training_captions(coco):
     assert all(built.counts[built.words.index(word)] == counts[word] for word in kept)
 
 
+@years
 def test_a_split_without_its_pictures_is_left_out(coco, tmp_path):
     folder = tmp_path / "coco"
     shutil.copytree(coco, folder)
@@ -174,3 +186,147 @@ def test_a_folder_that_holds_no_tiny_imagenet_is_refused(tmp_path, monkeypatch):
     lookalikes.tiny_imagenet(tmp_path / "given", classes=2)
     monkeypatch.setattr(files, "ROOT", tmp_path)
     assert grab_tin("given") == tmp_path / "given"
+
+
+# The lessons, from the first cell to the last ----------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tin(coco) -> Path:
+    """Tiny ImageNet in the folder that holds COCO: one SOURCE for all lessons."""
+    return lookalikes.tiny_imagenet(coco, train=2, val=1)
+
+
+def run_lesson(number: str, **parameters) -> str:
+    """Runs a lesson with these parameters; returns all that it printed."""
+    [path] = notebook.lessons(files.ROOT, [number])
+    before = path.read_bytes()
+    pairs = [(name, str(value)) for name, value in parameters.items()]
+    values = run_lessons.checked([path], pairs)
+    with tqdm(disable=True) as bar:
+        done = run_lessons.execute(path, bar, values)
+    assert path.read_bytes() == before
+    texts = [out.get("text", "") for cell in done.cells if cell.cell_type == "code"
+             for out in cell.outputs]
+    assert not any("Traceback" in text for text in texts)
+    return "".join(texts)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_lesson_04_on_tiny_imagenets_layout(tin):
+    said = run_lesson("04", SOURCE=tin)  # the folder itself will do
+    assert "200 classes; a picture of" in said
+    assert "400 for training, 200 for validation" in said
+    assert "400 records, 2 of one class after the other" in said
+    assert "400 pictures, each byte as in its folder" in said
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_lesson_06_on_tiny_imagenets_layout(tin, data):
+    said = run_lesson("06", SOURCE=tin.parent, EPOCHS=1, NEW_STEPS=40)
+    assert "400 pictures of 64 x 64 in 200 classes" in said
+    assert "(200, 64, 64, 3)" in said and f"ln 200 = {np.log(200):.2f}" in said
+    assert "step 16 of 16" in said
+    [weights] = (data / "checkpoints").iterdir()  # not in the place of the drawn ones
+    assert weights.name.startswith("06_vgg-tin-")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_lesson_07_on_tiny_imagenets_layout(tin):
+    said = run_lesson("07", SOURCE=tin.parent, BATCH=8, STEPS=10, RATE_STEPS=2,
+                      NORMAL_STEPS=2, FULL_STEP=False)
+    assert "{'train': 400, 'val': 200}" in said
+    assert "restored step 10" in said and "skipped:" in said
+
+
+@years
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_lesson_08_on_cocos_layout(coco):
+    said = run_lesson("08", SOURCE=coco, LOOK=3, FROZEN=2, TUNED=2)
+    wanted = lookalikes.facts(coco)
+    for split, count in wanted.pictures.items():
+        assert f"{split:>6}: {count:5,} pictures" in said
+    [train] = [words for split, words in wanted.words.items() if "train" in split]
+    kept = sum(count >= 4 for count in train.values())
+    assert f"\n{kept + 3} ids: " in said
+    assert "val: perplexity" in said and f" of {kept + 3}\n" in said
+    assert f"{len(lookalikes.THINGS)} kinds of objects: cup dog hot dog" in said
+
+
+# Parameters ---------------------------------------------------------------------------
+
+
+def lesson_of(*cells: tuple[str, str]):
+    return nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_code_cell(source, metadata={"tags": [tag] if tag else []})
+        for tag, source in cells
+    ])
+
+
+def test_parameters_stand_behind_the_cell_that_is_tagged():
+    settings = ("parameters", "SOURCE = 'drawn'\nSTEPS = 3  # all")
+    book = lesson_of(("", "a = 1"), settings, ("", "print(SOURCE, STEPS)"))
+    assert notebook.parameters(book) == ["SOURCE", "STEPS"]
+    assert notebook.with_parameters(book, {}) == book and len(book.cells) == 3
+    for value in (5, 6):  # an earlier cell gives way
+        notebook.with_parameters(book, {"STEPS": value})
+        assert len(book.cells) == 4
+        assert book.cells[2].metadata.tags == ["injected-parameters"]
+        assert book.cells[2].source == f"# Parameters\nSTEPS = {value}"
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("3", 3), ("-1.5", -1.5), ("True", True), ("None", None), ("[1, 2]", [1, 2]),
+    ("'3'", "3"), ("drawn", "drawn"), ("/a/b c", "/a/b c"), ("data/coco", "data/coco"),
+    ("C:\\coco", "C:\\coco"), ("", ""), ("import os", "import os"),
+    ("2017-a", "2017-a"), ("os.getcwd()", "os.getcwd()"),
+])
+def test_a_value_is_a_literal_or_the_text(text, value):
+    assert run_lessons.value_of(text) == value
+    assert type(run_lessons.value_of(text)) is type(value)
+
+
+@pytest.mark.parametrize(("arguments", "line"), [
+    (["06", "-p", "EPOCH", "3"],
+     "06_vgg.ipynb: no parameter EPOCH; there are SOURCE EPOCHS NEW_STEPS"),
+    (["01", "-p", "SOURCE", "x"], "01_variable_scope.ipynb: no parameter SOURCE; "),
+    (["06", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "a name comes twice"),
+    (["06", "-p", "EPOCHS"], "expected 2 arguments"),
+])
+def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["run", *arguments])
+    monkeypatch.setattr(run_lessons, "run", lambda *_: pytest.fail("it ran"))
+    with pytest.raises(SystemExit) as caught:
+        run_lessons.main()
+    assert caught.value.code == 2
+    assert line in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("number", ["04", "06", "07", "08"])
+def test_lessons_of_pictures_name_their_source_first(number):
+    [path] = notebook.lessons(files.ROOT, [number])
+    book = nbformat.read(path, as_version=4)
+    first = next(cell for cell in book.cells if cell.cell_type == "code")
+    assert first.metadata.tags == ["parameters"]
+    assert first.source.splitlines()[0] == 'SOURCE = "drawn"'
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_run_with_parameters_leaves_the_file_alone(tmp_path, monkeypatch):
+    """One that stores its outputs stores the parameters that made them."""
+    monkeypatch.setattr(run_lessons, "ROOT", tmp_path)
+    path = tmp_path / "01_steps.ipynb"
+    book = lesson_of(("parameters", "STEPS = 3"), ("", "print(STEPS * 2)"))
+    notebook.store(path, book)
+    before = path.read_bytes()
+    assert run_lessons.run([path], False, {"STEPS": 5}) == []
+    assert path.read_bytes() == before
+    for value in (5, 6):
+        assert run_lessons.run([path], True, {"STEPS": value}) == []
+        cells = nbformat.read(path, as_version=4).cells
+        assert len(cells) == 3 and cells[2].outputs[0].text == f"{2 * value}\n"

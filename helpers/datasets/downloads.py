@@ -175,6 +175,61 @@ class Download:
         return DataError(f"{self.name}: {cause}. {self.offline} needs no network")
 
 
+def fetch_bytes(
+    url: str,
+    most: int,
+    *,
+    deadline: float = 120.0,
+    timeout: tuple[float, float] = (10.0, 30.0),
+) -> bytes:
+    """Returns the contents of a small file whose size and hash nobody has published.
+
+    Args:
+      url: where it is.
+      most: bytes that it may have.
+      deadline: seconds for all tries together.
+      timeout: seconds to connect, and seconds to hear anything.
+
+    Raises:
+      DataError: names the address and the cause.
+    """
+    with Deadline(deadline) as clock:
+        for attempt in range(RETRIES + 1):
+            try:
+                return _whole_answer(url, most, clock, timeout)
+            except _Failed as failure:
+                last = failure
+                if not clock.left() or not isinstance(failure, _Dropped):
+                    break
+                if attempt < RETRIES:
+                    time.sleep(min(PAUSE_SECONDS * 2**attempt, clock.left()))
+        cause = last if clock.left() else f"not finished after {deadline:g} s"
+    raise DataError(f"{url}: {cause}") from last
+
+
+def _whole_answer(url: str, most: int, deadline: Deadline, timeout) -> bytes:
+    """Returns all that comes from an address, if it is as much as was announced."""
+    left = _check_time(deadline)
+    timeout = min(timeout[0], left), min(timeout[1], left)
+    headers = {"Accept-Encoding": "identity"}
+    contents = bytearray()
+    with contextlib.ExitStack() as open_:
+        session = open_.enter_context(deadline.session())
+        with _network_failures(timeout):
+            response = session.get(url, headers=headers, stream=True, timeout=timeout)
+        open_.enter_context(response)
+        _check_status(response)
+        while block := _next_block(response, timeout):
+            _check_time(deadline)
+            contents += block
+            if len(contents) > most:
+                raise _Failed(f"it is longer than {most:,} bytes")
+        announced = response.headers.get("Content-Length", "")
+        if announced.isdecimal() and len(contents) < int(announced):
+            raise _Dropped(f"the connection was dropped after {len(contents):,} bytes")
+    return bytes(contents)
+
+
 def _check_time(deadline: Deadline) -> float:
     """Returns the seconds that are left; raises `_Failed` where there are none."""
     if not deadline.left():
@@ -190,6 +245,14 @@ def _continues(response: requests.Response, have: int) -> bool:
 
 def _check_answer(response: requests.Response, missing: int) -> None:
     """Raises `_Failed` where the headers show that the file is not what comes."""
+    _check_status(response)
+    announced = response.headers.get("Content-Length")
+    if announced is not None and announced != str(missing):
+        raise _Failed(f"{announced} bytes are announced, {missing:,} are missing")
+
+
+def _check_status(response: requests.Response) -> None:
+    """Raises `_Failed` where the server answers with anything but a file."""
     status = response.status_code
     if status >= 500:
         raise _Dropped(f"HTTP {status} {response.reason}")
@@ -197,9 +260,6 @@ def _check_answer(response: requests.Response, missing: int) -> None:
         raise _Failed(f"HTTP {status} {response.reason}")
     if response.headers.get("Content-Type", "").startswith("text/html"):
         raise _Failed("a web page came in its place (a login page of the network?)")
-    announced = response.headers.get("Content-Length")
-    if announced is not None and announced != str(missing):
-        raise _Failed(f"{announced} bytes are announced, {missing:,} are missing")
 
 
 def _next_block(response: requests.Response, timeout) -> bytes:

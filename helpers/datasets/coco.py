@@ -1,0 +1,262 @@
+"""COCO 2017 from its own server: the annotations, and as many pictures as you want.
+
+All of it takes 20 GB. A laptop rarely has the room: so the annotations come as the one
+archive in which they are published, and each picture by itself.
+"""
+
+import io
+import json
+import random
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from PIL import Image
+from tqdm import tqdm
+
+from helpers.arguments import whole_number
+from helpers.datasets.downloads import Download, fetch_bytes
+from helpers.errors import DataError
+from helpers.files import data_folder, whole_file
+
+_OFFLINE = 'grab_captions("drawn")'
+# One bucket, two ways to it: its own name has no certificate that browsers accept.
+_SERVERS = (
+    "https://s3.amazonaws.com/images.cocodataset.org",
+    "http://images.cocodataset.org",
+)
+ARCHIVE = Download(
+    name="annotations_trainval2017.zip",
+    urls=tuple(
+        f"{server}/annotations/annotations_trainval2017.zip" for server in _SERVERS
+    ),
+    size=252_907_541,
+    digest="sha256:113a836d90195ee1f884e704da6304dfaaecff1f023f49b6ca93c4aaae470268",
+    offline=_OFFLINE,
+)
+TRAIN, VAL = "train2017", "val2017"
+MEAN_BYTES = 163_500  # of a picture: the archive of the training pictures, shared out
+MOST_BYTES = 8 << 20  # of one picture
+MOST_PIXELS = 4096 * 4096
+THREADS = 4  # that fetch pictures
+_NAME = re.compile(r"[A-Za-z0-9_]{1,64}\.jpg")
+
+
+class _Picture(NamedTuple):
+    split: str
+    name: str
+    size: tuple[int, int]  # width and height in pixels
+
+    @property
+    def path(self) -> Path:
+        return _folder() / self.split / self.name
+
+
+def fetch_coco(pictures: int) -> Path:
+    """Fetches what is still missing of COCO's annotations and so many pictures.
+
+    The pictures are drawn at random, always the same: more of them keep those that
+    are there. It says first how much it will fetch.
+
+    Args:
+      pictures: to learn from; a tenth as many are fetched to judge by.
+
+    Returns:
+      `data/coco-download`, which holds `annotations/`, `train2017/` and `val2017/`.
+      Its annotations are those of the chosen pictures, without outlines.
+
+    Raises:
+      DataError: something cannot be fetched; names it and the cause. What came stays.
+      ValueError, TypeError: `pictures` is no whole number above 0.
+    """
+    pictures = whole_number("grab_captions: pictures", pictures, 1)
+    counts = {TRAIN: pictures, VAL: -(-pictures // 10)}
+    if not all(_is_chosen(split, count) for split, count in counts.items()):
+        _announce(counts)
+        archive = ARCHIVE.fetch()
+        for split, count in counts.items():
+            _choose(archive, split, count)
+    chosen = [one for split in counts for one in _listed(split)]
+    missing = [one for one in chosen if not one.path.is_file()]
+    if missing:
+        print(
+            f"COCO: {len(missing):,} of {len(chosen):,} pictures are missing, some "
+            f"{len(missing) * MEAN_BYTES:,} bytes"
+        )
+        _fetch_all(missing, len(chosen))
+    return _folder()
+
+
+def parse(text: str | bytes) -> Any:
+    """Returns the content of an annotation file, without the outlines of objects.
+
+    COCO's files hold a gigabyte of them, and nothing here asks for one.
+
+    Args:
+      text: JSON.
+
+    Raises:
+      ValueError: it is none.
+    """
+    return json.loads(text, object_hook=_without_outline)
+
+
+def _without_outline(entry: dict) -> dict:
+    entry.pop("segmentation", None)
+    return entry
+
+
+def _folder() -> Path:
+    return data_folder() / "coco-download"
+
+
+def _notes(kind: str, split: str) -> Path:
+    return _folder() / "annotations" / f"{kind}_{split}.json"
+
+
+def _announce(counts: dict[str, int]) -> None:
+    """Says how much will be fetched, and refuses where the disk has no room."""
+    there = data_folder() / "downloads" / ARCHIVE.name
+    first = 0 if there.is_file() else ARCHIVE.size
+    then = MEAN_BYTES * sum(counts.values())
+    print(
+        f"COCO: {first:,} bytes of annotations are to be fetched, then "
+        f"{sum(counts.values()):,} pictures of some {MEAN_BYTES:,} bytes: about "
+        f"{(first + then) / 1e6:,.0f} MB in all"
+    )
+    free = shutil.disk_usage(data_folder()).free
+    if free < first + then:
+        raise DataError(
+            f"{_folder()}: it needs {first + then:,} bytes, {free:,} are free: make "
+            "room, or ask for fewer pictures"
+        )
+
+
+def _is_chosen(split: str, count: int) -> bool:
+    """Returns whether the annotations of that many pictures are there."""
+    try:
+        captions = json.loads(_notes("captions", split).read_text())
+        return captions["info"]["chosen"] == count
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+def _choose(archive: Path, split: str, count: int) -> None:
+    """Writes the annotations of `count` pictures that have captions."""
+    captions = _member(archive, f"annotations/captions_{split}.json")
+    images = {one["id"]: one for one in captions["images"]}
+    told = sorted({one["image_id"] for one in captions["annotations"]} & set(images))
+    random.Random(7).shuffle(told)
+    chosen = set(told[:count])
+    for number in chosen:
+        _checked(images[number], f"{archive}: annotations/captions_{split}.json")
+    instances = _member(archive, f"annotations/instances_{split}.json")
+    # The captions come last: they say that all of it is there.
+    for kind, content in (("instances", instances), ("captions", captions)):
+        kept = {
+            "info": {"description": "chosen from COCO 2017", "chosen": count},
+            "images": [one for n, one in images.items() if n in chosen],
+            "annotations": [
+                one for one in content["annotations"] if one["image_id"] in chosen
+            ],
+            "categories": content.get("categories", []),
+        }
+        with whole_file(_notes(kind, split)) as temporary:
+            temporary.write_text(json.dumps(kept))
+
+
+def _member(archive: Path, name: str) -> dict:
+    """Returns one file of the archive, whose hash was compared."""
+    try:
+        with zipfile.ZipFile(archive) as file:
+            content = parse(file.read(name))
+        content["images"], content["annotations"]
+    except (LookupError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise DataError(
+            f"{archive}: its {name} is missing or not of COCO ({error})"
+        ) from error
+    return content
+
+
+def _checked(image: dict, where: str) -> _Picture:
+    """Returns a picture whose name stays in its folder and whose size is sane."""
+    name, width, height = (image.get(key) for key in ("file_name", "width", "height"))
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise DataError(f"{where}: refused, {str(name)[:60]!r} is no name of a picture")
+    if (
+        type(width) is int  # True is an int, and no number
+        and type(height) is int
+        and min(width, height) > 0
+        and width * height <= MOST_PIXELS
+    ):
+        return _Picture("", name, (width, height))
+    raise DataError(f"{where}: refused, {name} has the size {width} x {height}")
+
+
+def _listed(split: str) -> Iterator[_Picture]:
+    """Yields the chosen pictures of a split."""
+    notes = _notes("captions", split)
+    for image in json.loads(notes.read_text())["images"]:
+        yield _checked(image, str(notes))._replace(split=split)
+
+
+def _fetch_all(missing: list[_Picture], total: int) -> None:
+    """Fetches pictures, several at once; the first that fails ends it."""
+    for split in {one.split for one in missing}:
+        (_folder() / split).mkdir(parents=True, exist_ok=True)
+    there = total - len(missing)
+    with (
+        tqdm(total=total, initial=there, desc="COCO", unit=" pictures") as bar,
+        ThreadPoolExecutor(THREADS) as pool,
+    ):
+        waiting = [pool.submit(_fetch, one) for one in missing]
+        try:
+            for future in as_completed(waiting):
+                future.result()
+                bar.update()
+        except DataError as error:
+            pool.shutdown(cancel_futures=True)
+            have = there + sum(one.path.is_file() for one in missing)
+            raise DataError(
+                f"{error}. {have:,} of {total:,} pictures are there and stay; run it "
+                f"again to go on, or use {_OFFLINE}, which needs no network"
+            ) from error
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _fetch(picture: _Picture) -> None:
+    """Fetches one picture; it gets its name when it was decoded as a whole."""
+    causes = []
+    for server in _SERVERS:
+        try:
+            contents = fetch_bytes(
+                f"{server}/{picture.split}/{picture.name}", MOST_BYTES
+            )
+            _check(contents, picture)
+            with whole_file(picture.path) as temporary:
+                temporary.write_bytes(contents)
+            return
+        except DataError as error:
+            causes.append(str(error))
+    raise DataError("; ".join(causes))
+
+
+def _check(contents: bytes, picture: _Picture) -> None:
+    """Raises `DataError` unless this is the whole picture, of the size in the list."""
+    try:
+        with Image.open(io.BytesIO(contents), formats=["JPEG"]) as found:
+            if found.size != picture.size:
+                width, height = picture.size
+                raise DataError(
+                    f"{picture.name}: it has {found.size[0]} x {found.size[1]} pixels, "
+                    f"the annotations say {width} x {height}"
+                )
+            found.load()
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise DataError(f"{picture.name}: no whole JPEG came ({error})") from error
