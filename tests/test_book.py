@@ -1,0 +1,275 @@
+"""The book: built once, then every page opened in a browser, from the disk.
+
+A page may ask for files beside it and for nothing else.
+"""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from helpers.errors import DataError
+from tools import book, book_drawing, book_notebooks, book_pages, book_sphinx
+from tools import notebook as nb
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = nb.lessons(ROOT)
+HEADINGS = """() => [...document.querySelectorAll(
+    'article h1, article h2, article h3, article h4, article h5, article h6')]
+    .map(h => [Number(h.tagName[1]), h.textContent])"""
+PICTURES = """() => [...document.querySelectorAll('article img, article svg')]
+    .filter(e => !e.closest('[aria-hidden=true]'))
+    .map(e => e.getAttribute('alt') || e.getAttribute('aria-label') || '')"""
+DEAD_ENDS = """() => [...document.querySelectorAll('article a[href^="#"]')]
+    .map(a => decodeURIComponent(a.hash.slice(1)))
+    .filter(id => id && !document.getElementById(id))"""
+FOUND = """() => [...document.querySelectorAll('#search-results li a')]
+    .map(a => a.getAttribute('href').split('?')[0].split('#')[0])"""
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    """The folder of a finished book."""
+    folder = tmp_path_factory.mktemp("book") / "book"
+    book.make(folder, epub=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def visit(browser):
+    """Opens files in one theme and notes what goes wrong on the way."""
+    opened = []
+
+    def open_in(theme):
+        context = browser.new_context(color_scheme=theme)
+        opened.append(context)
+        page, wrong = context.new_page(), []
+        context.add_init_script(f"localStorage.setItem('mode', '{theme}')")
+        page.on("request", lambda r: r.url.startswith(("file:", "data:", "blob:"))
+                or wrong.append(f"outside: {r.url}"))
+        page.on("requestfailed", lambda r: wrong.append(f"failed: {r.url}"))
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on("console", lambda message: message.type == "error"
+                and wrong.append(f"console: {message.text}"))
+        return page, wrong
+
+    yield open_in
+    for context in opened:
+        context.close()
+
+
+def htmls(folder):
+    return sorted(folder.rglob("*.html"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_opens_with_no_network_and_no_error(pages, visit, theme):
+    page, wrong = visit(theme)
+    found = htmls(pages)
+    assert len(found) > len(LESSONS) + 20
+    for path in found:
+        page.goto(path.as_uri(), wait_until="load")
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        assert not wrong, f"{path.relative_to(pages)}: {wrong[:3]}"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_headings_in_order_pictures_with_words_and_links_that_lead_on(pages, visit):
+    page, _ = visit("light")
+    pictures = 0
+    for path in htmls(pages):
+        page.goto(path.as_uri(), wait_until="domcontentloaded")
+        name = path.relative_to(pages).as_posix()
+        levels = [level for level, _ in page.evaluate(HEADINGS)]
+        assert levels[:1] == [1] and levels.count(1) == 1, name
+        steps = zip(levels, levels[1:], strict=False)
+        assert all(after <= before + 1 for before, after in steps), name
+        words = page.evaluate(PICTURES)
+        assert all(words), name
+        pictures += len(words)
+        assert page.evaluate(DEAD_ENDS) == [], name
+    assert pictures > 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words, lesson", [
+    ("QueueRunner", "03_queues_and_coordinators"),
+    ("IndexedSlices", "05_multi_tower_linear_regression"),
+])
+def test_the_search_finds_from_the_disk(pages, visit, words, lesson):
+    page, wrong = visit("light")
+    page.goto((pages / "search.html").as_uri() + f"?q={words}")
+    page.locator("#search-results li a").first.wait_for(timeout=60_000)
+    page.wait_for_function("document.querySelector('.search-summary')"
+                           "?.textContent.match(/[0-9]+ page|found/)", timeout=60_000)
+    assert f"notebooks/{lesson}.html" in page.evaluate(FOUND)
+    assert "glossary.html" in page.evaluate(FOUND)
+    assert not [w for w in wrong if w.startswith("outside")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_figure_stands_on_white_and_a_formula_in_the_ink_of_the_text(
+        pages, visit, theme):
+    page, _ = visit(theme)
+    lesson = next(path for path in LESSONS if path.name.startswith("05"))
+    page.goto((pages / "notebooks" / f"{lesson.stem}.html").as_uri())
+    figure = page.locator(".cell_output img").first
+    assert figure.evaluate("e => getComputedStyle(e).filter") == "none"
+    # Matplotlib's ground is white and opaque; the theme's is white too.
+    assert figure.evaluate("e => getComputedStyle(e).backgroundColor") in (
+        "rgb(255, 255, 255)", *["rgba(0, 0, 0, 0)"] * (theme == "light"))
+    formula = page.locator("svg.formula").first
+    ink = formula.evaluate("e => getComputedStyle(e).fill")
+    assert ink == formula.evaluate("e => getComputedStyle(e.parentElement).color")
+
+
+@pytest.mark.slow
+def test_by_keyboard_a_reader_reaches_the_text_and_opens_a_solution(pages, visit):
+    page, _ = visit("light")
+    page.goto((pages / "notebooks" / f"{LESSONS[0].stem}.html").as_uri())
+    page.keyboard.press("Tab")
+    assert "main" in page.evaluate("document.activeElement.textContent").lower()
+    solution = page.locator("details.hide summary").first
+    solution.focus()
+    page.keyboard.press("Enter")
+    assert solution.evaluate("e => e.parentElement.open")
+
+
+@pytest.mark.slow
+def test_links_between_pages_are_whole(pages):
+    ids = {path: set(re.findall(r'\bid="([^"]+)"', path.read_text("utf-8")))
+           for path in htmls(pages)}
+    for path in ids:
+        for link in re.findall(r'<a [^>]*href="([^"]+)"', path.read_text("utf-8")):
+            if re.match(r"(https?|mailto):", link):
+                continue
+            name, _, anchor = link.partition("#")
+            target = (path.parent / name).resolve() if name else path
+            assert target.exists(), f"{path.name}: {link}"
+            assert not anchor or target not in ids or anchor in ids[target], link
+
+
+@pytest.mark.slow
+def test_a_solution_is_folded_under_each_exercise(pages):
+    for lesson in LESSONS:
+        text = (pages / "notebooks" / f"{lesson.stem}.html").read_text("utf-8")
+        wanted = len(book_notebooks.solved(lesson))
+        assert text.count(book_notebooks.SHOW) == wanted >= 2
+
+
+@pytest.mark.slow
+def test_the_epub_is_a_whole_archive_with_every_lesson(pages):
+    import zipfile
+
+    with zipfile.ZipFile(pages / "course.epub") as archive:
+        assert archive.testzip() is None
+        names = archive.namelist()
+    assert names[0] == "mimetype"
+    for lesson in LESSONS:
+        assert any(name.endswith(f"notebooks/{lesson.stem}.xhtml") for name in names)
+
+
+@pytest.mark.slow
+def test_a_book_of_ours_gives_way_and_a_folder_of_yours_is_left_alone(
+        pages, tmp_path, monkeypatch):
+    def build(source, output, builder):
+        Path(output, "index.html").write_text("new")
+
+    monkeypatch.setattr(book, "build", build)
+    monkeypatch.setattr(book, "write_source", lambda folder: None)
+    ours, yours = tmp_path / "ours", tmp_path / "yours"
+    book.make(ours)
+    book.make(ours)
+    assert (ours / "index.html").read_text() == "new"
+    yours.mkdir()
+    (yours / "diary.txt").write_text("mine")
+    with pytest.raises(DataError, match="was not made by"):
+        book.make(yours)
+    assert [path.name for path in yours.iterdir()] == ["diary.txt"]
+
+
+def test_an_interrupt_keeps_the_book_that_was_there(tmp_path, monkeypatch):
+    def interrupted(source, output, builder):
+        Path(output, "half.html").write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(book, "write_source", lambda folder: None)
+    monkeypatch.setattr(book, "build", lambda source, output, builder:
+                        Path(output, "index.html").write_text("old"))
+    book.make(tmp_path / "book")
+    monkeypatch.setattr(book, "build", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        book.make(tmp_path / "book")
+    assert (tmp_path / "book" / "index.html").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["book"]
+
+
+def test_each_pitfall_of_the_lessons_has_a_row():
+    text = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")
+    page = book_pages.pitfall_page(text)
+    assert page.count("](#cell-") == len(book_pages.pitfalls()) > 50
+    first = next(iter(book_pages.pitfalls()))
+    lost = re.sub(rf"^.*{first[0]}: {re.escape(first[1])}.*$", "", text, flags=re.M)
+    with pytest.raises(ValueError, match="docs/pitfalls.md"):
+        book_pages.pitfall_page(lost)
+    with pytest.raises(ValueError, match="lesson 01"):
+        book_pages.pitfall_page(text + "\n| a | b | 01: no such pitfall |\n")
+
+
+def test_each_term_is_quoted_from_its_lesson():
+    terms = (book.SETTINGS / "terms.txt").read_text("utf-8")
+    page = book_pages.glossary_page(terms)
+    assert page.count("\n:   ") == len(terms.splitlines()) - 1 > 80
+    with pytest.raises(ValueError, match="stands in 0 cells"):
+        book_pages.glossary_page("shelf | 01 | no lesson says this")
+
+
+def test_an_error_message_is_listed_with_its_cell():
+    found = book_pages.errors()
+    [message] = [m for m in found if "is not an element of this graph" in m]
+    assert found[message].lesson.name.startswith("01")
+    assert "PipelineStalled" in book_pages.error_page()
+
+
+@pytest.mark.parametrize("text, words, count, quote", [
+    ("One. Two is *here*. Three.", "*here*", 1, "Two is *here*."),
+    ("One. Two is *here*. Three.", "*here*", 2, "Two is *here*. Three."),
+    ("## Head\n\n(A [link](a.ipynb) stands here.) Not this.", "stands", 1,
+     "A link stands here."),
+    ("A `x.y` is. It ends so:", "ends", 1, "It ends so."),
+])
+def test_a_quote_is_whole_sentences(text, words, count, quote):
+    assert book_pages.quoted(text, words, count) == quote
+
+
+def test_a_lesson_for_the_book_has_targets_sentences_and_solutions():
+    lesson = LESSONS[0]
+    before = lesson.read_bytes()
+    notebook = book_notebooks.for_book(lesson)
+    assert lesson.read_bytes() == before
+    stored = nbformat.read(lesson, as_version=4).cells
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert all(f"({cell.id})=" in text for cell in stored)
+    shown = [s for cell in notebook.cells for s in cell.metadata.get("figures", [])]
+    assert shown and all(shown)
+    assert "BEGIN SOLUTION" not in text
+
+
+def test_a_formula_is_drawn_with_its_tex_as_its_text():
+    drawing = book_sphinx.svg(r"\frac{2}{n} X^\top < y")
+    assert r'aria-label="\frac{2}{n} X^\top &lt; y"' in drawing
+    assert 'fill="currentColor"' in drawing and "#ffffff" not in drawing
+    with pytest.raises(ValueError):
+        book_sphinx.svg(r"\nosuchcommand{2}")
+
+
+def test_the_house_is_drawn_without_a_script():
+    page = book_drawing.drawn("a\n```mermaid\nflowchart TD\n  x --> y\n  y --> z\n"
+                              "  x --> z\n```\nb")
+    assert "mermaid" not in page and page.count("<rect") == 3
+    assert page.count("<polyline") == 3 and "x imports y, z" in page

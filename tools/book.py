@@ -1,0 +1,142 @@
+"""Builds the course as a book: pages for a browser that need no network.
+
+    python3 course.py book             # build/book/index.html
+    python3 course.py book --epub      # build/book/course.epub too, for a reader
+
+The lessons are shown with their stored outputs; nothing is run. A warning is an error.
+The book is made beside the old one and takes its place when it is whole.
+"""
+
+import argparse
+import contextlib
+import io
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from tqdm import tqdm
+
+from helpers.errors import DataError
+from helpers.files import ROOT, whole_folder
+from helpers.manifest import clear_way, write_manifest
+from tools import book_notebooks, book_pages
+from tools import notebook as nb
+from tools.book_drawing import drawn
+
+BOOK = ROOT / "build" / "book"
+MADE_BY = "course.py book"
+SETTINGS = ROOT / "docs" / "book"
+DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/promises.md",
+             "docs/guide.md")
+
+
+def write_source(folder: Path) -> None:
+    """Fills a folder with what Sphinx reads: lessons, documents, made pages.
+
+    Args:
+      folder: an empty one. Paths in it are those of the project, so links hold.
+    """
+    for lesson in nb.lessons(ROOT):
+        _write(folder / lesson.relative_to(ROOT),
+               nbformat.writes(book_notebooks.for_book(lesson)))
+    for name in DOCUMENTS:
+        if (ROOT / name).exists():
+            _write(folder / name, drawn((ROOT / name).read_text("utf-8")))
+    pitfalls = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")
+    _write(folder / "docs" / "pitfalls.md", book_pages.pitfall_page(pitfalls))
+    _write(folder / "errors.md", book_pages.error_page())
+    terms = (SETTINGS / "terms.txt").read_text("utf-8")
+    _write(folder / "glossary.md", book_pages.glossary_page(terms))
+    front = (SETTINGS / "index.md").read_text("utf-8")
+    _write(folder / "index.md", book_pages.front_page(front))
+    for name, text in book_pages.reference():
+        _write(folder / "reference" / f"{name}.md", text)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # In the book the front page stands for the README.
+    text = re.sub(r"\]\(((?:\.\./)*)README\.md\)", r"](\1index.md)", text)
+    path.write_text(text, encoding="utf-8")
+
+
+def build(source: Path, output: Path, builder: str) -> None:
+    """Runs Sphinx once, with a bar that counts pages read and pages written.
+
+    Args:
+      source: what `write_source` filled.
+      output: gets the pages.
+      builder: `"html"` or `"epub"`.
+
+    Raises:
+      DataError: Sphinx warned of something; its words are in the message.
+    """
+    from sphinx.application import Sphinx
+
+    pages = sum(path.suffix in (".md", ".ipynb") for path in source.rglob("*"))
+    warnings = io.StringIO()
+    with tqdm(total=2 * pages, unit="page", desc=builder, dynamic_ncols=True) as bar:
+        app = Sphinx(source, SETTINGS, output, source.parent / "trees", builder,
+                     status=None, warning=warnings, warningiserror=True)
+        app.connect("source-read", lambda app, page, text: _tick(bar, page))
+        app.connect("html-page-context", lambda app, page, *rest: _tick(bar, page))
+        app.build()
+        bar.update(bar.total - bar.n)
+    if app.statuscode:
+        raise DataError(f"the book is not whole:\n{warnings.getvalue().strip()}")
+
+
+def _tick(bar: tqdm, page: str) -> None:
+    bar.set_postfix_str(page, refresh=False)
+    bar.update(min(1, bar.total - bar.n))
+
+
+def make(book: Path = BOOK, epub: bool = False) -> list[Path]:
+    """Makes the book and returns what to open.
+
+    Args:
+      book: the folder. One that this command made gives way; another is left alone.
+      epub: make `course.epub` in it too.
+
+    Raises:
+      DataError: Sphinx warned, the folder is somebody else's, or there is no room.
+    """
+    with whole_folder(book) as new, tempfile.TemporaryDirectory() as work:
+        source = Path(work) / "source"
+        write_source(source)
+        build(source, new, "html")
+        found = [book / "index.html"]
+        if epub:
+            build(source, Path(work) / "epub", "epub")
+            [made] = (Path(work) / "epub").glob("*.epub")
+            shutil.copyfile(made, new / "course.epub")
+            found.append(book / "course.epub")
+        write_manifest(new, made_by=MADE_BY)
+        clear_way(book, MADE_BY)
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="course.py book", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--epub", action="store_true", help="an EPUB as well")
+    options = parser.parse_args(arguments)
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    try:
+        found = make(epub=options.epub)
+    except DataError as error:
+        print(f"course.py book: {error}", file=sys.stderr)
+        return 1
+    print("Open", " or ".join(path.relative_to(ROOT).as_posix() for path in found))
+    return 0
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(main(sys.argv[1:]))
+    sys.exit("\nstopped")

@@ -1,0 +1,213 @@
+"""Pages of the book that are made from the lessons, the documents and `helpers`."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+
+from tools import architecture, readme
+from tools import notebook as nb
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADING = re.compile(r"^#+ (.+)$", re.M)
+PITFALL = re.compile(r"^> \*\*Pitfall: (.+?)\*\*", re.M)
+ERROR = re.compile(r"^(?:\w+\.)*([A-Z]\w*(?:Error|Exception|Stalled|Died))\b: .+", re.M)
+SENTENCE = re.compile(r"(?<=[.?!])[\"')]* (?=[\"'(`*\dA-Z])")
+ROW = re.compile(r"^\| (.+) \| (.+) \| (\d\d): (.+?) \|$", re.M)
+
+
+class Place(NamedTuple):
+    """A cell of a lesson, the heading that it stands under, and what follows it."""
+
+    lesson: Path
+    cell: nbformat.NotebookNode
+    heading: str
+    after: str  # the next markdown, or ""
+
+    def link(self, words: str = "") -> str:
+        """Returns a link in the book: the lesson's number and the heading.
+
+        Args:
+          words: the heading is the last one before them, if the cell has several.
+        """
+        above = self.cell.source.split(words)[0] if words else ""
+        heading = [self.heading, *HEADING.findall(above)][-1]
+        return f"[{self.lesson.name[:2]} {heading}](#{self.cell.id})"
+
+
+def places(root: Path = ROOT) -> Iterator[Place]:
+    """Yields every cell of every lesson, in reading order."""
+    for lesson in nb.lessons(root):
+        cells = nbformat.read(lesson, as_version=4).cells
+        heading = ""
+        for i, cell in enumerate(cells):
+            after = next((c.source for c in cells[i + 1:]
+                          if c.cell_type == "markdown"), "")
+            yield Place(lesson, cell, heading, after)
+            if cell.cell_type == "markdown":
+                heading = [heading, *HEADING.findall(cell.source)][-1]
+
+
+def pitfalls(root: Path = ROOT) -> dict[tuple[str, str], Place]:
+    """Returns the cell of each pitfall, by the lesson's number and its name."""
+    return {
+        (place.lesson.name[:2], name.rstrip(".?")): place
+        for place in places(root) if place.cell.cell_type == "markdown"
+        for name in PITFALL.findall(place.cell.source)
+    }
+
+
+def pitfall_page(text: str, root: Path = ROOT) -> str:
+    """Returns `docs/pitfalls.md` with a link to the cell in its last column.
+
+    Raises:
+      ValueError: a row and the lessons' pitfalls do not fit one to one; names one.
+    """
+    there = pitfalls(root)
+    rows = {(number, name): (see, why) for see, why, number, name in ROW.findall(text)}
+    for number, name in there.keys() ^ rows.keys():
+        where = "docs/pitfalls.md" if (number, name) in there else f"lesson {number}"
+        raise ValueError(f"pitfall '{number}: {name}' is not in {where}")
+
+    def linked(match):
+        see, why, number, name = match.groups()
+        target = there[number, name].cell.id
+        return f"| {see} | {why} | [{number}: {name}](#{target}) |"
+
+    return ROW.sub(linked, text)
+
+
+def errors(root: Path = ROOT) -> dict[str, Place]:
+    """Returns every error message that a lesson's output shows, and its first cell."""
+    found = {}
+    for place in places(root):
+        for output in place.cell.get("outputs", []):
+            text = re.sub(r"\n  (?=\S)", " ", output.get("text", ""))
+            for match in ERROR.finditer(text):
+                found.setdefault(match.group(), place)
+    return dict(sorted(found.items(), key=lambda item: item[0].lower()))
+
+
+def error_page(root: Path = ROOT) -> str:
+    """Returns the page of error messages, and what the lesson says of each."""
+    lines = [
+        "# Error messages",
+        "Every error that a lesson provokes, in the words that Python or TensorFlow "
+        "print, with what the lesson says next. Search this page for a piece of your "
+        "own message.",
+        "| message | what the lesson says of it | where |", "| --- | --- | --- |",
+    ]
+    for message, place in errors(root).items():
+        shown = message.replace("|", "\\|").replace("`", "'")
+        lines.append(f"| `{shown}` | {first_sentences(place.after)} | {place.link()} |")
+    return "\n\n".join(lines[:2]) + "\n\n" + "\n".join(lines[2:]) + "\n"
+
+
+def first_sentences(text: str, words: int = 12) -> str:
+    """Returns the first sentence of a text, and the next while it is short."""
+    paragraph = re.sub(r"^> ?", "", text, flags=re.M).split("\n\n")[0].replace("\n", " ")
+    if re.match(r"#|\||-|```", paragraph):
+        return ""
+    taken = ""
+    for sentence in re.split(r"(?<=[.?!:]) (?=[A-Z`*])", paragraph):
+        taken = f"{taken} {sentence}".strip()
+        if len(taken.split()) >= words:
+            break
+    return _without_local_links(taken).replace("|", "\\|")
+
+
+def glossary_page(terms: str, root: Path = ROOT) -> str:
+    """Returns the glossary: each term with the sentence that defines it in its cell.
+
+    Args:
+      terms: lines of term, lesson, words of the sentence and number of sentences,
+        parted by ` | `; a line that begins with # says nothing.
+      root: the project's folder.
+
+    Raises:
+      ValueError: the words of a term are not in its lesson, or in several cells.
+    """
+    cells = [place for place in places(root) if place.cell.cell_type == "markdown"]
+    lines = ["# Glossary", "", "The words that the course defines, each in the "
+             "sentence of the lesson that does it.", ""]
+    rows = [line.split(" | ") for line in terms.splitlines() if line[:1] not in "#"]
+    for term, number, words, *count in sorted(rows, key=lambda r: r[0].strip("`").lower()):
+        found = [place for place in cells if words in place.cell.source
+                 and place.lesson.name.startswith(number)]
+        if len(found) != 1:
+            raise ValueError(f"glossary, {term}: {words!r} stands in {len(found)} cells "
+                             f"of lesson {number}, not in one")
+        sentence = quoted(found[0].cell.source, words, int((count or [1])[0]))
+        lines += [term, f":   {sentence} {found[0].link(words)}", ""]
+    return "\n".join(lines)
+
+
+def quoted(text: str, words: str, count: int) -> str:
+    """Returns so many sentences of a text, from the one with the given words on."""
+    [paragraph] = [part for part in re.split(r"\n\n|\n(?=- )", text) if words in part]
+    paragraph = re.sub(r"^> ?", "", paragraph, flags=re.M).replace("\n", " ")
+    sentences = SENTENCE.split(paragraph)
+    first = next(i for i, sentence in enumerate(sentences) if words in sentence)
+    taken = " ".join(sentences[first:first + count])
+    taken = re.sub(r"^\*\*(?:Predict|Pitfall)[^*]*\*\* ", "", taken)
+    if taken.count("(") != taken.count(")"):
+        taken = taken.strip("()")
+    taken = re.sub(r":$", ".", taken)
+    return _without_local_links(taken)
+
+
+def _without_local_links(text: str) -> str:
+    """Returns Markdown whose links to files are their words."""
+    return re.sub(r"\[([^\]]+)\]\((?!#|http)[^)]*\)", r"\1", text)
+
+
+def lesson_table() -> str:
+    """Returns the README's table of lessons, with links from the front page."""
+    return "\n".join(readme.table().splitlines()[1:-1])
+
+
+def front_page(text: str) -> str:
+    """Returns `docs/book/index.md` with its table of lessons and its film."""
+    return text.replace("```{lessons}\n```", lesson_table()).replace(
+        "```{film}\n```", film())
+
+
+def film() -> str:
+    """Returns the queue film that lesson 03 stored, as HTML; "" without one."""
+    for place in places():
+        if ".film(" in place.cell.source or "film(" in place.cell.source:
+            for output in place.cell.get("outputs", []):
+                if html := output.get("data", {}).get("text/html"):
+                    return f"```{{raw}} html\n{html}\n```"
+    return ""
+
+
+def reference() -> Iterator[tuple[str, str]]:
+    """Yields (name, text) of each page on `helpers`, in the order of its layers."""
+    rooms = architecture.rooms()
+    names = [name for name in rooms if name != "checks"]
+    yield "index", "\n".join([
+        "# Reference of `helpers`", "",
+        "What the lessons have taught and use again, from its docstrings. [The "
+        "house on one page](../docs/architecture.md) says what needs what.", "",
+        "```{toctree}", ":maxdepth: 1", "", *names, "```", ""])
+    for name in names:
+        modules = [f"helpers.{name}"]
+        if len(rooms[name]) > 1 and not _exports(rooms[name]):
+            modules += [f"helpers.{name}.{file.stem}" for file in rooms[name]
+                        if not file.stem.startswith("_")]
+        blocks = [f"```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n```"
+                  for module in modules]
+        yield name, "\n\n".join([f"# `helpers.{name}`", *blocks]) + "\n"
+
+
+def _exports(files: list[Path]) -> bool:
+    """Returns whether a package says in `__all__` what is public."""
+    [init] = [file for file in files if file.stem == "__init__"]
+    return "__all__" in {
+        getattr(target, "id", "") for node in ast.parse(init.read_text("utf-8")).body
+        if isinstance(node, ast.Assign) for target in node.targets
+    }

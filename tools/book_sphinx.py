@@ -1,0 +1,91 @@
+"""What Sphinx has to learn for the book: formulas, figures, docstrings, old names.
+
+A Sphinx extension. Matplotlib draws a formula into the text, with no script, no font
+and no network; its ink takes the text's colour, so it can be read on a light page and
+on a dark one. Its TeX is its text alternative, as a figure's is its sentence.
+"""
+
+import html
+import io
+import re
+
+from docutils import nodes
+from matplotlib.font_manager import FontProperties
+from matplotlib.mathtext import math_to_image
+
+POINTS = 12  # what the drawing's size is measured against
+HEAD = ('<svg class="formula" role="img" aria-label="{tex}" fill="currentColor" '
+        'xmlns="http://www.w3.org/2000/svg" '
+        'xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{box}" '
+        'style="width:{width:.2f}em;height:{height:.2f}em;'
+        'vertical-align:-{below:.2f}em">')
+
+
+def svg(tex: str) -> str:
+    """Returns a formula as an inline SVG that scales with the text.
+
+    Args:
+      tex: the formula in the part of TeX that Matplotlib knows, without dollars.
+
+    Raises:
+      ValueError: Matplotlib cannot read it; says where.
+    """
+    file = io.BytesIO()
+    font = FontProperties(size=POINTS, math_fontfamily="cm")
+    below = math_to_image(f"${tex}$", file, prop=font, dpi=72, format="svg")
+    text = file.getvalue().decode()
+    box = re.search(r'viewBox="([^"]+)"', text)[1]
+    width, height = (float(number) / POINTS for number in box.split()[2:])
+    # The glyphs stay; the white ground and the black ink go.
+    ground = r'<g id="patch_1">.*?</g>'
+    body = re.search(r"<defs>.*</svg>", re.sub(ground, "", text, flags=re.S), re.S)[0]
+    body = re.sub(r"<style.*?</style>|<!--.*?-->|(?<=<g) id=\"\w+\"", "", body,
+                  flags=re.S)
+    return HEAD.format(tex=html.escape(tex), box=box, width=width, height=height,
+                       below=below / POINTS) + body
+
+
+def _visit(self, node):
+    self.body.append(svg(node.astext()))
+    raise nodes.SkipNode
+
+
+def _visit_block(self, node):
+    self.body.append(f'<p class="formula">{svg(node.astext())}</p>')
+    raise nodes.SkipNode
+
+
+def text_alternatives(app, doctree):
+    """Gives each figure of a lesson its sentence, which myst-nb leaves behind."""
+    for cell in doctree.findall(nodes.container):
+        sentences = cell.get("cell_metadata", {}).get("figures", [])
+        if sentences:
+            images = list(cell.findall(nodes.image))
+            for image, sentence in zip(images, sentences, strict=True):
+                image["alt"] = sentence
+
+
+def examples(app, what, name, obj, options, lines):
+    """Marks the indented block of a module's docstring as the code that it is."""
+    if what != "module":
+        return
+    for i in range(len(lines) - 1, 0, -1):
+        if lines[i].startswith("    ") and not lines[i - 1].strip():
+            below = next((line for line in lines[i - 1::-1] if line.strip()), "")
+            if not below.startswith("    "):
+                lines[i:i] = ["::", ""]
+
+
+def no_plain_fields(app, what, name, obj, skip, options):
+    """Leaves out the fields of a named tuple: its docstring says what they are."""
+    alias = (getattr(obj, "__doc__", "") or "").startswith("Alias for field number")
+    return True if alias else None
+
+
+def setup(app):
+    """Registers all of it; `html_math_renderer` names the renderer."""
+    app.add_html_math_renderer("mathtext", (_visit, None), (_visit_block, None))
+    app.connect("doctree-read", text_alternatives)
+    app.connect("autodoc-process-docstring", examples, priority=100)
+    app.connect("autodoc-skip-member", no_plain_fields)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
