@@ -1,6 +1,7 @@
 """Pages of the book that are made from the lessons, the documents and `helpers`."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,17 +39,21 @@ class Place(NamedTuple):
         return f"[{self.lesson.name[:2]} {heading}](#{self.cell.id})"
 
 
-def places(root: Path = ROOT) -> Iterator[Place]:
-    """Yields every cell of every lesson, in reading order."""
-    for lesson in nb.lessons(root):
-        cells = nbformat.read(lesson, as_version=4).cells
-        heading = ""
-        for i, cell in enumerate(cells):
-            after = next((c.source for c in cells[i + 1:]
-                          if c.cell_type == "markdown"), "")
-            yield Place(lesson, cell, heading, after)
-            if cell.cell_type == "markdown":
-                heading = [heading, *HEADING.findall(cell.source)][-1]
+@functools.cache
+def places(root: Path = ROOT) -> tuple[Place, ...]:
+    """Returns every cell of every lesson, in reading order; reads each file once."""
+    return tuple(place for lesson in nb.lessons(root) for place in _places(lesson))
+
+
+def _places(lesson: Path) -> Iterator[Place]:
+    cells = nbformat.read(lesson, as_version=4).cells
+    heading = ""
+    for i, cell in enumerate(cells):
+        after = next((c.source for c in cells[i + 1:]
+                      if c.cell_type == "markdown"), "")
+        yield Place(lesson, cell, heading, after)
+        if cell.cell_type == "markdown":
+            heading = [heading, *HEADING.findall(cell.source)][-1]
 
 
 def pitfalls(root: Path = ROOT) -> dict[tuple[str, str], Place]:
@@ -108,7 +113,8 @@ def error_page(root: Path = ROOT) -> str:
 
 def first_sentences(text: str, words: int = 12) -> str:
     """Returns the first sentence of a text, and the next while it is short."""
-    paragraph = re.sub(r"^> ?", "", text, flags=re.M).split("\n\n")[0].replace("\n", " ")
+    paragraph = re.sub(r"^> ?", "", text, flags=re.M).split("\n\n")[0]
+    paragraph = paragraph.replace("\n", " ")
     if re.match(r"#|\||-|```", paragraph):
         return ""
     taken = ""
@@ -134,12 +140,13 @@ def glossary_page(terms: str, root: Path = ROOT) -> str:
     lines = ["# Glossary", "", "The words that the course defines, each in the "
              "sentence of the lesson that does it.", ""]
     rows = [line.split(" | ") for line in terms.splitlines() if line[:1] not in "#"]
-    for term, number, words, *count in sorted(rows, key=lambda r: r[0].strip("`").lower()):
+    rows.sort(key=lambda row: row[0].strip("`").lower())
+    for term, number, words, *count in rows:
         found = [place for place in cells if words in place.cell.source
                  and place.lesson.name.startswith(number)]
         if len(found) != 1:
-            raise ValueError(f"glossary, {term}: {words!r} stands in {len(found)} cells "
-                             f"of lesson {number}, not in one")
+            raise ValueError(f"glossary, {term}: {words!r} stands in {len(found)} "
+                             f"cells of lesson {number}, not in one")
         sentence = quoted(found[0].cell.source, words, int((count or [1])[0]))
         lines += [term, f":   {sentence} {found[0].link(words)}", ""]
     return "\n".join(lines)
@@ -178,7 +185,7 @@ def front_page(text: str) -> str:
 def film() -> str:
     """Returns the queue film that lesson 03 stored, as HTML; "" without one."""
     for place in places():
-        if ".film(" in place.cell.source or "film(" in place.cell.source:
+        if "film(" in place.cell.source:
             for output in place.cell.get("outputs", []):
                 if html := output.get("data", {}).get("text/html"):
                     return f"```{{raw}} html\n{html}\n```"
