@@ -66,9 +66,7 @@ def text_alternatives(app, doctree):
 
 
 def examples(app, what, name, obj, options, lines):
-    """Marks the indented block of a module's docstring as the code that it is."""
-    if what != "module":
-        return
+    """Marks an indented block behind a blank line as the code that it is."""
     for i in range(len(lines) - 1, 0, -1):
         if lines[i].startswith("    ") and not lines[i - 1].strip():
             below = next((line for line in lines[i - 1::-1] if line.strip()), "")

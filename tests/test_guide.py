@@ -1,0 +1,69 @@
+"""The instructor's guide: its minutes are those of the notebooks, its advice theirs."""
+
+import re
+
+import nbformat
+import pytest
+
+from tools import guide
+from tools import notebook as nb
+
+LESSONS = {path.name[:2]: path for path in nb.lessons(guide.ROOT)}
+ROW = re.compile(r"^\| \[(\d\d) .+?\) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", re.M)
+SKIPPED = re.compile(r"^\*\*Short of time:\*\* (.+)$", re.M)
+
+
+@pytest.fixture(scope="module")
+def text():
+    return guide.GUIDE.read_text("utf-8")
+
+
+def test_the_minutes_are_those_of_the_notebooks(text):
+    """A word more or less in a lesson may turn the rounding: one step is let pass."""
+    fresh = {row[0]: [int(n) for n in row[1:]] for row in ROW.findall(guide.guide())}
+    stored = {row[0]: [int(n) for n in row[1:]] for row in ROW.findall(text)}
+    assert stored.keys() == fresh.keys() == LESSONS.keys()
+    for number, row in fresh.items():
+        near = [abs(a - b) <= guide.STEP for a, b in zip(row, stored[number],
+                                                         strict=True)]
+        assert all(near), f"lesson {number}: run python -m tools.guide"
+        read, run, exercises, total = stored[number]
+        assert total == read + run + exercises * guide.MINUTES_PER_EXERCISE
+
+
+def test_all_but_the_numbers_is_made_from_the_lessons(text):
+    def words(page):
+        return re.sub(r"\d+", "#", page)
+
+    assert words(text) == words(guide.guide()), "run: python -m tools.guide"
+
+
+def test_words_runs_and_exercises_are_counted(tmp_path):
+    cells = [nbformat.v4.new_markdown_cell("word " * 1000),
+             nbformat.v4.new_code_cell("one, two = f(3)"),
+             nbformat.v4.new_code_cell("pass", metadata={"tags": ["exercise"]})]
+    path = tmp_path / "99_made_up.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    found = guide.minutes(path, {"99": 61.0})
+    assert found == guide.Minutes(read=10, run=2, exercises=1)  # 1005 words
+    assert found.total() == 10 + 2 + 15 and found.total(exercises=0) == 12
+
+
+def test_a_half_day_that_is_too_long_is_refused(monkeypatch):
+    monkeypatch.setattr(guide, "PLANS", {"Too much": [{"01": 2, "02": 2, "03": 3}]})
+    with pytest.raises(ValueError, match="half day 1 of 'Too much' takes"):
+        guide.guide()
+
+
+def test_what_to_skip_are_sections_of_the_lesson():
+    for number, advice in guide._advice().items():
+        if number == "head":
+            continue
+        cells = nbformat.read(LESSONS[number], as_version=4).cells
+        headings = set(re.findall(r"^#+ (.+)$", "\n".join(
+            c.source for c in cells if c.cell_type == "markdown"), re.M))
+        named = re.findall(r"(?<!\w)\*([^*]+)\*", SKIPPED.search(advice)[1])
+        assert named
+        for name in named:
+            assert any(name in heading for heading in headings), f"{number}: {name}"
+        assert advice.count("?") >= 3 and "**Where readers stumble**" in advice

@@ -1,0 +1,187 @@
+"""The instructor's guide, docs/guide.md: minutes from the notebooks, and advice.
+
+    python -m tools.guide                # write docs/guide.md
+    python -m tools.guide --measure      # run every lesson first, and note its seconds
+
+Minutes are rounded up to five. `docs/book/seconds.json` holds what was measured; a
+lesson that is not in it counts with the minutes that stand at its head.
+"""
+
+import argparse
+import json
+import math
+import re
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from tqdm import tqdm
+
+from helpers.files import ROOT, whole_file
+from tools import notebook as nb
+from tools import readme, stubs
+
+GUIDE = ROOT / "docs" / "guide.md"
+TEACHING = ROOT / "docs" / "book" / "teaching.md"
+SECONDS = ROOT / "docs" / "book" / "seconds.json"
+WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 200, 15, 5
+HALF_DAY = 180  # minutes, without breaks
+# Half days: lessons, and how many exercises of each are done in the room.
+PLANS = {
+    "One day": [{"01": 1, "02": 0, "03": 1}, {"04": 0, "05": 1, "10": 0}],
+    "Two days": [{"01": 1, "02": 1, "03": 1}, {"04": 1, "05": 2},
+                 {"06": 1, "07": 1}, {"09": 0, "10": 1, "11": 1}],
+}
+
+
+class Minutes(NamedTuple):
+    """What one lesson takes.
+
+    Attributes:
+      read: its prose and its code, in words, at 200 a minute.
+      run: its cells, from the first to the last.
+      exercises: how many there are.
+    """
+
+    read: int
+    run: int
+    exercises: int
+
+    def total(self, exercises: int | None = None) -> int:
+        """Returns the minutes with so many exercises; with all of them if None."""
+        count = self.exercises if exercises is None else exercises
+        return self.read + self.run + MINUTES_PER_EXERCISE * count
+
+
+def minutes(lesson: Path, seconds: dict[str, float]) -> Minutes:
+    """Returns what a lesson takes.
+
+    Args:
+      lesson: the notebook.
+      seconds: measured, by the lesson's number.
+    """
+    notebook = nbformat.read(lesson, as_version=4)
+    words = sum(len(re.findall(r"\w+", c.source)) for c in notebook.cells)
+    number = lesson.name[:2]
+    run = (seconds[number] / 60 if number in seconds
+           else int(readme.head(lesson)["minutes"]))
+    return Minutes(up(words / WORDS_PER_MINUTE), math.ceil(run),
+                   len(stubs.exercises(notebook)))
+
+
+def up(value: float) -> int:
+    """Returns minutes rounded up to the next five."""
+    return STEP * math.ceil(value / STEP)
+
+
+def guide() -> str:
+    """Returns the whole text of docs/guide.md."""
+    seconds = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
+    lessons = {path.name[:2]: path for path in nb.lessons(ROOT)}
+    found = {number: minutes(path, seconds) for number, path in lessons.items()}
+    advice = _advice()
+    head = advice["head"].format(words=WORDS_PER_MINUTE, each=MINUTES_PER_EXERCISE)
+    parts = [head, _table(lessons, found), "## Plans", *_plans(found),
+             _term(lessons, found)]
+    for number, path in lessons.items():
+        parts.append(f"## Lesson {number}: {readme.head(path)['title']}")
+        parts.append(_predictions(path))
+        parts.append(advice.get(number, ""))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
+    rows = ["| lesson | read | run | exercises | all |",
+            "| --- | --- | --- | --- | --- |"]
+    for number, path in lessons.items():
+        m, title = found[number], readme.head(path)["title"]
+        rows.append(f"| [{number} {title}](../notebooks/{path.name}) | {m.read} | {m.run} | {m.exercises} | {m.total()} |")
+    hours = sum(m.total() for m in found.values()) / 60
+    return "\n".join([*rows, "", f"All together: {math.ceil(hours)} hours."])
+
+
+def _plans(found: dict[str, Minutes]) -> list[str]:
+    """Returns each plan as a table.
+
+    Raises:
+      ValueError: a half day is longer than there is time.
+    """
+    parts = []
+    for name, halves in PLANS.items():
+        rows = [f"### {name}", "", "| half day | lessons | exercises | minutes |",
+                "| --- | --- | --- | --- |"]
+        for index, half in enumerate(halves, 1):
+            total = sum(found[number].total(count) for number, count in half.items())
+            if total > HALF_DAY:
+                raise ValueError(f"guide: half day {index} of '{name}' takes {total} "
+                                 f"minutes, and has {HALF_DAY}")
+            done = ", ".join(f"{count} of {number}" for number, count in half.items()
+                             if count)
+            rows.append(f"| {index} | {', '.join(half)} | {done} | {total} |")
+        parts.append("\n".join(rows))
+    return parts
+
+
+def _term(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
+    rows = ["### A term", "", "A lesson a week, read at home; in the room its "
+            "questions, and its exercises in pairs. The last week is for old code or "
+            "files that your people brought: lessons 10 and 11 are made for it.", "",
+            "| week | at home | in the room | minutes at home, in the room |",
+            "| --- | --- | --- | --- |"]
+    for week, number in enumerate(lessons, 1):
+        m = found[number]
+        rows.append(f"| {week} | read and run {number} | {m.exercises} exercises | "
+                    f"{m.read + m.run}, {m.exercises * MINUTES_PER_EXERCISE} |")
+    last = f"| {len(lessons) + 1} | bring something | port or open it | - |"
+    return "\n".join([*rows, last])
+
+
+def _predictions(lesson: Path) -> str:
+    """Returns how many questions a lesson asks of itself, and under which headings."""
+    heading, asked = "", []
+    for cell in nbformat.read(lesson, as_version=4).cells:
+        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
+            if match := re.match(r"##+ (.+)", line):
+                heading = match[1]
+            asked += [heading] * line.count("**Predict")
+    names = "; ".join(dict.fromkeys(f"*{name}*" for name in asked))
+    return f"Predictions: {len(asked)}, under {names}."
+
+
+def _advice() -> dict[str, str]:
+    """Returns what docs/book/teaching.md says: its `head`, and by lesson's number."""
+    head, *parts = re.split(r"^## (\d\d)\n", TEACHING.read_text("utf-8"), flags=re.M)
+    of_lessons = dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
+    return {"head": head.strip(), **of_lessons}
+
+
+def measure() -> None:
+    """Runs every lesson once and writes the seconds of each."""
+    from tools.run_lessons import execute
+
+    seconds = {}
+    for lesson in nb.lessons(ROOT):
+        start = time.monotonic()
+        with tqdm(desc=lesson.stem, unit="cell") as bar:
+            execute(lesson, bar)
+        seconds[lesson.name[:2]] = round(time.monotonic() - start)
+    with whole_file(SECONDS) as temporary:
+        temporary.write_text(json.dumps(seconds, indent=1) + "\n")
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.guide", description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--measure", action="store_true", help="run the lessons first")
+    if parser.parse_args(arguments).measure:
+        measure()
+    with whole_file(GUIDE) as temporary:
+        temporary.write_text(guide(), encoding="utf-8")
+    print("wrote", GUIDE.relative_to(ROOT).as_posix())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,210 @@
+"""A lesson as slides: one page of reveal.js that needs no network.
+
+    python3 course.py slides 03          # build/slides/03_queues_and_coordinators.html
+
+In a lesson that has cells tagged `slide`, those cells are shown. In another one each
+section shows its heading, its first question or pitfall, and its first figure or
+output. A slide shows headings, questions, pitfalls, lists, tables, code and outputs;
+the sentences around them are the speaker's notes (press S), as is a cell tagged
+`notes`. With `?showNotes=true` behind the address they stand beside the slide.
+"""
+
+import argparse
+import html
+import re
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from nbconvert.filters import Highlight2HTML, markdown2html
+from pygments.formatters import HtmlFormatter
+
+from helpers.files import ROOT, whole_file
+from tools import book_sphinx
+from tools import notebook as nb
+
+FOLDER = ROOT / "build" / "slides"
+SHOWN = re.compile(r"#|>|\||[-*] |\d+\. |```|.*\*\*Predict")
+LOCAL_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>{base}</style>
+<style media="(prefers-color-scheme: light)">{light}</style>
+<style media="(prefers-color-scheme: dark)">{dark}</style>
+<style>{own}</style></head>
+<body><div class="reveal"><div class="slides">
+{sections}
+</div></div>
+<script>{reveal}</script><script>{notes}</script>
+<script>Reveal.initialize({{hash: true, slideNumber: "c/t", width: 1200, height: 800,
+  margin: 0.05, transition: "none", plugins: [RevealNotes]}});</script>
+</body></html>
+"""
+STYLE = """
+.reveal { font-size: 28px; }
+.reveal .slides { text-align: left; }
+.reveal h1, .reveal h2, .reveal h3 { text-transform: none; }
+.reveal pre { width: 100%; font-size: 20px; line-height: 1.3; box-shadow: none;
+  max-height: 430px; overflow: auto; margin: 10px 0; padding: 0.4em; }
+.reveal div.highlight pre { background: #f8f8f8; color: #1f1f1f; }
+.reveal pre.output { border-left: 4px solid currentColor; font-size: 18px; }
+.reveal img { background: #fff; max-height: 430px; padding: 4px; }
+.reveal blockquote { width: auto; font-style: normal; }
+.reveal table { font-size: 22px; }
+.reveal svg.formula { overflow: visible; }
+"""
+
+
+class Slide(NamedTuple):
+    """What one slide holds, as HTML.
+
+    Attributes:
+      shown: headings, questions, code, outputs.
+      notes: what the speaker says.
+    """
+
+    shown: str
+    notes: str
+
+
+def text(source: str) -> Slide:
+    """Returns a markdown cell as a slide: what stands out is shown, the rest noted."""
+    paragraphs = re.split(r"\n\n(?![ \t])", LOCAL_LINK.sub(r"\1", source))
+    shown = [p for p in paragraphs if SHOWN.match(p)]
+    notes = [p for p in paragraphs if p not in shown]
+    if not shown and notes:
+        shown = [re.split(r"(?<=[.?!:]) (?=[A-Z`*])", notes[0])[0]]
+    return Slide(_html("\n\n".join(shown)), _html("\n\n".join(notes)))
+
+
+def _html(source: str) -> str:
+    """Returns Markdown as HTML, formulas drawn."""
+    drawn = re.sub(r"(?<![\w`])\$([^$\n]+)\$(?![\w`])",
+                   lambda match: book_sphinx.svg(match[1]), source)
+    return markdown2html(drawn)
+
+
+def code(cell: nbformat.NotebookNode) -> str:
+    """Returns a code cell with its stored outputs as HTML."""
+    parts = [Highlight2HTML()(cell.source)]
+    for output in cell.outputs:
+        data = output.get("data", {})
+        if "image/png" in data:
+            alt = html.escape(output.metadata.get("image/png", {}).get("alt", ""))
+            source = f"data:image/png;base64,{data['image/png'].strip()}"
+            parts.append(f'<img alt="{alt}" src="{source}">')
+        else:
+            words = output.get("text") or data.get("text/plain", "")
+            if not words.startswith("Figure: "):  # it is the picture's text
+                parts.append(f'<pre class="output" tabindex="0">{html.escape(words)}'
+                             "</pre>")
+    return "\n".join(parts)
+
+
+def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Returns the cells of a lesson that its slides are made of.
+
+    Those tagged `slide` or `notes`; without such tags, by section, the cell with the
+    heading, the first question or pitfall, and the first figure, or else output.
+    """
+    tagged = [c for c in cells if {"slide", "notes"} & set(_tags(c))]
+    if any("slide" in _tags(c) for c in tagged):
+        return tagged
+    found = []
+    for section in _sections(cells):
+        asked = [c for c in section[1:] if c.cell_type == "markdown"
+                 and re.search(r"\*\*(Predict|Pitfall)", c.source)]
+        seen = [c for c in section if c.get("outputs")]
+        figure = [c for c in seen if "image/png" in str(c.outputs)]
+        keep = [section[0], *asked[:1], *(figure or seen)[:1]]
+        found += [c for c in section if any(c is k for k in keep)]
+    return found
+
+
+def _tags(cell: nbformat.NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+def _sections(cells: list) -> Iterator[list]:
+    """Yields the cells of each section; a cell with a heading begins one."""
+    section = []
+    for cell in cells:
+        if cell.cell_type == "markdown" and re.search(r"^##? ", cell.source, re.M):
+            if section:
+                yield section
+            section = []
+        section.append(cell)
+    yield section
+
+
+def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
+    """Returns slides in columns: a column per section, a slide per chosen prose cell.
+
+    Args:
+      cells: all cells of a lesson.
+    """
+    columns = [[]]
+    for cell in chosen(cells):
+        if cell.cell_type == "code":
+            last = columns[-1].pop() if columns[-1] else Slide("", "")
+            columns[-1].append(Slide(f"{last.shown}\n{code(cell)}", last.notes))
+        elif "notes" in _tags(cell):
+            last = columns[-1].pop() if columns[-1] else Slide("", "")
+            columns[-1].append(Slide(last.shown, last.notes + _html(cell.source)))
+        else:
+            for part in re.split(r"\n\n(?=## )", cell.source):
+                if re.match(r"##? ", part) and columns[-1]:
+                    columns.append([])
+                columns[-1].append(text(part))
+    return [column for column in columns if column]
+
+
+def page(lesson: Path) -> str:
+    """Returns a lesson as one HTML page that asks for no other file."""
+    cells = nbformat.read(lesson, as_version=4).cells
+    sections = []
+    for column in slides(cells):
+        inner = [f"<section>{slide.shown}\n<aside class=\"notes\">{slide.notes}</aside>"
+                 "</section>" for slide in column]
+        sections.append("<section>" + "\n".join(inner) + "</section>")
+    title = re.match(r"# (.+)", cells[0].source)[1]
+    return PAGE.format(
+        title=html.escape(title), sections="\n".join(sections),
+        base=_asset("reveal.css"), light=_asset("theme/white.css"),
+        dark=_asset("theme/black.css"),
+        own=HtmlFormatter(style="a11y-high-contrast-light").get_style_defs() + STYLE,
+        reveal=_asset("reveal.js"), notes=_asset("../plugin/notes/notes.js"))
+
+
+def _asset(name: str) -> str:
+    """Returns a file of reveal.js as the package sphinx-revealjs ships it."""
+    folder = files("sphinx_revealjs") / "_static" / "revealjs" / "dist"
+    source = folder.joinpath(*name.split("/")).read_text("utf-8")
+    # Fonts would be requests; the source map too.
+    source = re.sub(r"@import url\([^)]*\);?|//# sourceMappingURL=\S+", "", source)
+    return re.sub(r"</(script|style)", r"<\\/\1", source, flags=re.I)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="course.py slides", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
+    try:
+        lessons = nb.lessons(ROOT, parser.parse_args(arguments).numbers)
+    except ValueError as error:
+        parser.error(str(error))
+    for lesson in lessons:
+        target = FOLDER / f"{lesson.stem}.html"
+        with whole_file(target) as temporary:
+            temporary.write_text(page(lesson), encoding="utf-8")
+        print("Open", target.relative_to(ROOT).as_posix())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
