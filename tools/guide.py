@@ -97,7 +97,9 @@ def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
             "| --- | --- | --- | --- | --- |"]
     for number, path in lessons.items():
         m, title = found[number], readme.head(path)["title"]
-        rows.append(f"| [{number} {title}](../notebooks/{path.name}) | {m.read} | {m.run} | {m.exercises} | {m.total()} |")
+        numbers = (m.read, m.run, m.exercises, m.total())
+        rows.append(f"| [{number} {title}](../notebooks/{path.name}) | "
+                    + " | ".join(map(str, numbers)) + " |")
     hours = sum(m.total() for m in found.values()) / 60
     return "\n".join([*rows, "", f"All together: {math.ceil(hours)} hours."])
 
