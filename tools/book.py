@@ -76,10 +76,12 @@ def build(source: Path, output: Path, builder: str) -> None:
       DataError: Sphinx warned of something; its words are in the message.
     """
     from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace
 
     pages = sum(path.suffix in (".md", ".ipynb") for path in source.rglob("*"))
     warnings = io.StringIO()
-    with tqdm(total=2 * pages, unit="page", desc=builder, dynamic_ncols=True) as bar:
+    bar = tqdm(total=2 * pages, unit="page", desc=builder, dynamic_ncols=True)
+    with bar, docutils_namespace():
         app = Sphinx(source, SETTINGS, output, source.parent / "trees", builder,
                      status=None, warning=warnings, warningiserror=True)
         app.connect("source-read", lambda app, page, text: _tick(bar, page))
@@ -87,7 +89,8 @@ def build(source: Path, output: Path, builder: str) -> None:
         app.build()
         bar.update(bar.total - bar.n)
     if app.statuscode:
-        raise DataError(f"the book is not whole:\n{warnings.getvalue().strip()}")
+        words = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip()
+        raise DataError(f"the book is not whole:\n{words}")
 
 
 def _tick(bar: tqdm, page: str) -> None:

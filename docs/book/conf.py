@@ -4,6 +4,7 @@ project = "TensorFlow's machinery"
 author = "the authors of the course"
 copyright = author
 language = "en"
+version = release = "1"  # an EPUB must have one
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",

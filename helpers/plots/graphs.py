@@ -13,8 +13,9 @@ from helpers.plots.collapse import LINE, Box, collapse
 from helpers.plots.layout import Layout, layered
 from helpers.tracing import short_device
 
-COLOURS = ("#cfe3f5", "#fbe0bd", "#d3ebcd", "#e6d8ee", "#f7d3d6", "#f3efb5",
-           "#cdeeea", "#e3d5c8")
+# Black text is read on each of them, and no two look alike to a colour-blind reader.
+COLOURS = ("#a9cdf0", "#ffc27a", "#c9ffa6", "#cc99c2", "#ff8099", "#ffd9bf",
+           "#ba8cff", "#ffa38c")
 MIXED = "#e8e8e8"
 
 
