@@ -26,6 +26,9 @@ FINISHED = r"""count => {
       '.jp-Notebook .jp-CodeCell .jp-InputPrompt')].map(e => e.textContent.trim());
   return prompts.length === count && prompts.every(p => /^\[\d+\]:$/.test(p));
 }"""
+ALTERNATIVES = """() => [...document.querySelectorAll(
+    '.jp-Notebook .jp-OutputArea-output.jp-RenderedImage img')].map(e => e.alt)"""
+DESCRIBED = f"count => ({ALTERNATIVES})().filter(Boolean).length === count"
 # By default JupyterLab leaves out of the page what is out of sight.
 EVERY_CELL = '{"windowingMode": "none"}'
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -74,6 +77,11 @@ def test_run_all_shows_no_error(lab, page, lesson):
     page.wait_for_function(FINISHED, arg=count, timeout=600_000)
     errors = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
     assert page.locator(errors).count() == 0
+    sentences = [output.metadata["image/png"]["alt"] for cell in cells
+                 for output in cell.get("outputs", [])
+                 if "image/png" in output.get("data", {})]
+    page.wait_for_function(DESCRIBED, arg=len(sentences), timeout=60_000)
+    assert page.evaluate(ALTERNATIVES) == sentences
     assert outside == []
     if ALL:
         SHOTS.mkdir(parents=True, exist_ok=True)

@@ -5,13 +5,18 @@ python3 course.py lab [NOTEBOOK.ipynb] [JUPYTERLAB OPTIONS]
 
 import os
 import sys
+from pathlib import Path
 
 from jupyterlab.labapp import main as jupyterlab
+
+# Gives the figures their text alternatives.
+EXTENSION = Path(__file__).resolve().parent / "lab_extension"
 
 OPTIONS = [
     "--ServerApp.ip=127.0.0.1",
     "--LabApp.extension_manager=readonly",
     "--LabApp.news_url=",
+    f"--LabApp.extra_labextensions_path={EXTENSION}",
 ]
 FIRST = "notebooks/01_variable_scope.ipynb"
 
