@@ -85,7 +85,7 @@ def _html(source: str) -> str:
     """Returns Markdown as HTML, formulas drawn."""
     drawn = re.sub(r"(?<![\w`])\$([^$\n]+)\$(?![\w`])",
                    lambda match: book_sphinx.svg(match[1]), source)
-    return markdown2html(drawn)
+    return re.sub(r"<a class=\"anchor-link\".*?</a>", "", markdown2html(drawn))
 
 
 def code(cell: nbformat.NotebookNode) -> str:

@@ -1,0 +1,95 @@
+"""A lesson as slides: one page, no other file, everything shown has its words."""
+
+import re
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from tools import notebook as nb
+from tools import slides
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = nb.lessons(ROOT)
+each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.stem)
+
+
+def cells(*sources, tags=()):
+    """Markdown and, for text that begins with `>>>`, code with one output."""
+    made = []
+    for source in sources:
+        if source.startswith(">>>"):
+            shown = new_output("stream", text="printed\n")
+            made.append(new_code_cell(source[3:], outputs=[shown]))
+        else:
+            made.append(new_markdown_cell(source))
+    for index in tags:
+        made[index].metadata["tags"] = ["slide"]
+    return made
+
+
+LESSON = ["# Title\n\nAn opening.", "## First\n\nIt is so. And so.", ">>> one",
+          "**Predict:** what now?\n\nSome words.", ">>> two", "## Second\n\nThe end.",
+          ">>> three"]
+
+
+def test_without_tags_a_section_gives_heading_question_and_first_output():
+    chosen = slides.chosen(cells(*LESSON))
+    assert [c.source for c in chosen] == [LESSON[0], LESSON[1], " one", LESSON[3],
+                                          LESSON[5], " three"]
+
+
+def test_with_tags_only_those_cells_are_shown():
+    chosen = slides.chosen(cells(*LESSON, tags=(1, 4)))
+    assert [c.source for c in chosen] == [LESSON[1], " two"]
+
+
+def test_what_stands_out_is_shown_and_the_sentences_are_notes():
+    slide = slides.text("## Head\n\nSay this.\n\n**Predict:** what?\n\n- a\n- b")
+    assert "Head" in slide.shown and "what?" in slide.shown and "<li>" in slide.shown
+    assert "Say this" not in slide.shown and "Say this" in slide.notes
+
+
+def test_a_section_is_a_column_and_code_joins_the_slide_before_it():
+    columns = slides.slides(cells(*LESSON))
+    assert [len(column) for column in columns] == [1, 2, 1]
+    assert "printed" in columns[1][0].shown and "what now" in columns[1][1].shown
+
+
+@each_lesson
+def test_every_lesson_has_slides_with_notes(lesson):
+    import nbformat
+
+    columns = slides.slides(nbformat.read(lesson, as_version=4).cells)
+    every = [slide for column in columns for slide in column]
+    assert len(columns) >= 8 and all(slide.shown.strip() for slide in every)
+    assert sum(bool(slide.notes.strip()) for slide in every) > len(every) / 3
+    images = re.findall(r"<img [^>]*>", "".join(slide.shown for slide in every))
+    assert all(re.search(r'alt="[^"]+"', image) for image in images)
+    links = re.findall(r'href="([^"]+)"', "".join(s.shown + s.notes for s in every))
+    assert all(re.match(r"https?://|#", link) for link in links), links
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_needs_no_other_file_and_turns_by_keyboard(browser, tmp_path, theme):
+    pytest.importorskip("sphinx_revealjs")
+    target = tmp_path / "lesson.html"
+    target.write_text(slides.page(LESSONS[2]), encoding="utf-8")
+    context = browser.new_context(color_scheme=theme)
+    page, asked, wrong = context.new_page(), [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda m: m.type == "error" and wrong.append(m.text))
+    page.goto(target.as_uri() + "?showNotes=true")
+    page.locator(".reveal.ready").wait_for(timeout=60_000)
+    assert page.evaluate("Reveal.getTotalSlides()") > 20
+    first = page.evaluate("Reveal.getIndices()")
+    page.keyboard.press("Space")
+    assert page.evaluate("Reveal.getIndices()") != first
+    assert page.locator(".speaker-notes").first.inner_text().strip()
+    others = [url for url in asked if not url.startswith(("data:", "blob:", "about:"))]
+    assert [url.split("?")[0] for url in others] == [target.as_uri()]
+    assert not wrong
+    context.close()
