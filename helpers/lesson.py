@@ -90,6 +90,7 @@ def _quiet_tensorflow():
 
 def _figure_style() -> None:
     import matplotlib.pyplot
+    import matplotlib.rcsetup
 
     matplotlib.pyplot.rcParams.update(
         {
@@ -100,6 +101,6 @@ def _figure_style() -> None:
             "axes.spines.top": False,
             "axes.spines.right": False,
             "image.cmap": "gray",
-            "axes.prop_cycle": matplotlib.cycler(color=LINE_COLOURS),
+            "axes.prop_cycle": matplotlib.rcsetup.cycler(color=LINE_COLOURS),
         }
     )

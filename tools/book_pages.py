@@ -171,15 +171,14 @@ def _without_local_links(text: str) -> str:
     return re.sub(r"\[([^\]]+)\]\((?!#|http)[^)]*\)", r"\1", text)
 
 
-def lesson_table() -> str:
-    """Returns the README's table of lessons, with links from the front page."""
-    return "\n".join(readme.table().splitlines()[1:-1])
-
-
-def front_page(text: str) -> str:
-    """Returns `docs/book/index.md` with its table of lessons and its film."""
-    return text.replace("```{lessons}\n```", lesson_table()).replace(
-        "```{film}\n```", film())
+def front_page(text: str, root: Path = ROOT) -> str:
+    """Returns `docs/book/index.md` with its film, its table and list of lessons."""
+    table = "\n".join(readme.table(root).splitlines()[1:-1])
+    entries = "\n".join(
+        f"{path.name[:2]} {readme.head(path)['title']} <notebooks/{path.stem}>"
+        for path in nb.lessons(root))
+    return (text.replace("```{film}\n```", film())
+            .replace("```{lessons}\n```", table).replace("LESSONS", entries))
 
 
 def film() -> str:

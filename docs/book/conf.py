@@ -44,6 +44,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "home_page_in_toc": True,
     "show_prev_next": True,
+    "navbar_persistent": [],
 }
 pygments_style = "a11y-high-contrast-light"
 
