@@ -180,6 +180,7 @@ def test_the_epub_is_a_whole_archive_with_every_lesson(pages):
 def test_a_book_of_ours_gives_way_and_a_folder_of_yours_is_left_alone(
         pages, tmp_path, monkeypatch):
     def build(source, output, builder):
+        Path(output).mkdir()
         Path(output, "index.html").write_text("new")
 
     monkeypatch.setattr(book, "build", build)
@@ -196,13 +197,15 @@ def test_a_book_of_ours_gives_way_and_a_folder_of_yours_is_left_alone(
 
 
 def test_an_interrupt_keeps_the_book_that_was_there(tmp_path, monkeypatch):
+    def built(source, output, builder):
+        Path(output).mkdir()
+        Path(output, "index.html").write_text("old")
+
     def interrupted(source, output, builder):
-        Path(output, "half.html").write_text("half")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(book, "write_source", lambda folder: None)
-    monkeypatch.setattr(book, "build", lambda source, output, builder:
-                        Path(output, "index.html").write_text("old"))
+    monkeypatch.setattr(book, "build", built)
     book.make(tmp_path / "book")
     monkeypatch.setattr(book, "build", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SKIP = {".venv", "logs", "node_modules", ".git"}
+SKIP = {".venv", "build", "logs", "node_modules", ".git"}
 DOCUMENTS = sorted(
     path
     for ending in ("*.md", "*.ipynb")

@@ -111,7 +111,9 @@ def make(book: Path = BOOK, epub: bool = False) -> list[Path]:
     with whole_folder(book) as new, tempfile.TemporaryDirectory() as work:
         source = Path(work) / "source"
         write_source(source)
-        build(source, new, "html")
+        # Beside its output Sphinx leaves files of its own, so it works elsewhere.
+        build(source, Path(work) / "html", "html")
+        shutil.copytree(Path(work) / "html", new, dirs_exist_ok=True)
         found = [book / "index.html"]
         if epub:
             build(source, Path(work) / "epub", "epub")
