@@ -21,12 +21,13 @@ ROW = re.compile(r"^\| (.+) \| (.+) \| (\d\d): (.+?) \|$", re.M)
 
 
 class Place(NamedTuple):
-    """A cell of a lesson, the heading that it stands under, and what follows it."""
+    """A cell of a lesson, the heading that it stands under, the prose around it."""
 
     lesson: Path
     cell: nbformat.NotebookNode
     heading: str
-    after: str  # the next markdown, or ""
+    before: str  # the last markdown, or ""
+    after: str  # the next one, or ""
 
     def link(self, words: str = "") -> str:
         """Returns a link in the book: the lesson's number and the heading.
@@ -47,12 +48,13 @@ def places(root: Path = ROOT) -> tuple[Place, ...]:
 
 def _places(lesson: Path) -> Iterator[Place]:
     cells = nbformat.read(lesson, as_version=4).cells
-    heading = ""
+    heading = before = ""
     for i, cell in enumerate(cells):
         after = next((c.source for c in cells[i + 1:]
                       if c.cell_type == "markdown"), "")
-        yield Place(lesson, cell, heading, after)
+        yield Place(lesson, cell, heading, before, after)
         if cell.cell_type == "markdown":
+            before = cell.source
             heading = [heading, *HEADING.findall(cell.source)][-1]
 
 
@@ -98,31 +100,46 @@ def errors(root: Path = ROOT) -> dict[str, Place]:
 
 def error_page(root: Path = ROOT) -> str:
     """Returns the page of error messages, and what the lesson says of each."""
-    lines = [
-        "# Error messages",
-        "Every error that a lesson provokes, in the words that Python or TensorFlow "
-        "print, with what the lesson says next. Search this page for a piece of your "
-        "own message.",
-        "| message | what the lesson says of it | where |", "| --- | --- | --- |",
-    ]
+    lines = ["# Error messages", "", "Every error that a lesson provokes, in the words "
+             "that Python or TensorFlow print, with what the lesson says of it. Search "
+             "this page for a piece of your own message.", ""]
     for message, place in errors(root).items():
-        shown = message.replace("|", "\\|").replace("`", "'")
-        lines.append(f"| `{shown}` | {first_sentences(place.after)} | {place.link()} |")
-    return "\n\n".join(lines[:2]) + "\n\n" + "\n".join(lines[2:]) + "\n"
+        shown = message.replace("`", "'")
+        said = f"{last_sentence(place.before)} {first_sentences(place.after)}".strip()
+        lines += [f"`{shown}`", f":   {said} {place.link()}", ""]
+    return "\n".join(lines)
 
 
 def first_sentences(text: str, words: int = 12) -> str:
-    """Returns the first sentence of a text, and the next while it is short."""
-    paragraph = re.sub(r"^> ?", "", text, flags=re.M).split("\n\n")[0]
-    paragraph = paragraph.replace("\n", " ")
-    if re.match(r"#|\||-|```", paragraph):
-        return ""
+    """Returns the first sentence of a text, and the next while it is short.
+
+    Left out is what belongs to the next cell: a question, a pitfall, "Next: ...".
+    """
     taken = ""
-    for sentence in re.split(r"(?<=[.?!:]) (?=[A-Z`*])", paragraph):
+    if text.startswith("#"):  # another section: another subject
+        return ""
+    for sentence in SENTENCE.split(_paragraphs(text)[0]):
+        if re.match(r"Second|Third|Next|Now|\*\*|.*[?:]$", sentence):
+            break
         taken = f"{taken} {sentence}".strip()
         if len(taken.split()) >= words:
             break
-    return _without_local_links(taken).replace("|", "\\|")
+    return taken
+
+
+def last_sentence(text: str) -> str:
+    """Returns the last sentence of a text, without what it asks the reader."""
+    asked = re.sub(r"\*\*Predict.*", "", _paragraphs(text)[-1]).strip()
+    last = re.sub(r":$", ".", SENTENCE.split(asked)[-1])
+    return last if len(last.split()) > 2 else ""
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Returns the paragraphs of prose in Markdown, each on one line; [""] if none."""
+    plain = re.sub(r"^> ?", "", _without_local_links(text), flags=re.M)
+    prose = [part.replace("\n", " ") for part in plain.split("\n\n")
+             if part and not re.match(r"#|\||- |```", part)]
+    return prose or [""]
 
 
 def glossary_page(terms: str, root: Path = ROOT) -> str:

@@ -67,6 +67,8 @@ def text_alternatives(app, doctree):
 
 def examples(app, what, name, obj, options, lines):
     """Marks an indented block behind a blank line as the code that it is."""
+    if what in ("attribute", "property"):
+        lines.insert(0, "")  # else napoleon takes words before a colon for a type
     for i in range(len(lines) - 1, 0, -1):
         if lines[i].startswith("    ") and not lines[i - 1].strip():
             below = next((line for line in lines[i - 1::-1] if line.strip()), "")
