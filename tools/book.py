@@ -10,7 +10,6 @@ The book is made beside the old one and takes its place when it is whole.
 import argparse
 import contextlib
 import io
-import os
 import re
 import shutil
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
+from helpers import lesson
 from helpers.errors import DataError
 from helpers.files import ROOT, whole_folder
 from helpers.manifest import clear_way, write_manifest
@@ -40,9 +40,9 @@ def write_source(folder: Path) -> None:
     Args:
       folder: an empty one. Paths in it are those of the project, so links hold.
     """
-    for lesson in nb.lessons(ROOT):
-        _write(folder / lesson.relative_to(ROOT),
-               nbformat.writes(book_notebooks.for_book(lesson)))
+    for path in nb.lessons(ROOT):
+        _write(folder / path.relative_to(ROOT),
+               nbformat.writes(book_notebooks.for_book(path)))
     for name in DOCUMENTS:
         if (ROOT / name).exists():
             _write(folder / name, drawn((ROOT / name).read_text("utf-8")))
@@ -131,7 +131,7 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epub", action="store_true", help="an EPUB as well")
     options = parser.parse_args(arguments)
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    lesson.begin("book")  # TensorFlow comes in without its words
     try:
         found = make(epub=options.epub)
     except DataError as error:

@@ -7,8 +7,6 @@ GitHub draws Mermaid by a script of its own. The book needs none: the layout is 
 import html
 import re
 
-from helpers.plots.layout import layered
-
 INCH, LETTER, HEIGHT = 96, 0.085, 0.26  # pixels; width of a letter and height in inches
 MERMAID = re.compile(r"```mermaid\nflowchart TD\n(.*?)```", re.S)
 STYLE = 'fill="none" stroke="currentColor"'
@@ -30,6 +28,8 @@ def svg(edges: list[tuple[str, str]]) -> str:
     Args:
       edges: (from, to), between names.
     """
+    from helpers.plots.layout import layered  # brings TensorFlow with it
+
     names = list(dict.fromkeys(name for edge in edges for name in edge))
     sizes = {name: (LETTER * len(name) + 0.2, HEIGHT) for name in names}
     layout = layered(sizes, edges)
