@@ -243,6 +243,19 @@ def test_an_error_message_is_listed_with_its_cell():
     assert "PipelineStalled" in book_pages.error_page()
 
 
+def test_the_front_page_shows_the_film_that_a_lesson_stored(tmp_path):
+    shown = [nbformat.v4.new_output("display_data", {"text/html": "<p>moves</p>"}),
+             nbformat.v4.new_output("stream", text="Film: two queues, 7 steps.\n")]
+    cells = [nbformat.v4.new_markdown_cell("# Queues"),
+             nbformat.v4.new_code_cell("movie.show()", id="cell-03-001", outputs=shown)]
+    (tmp_path / "notebooks").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells),
+                   tmp_path / "notebooks" / "03_queues.ipynb")
+    page = book_pages.film(tmp_path)
+    assert "{raw} html\n<p>moves</p>\n" in page
+    assert "two queues, 7 steps. (From [03 Queues](#cell-03-001).)" in page
+
+
 @pytest.mark.parametrize("text, words, count, quote", [
     ("One. Two is *here*. Three.", "*here*", 1, "Two is *here*."),
     ("One. Two is *here*. Three.", "*here*", 2, "Two is *here*. Three."),

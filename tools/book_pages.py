@@ -198,13 +198,20 @@ def front_page(text: str, root: Path = ROOT) -> str:
             .replace("```{lessons}\n```", table).replace("LESSONS", entries))
 
 
-def film() -> str:
-    """Returns the queue film that lesson 03 stored, as HTML; "" without one."""
-    for place in places():
-        if "film(" in place.cell.source:
-            for output in place.cell.get("outputs", []):
-                if html := output.get("data", {}).get("text/html"):
-                    return f"```{{raw}} html\n{html}\n```"
+def film(root: Path = ROOT) -> str:
+    """Returns the first film of queues that a lesson stored, with its sentence.
+
+    Nothing is returned where no lesson has one.
+    """
+    for place in places(root):
+        outputs = place.cell.get("outputs", [])
+        words = "".join(output.get("text", "") for output in outputs)
+        said = re.search(r"^Film: (.+)$", words, re.M)
+        pages = [output.data["text/html"] for output in outputs
+                 if "text/html" in output.get("data", {})]
+        if said and pages:
+            return (f"``````{{raw}} html\n{pages[0]}\n``````\n\n"
+                    f"{said[1]} (From {place.link()}.)")
     return ""
 
 
