@@ -46,6 +46,8 @@ def write_source(folder: Path) -> None:
     for name in DOCUMENTS:
         if (ROOT / name).exists():
             _write(folder / name, drawn((ROOT / name).read_text("utf-8")))
+    for picture in (ROOT / "docs").glob("*.png"):
+        shutil.copyfile(picture, folder / "docs" / picture.name)
     pitfalls = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")
     _write(folder / "docs" / "pitfalls.md", book_pages.pitfall_page(pitfalls))
     _write(folder / "errors.md", book_pages.error_page())
