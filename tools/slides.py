@@ -47,6 +47,7 @@ PAGE = """<!DOCTYPE html>
 STYLE = """
 .reveal { font-size: 28px; }
 .reveal .slides { text-align: left; }
+.reveal .slides > section > section { max-height: 780px; overflow-y: auto; }
 .reveal h1, .reveal h2, .reveal h3 { text-transform: none; }
 .reveal pre { width: 100%; font-size: 20px; line-height: 1.3; box-shadow: none;
   max-height: 430px; overflow: auto; margin: 10px 0; padding: 0.4em; }
