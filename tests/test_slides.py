@@ -56,6 +56,11 @@ def test_a_section_is_a_column_and_code_joins_the_slide_before_it():
     assert "printed" in columns[1][0].shown and "what now" in columns[1][1].shown
 
 
+def test_the_setup_is_no_slide():
+    [[slide]] = slides.slides(cells("# Title\n\nWords.\n\n## Setup\n\nImports."))
+    assert "Title" in slide.shown and "Setup" not in slide.shown
+
+
 @each_lesson
 def test_every_lesson_has_slides_with_notes(lesson):
     import nbformat

@@ -29,6 +29,7 @@ from tools import notebook as nb
 FOLDER = ROOT / "build" / "slides"
 SHOWN = re.compile(r"#|>|\||[-*] |\d+\. |```|.*\*\*Predict")
 LOCAL_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
+NOT_SHOWN = ("## Setup", "## Further reading")
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -158,6 +159,8 @@ def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
             columns[-1].append(Slide(last.shown, last.notes + _html(cell.source)))
         else:
             for part in re.split(r"\n\n(?=## )", cell.source):
+                if part.startswith(NOT_SHOWN):
+                    continue
                 if re.match(r"##? ", part) and columns[-1]:
                     columns.append([])
                 columns[-1].append(text(part))
