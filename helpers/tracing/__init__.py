@@ -1,11 +1,12 @@
-"""What ran where and when: placement, transfers, a timeline, the C++ log.
+"""What ran where and when, and with what values.
 
-Facts come from `RunMetadata`, not from parsing logs, so they are the same on every
-operating system.
+Placement, transfers, a timeline, the C++ log, a film of values. What ran comes from
+`RunMetadata`, not from parsing logs, so it is the same on every operating system.
 """
 
 from helpers.tracing.drawing import timeline
 from helpers.tracing.log import captured_log
+from helpers.tracing.record import Recording, record
 from helpers.tracing.runs import (
     Placed,
     Transfer,
@@ -21,6 +22,7 @@ __all__ = [
     "WAITING",
     "Interval",
     "Placed",
+    "Recording",
     "Transfer",
     "as_written",
     "busy",
@@ -28,6 +30,7 @@ __all__ = [
     "intervals",
     "overlap",
     "placement",
+    "record",
     "run_traced",
     "short_device",
     "timeline",

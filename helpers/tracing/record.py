@@ -1,0 +1,163 @@
+"""The session's own film: the values of chosen tensors over successive runs."""
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow.compat.v1 as tf1
+from IPython.display import HTML, display
+
+from helpers.arguments import whole_number
+from helpers.slider import embedded, slider_page
+
+# A feed for every step, or a function from the step's number to its feed.
+Feeds = Mapping | Callable[[int], Mapping] | None
+
+# More numbers than these are summed up in a cell of the table.
+_SHOWN = 6
+
+
+class Recording:
+    """What `record` saw: one row per step, one column per tensor.
+
+    Attributes:
+      names: of the tensors, in the order asked for.
+      steps: one dictionary per run, name to value: arrays and scalars of NumPy.
+    """
+
+    def __init__(self, names: list[str], steps: list[dict[str, Any]]):
+        self.names = names
+        self.steps = steps
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Returns one tensor's values over all steps: `[step, ...]`."""
+        return np.array([step[name] for step in self.steps])
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def table(self) -> str:
+        """Returns the values as aligned text, one line per step, steps from 0."""
+        rows = [["step", *self.names]]
+        rows += [[str(number), *(_words(step[name]) for name in self.names)]
+                 for number, step in enumerate(self.steps)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(map(str.rjust, row, widths)) for row in rows
+        )
+
+    def page(self, alt: str) -> str:
+        """Returns the film as one HTML document with a slider over the steps.
+
+        Args:
+          alt: one sentence: what a reader who cannot see the film should know.
+        """
+        frames = [self._frame(number) for number in range(len(self))]
+        labels = [self._label(number) for number in range(len(self))]
+        return slider_page(frames, labels, title="step", alt=alt)
+
+    def show(self, alt: str) -> None:
+        """Shows the film in a notebook and prints its sentence.
+
+        It needs no kernel and asks nothing of any machine. Where scripts may not
+        run, the table stands in its place.
+
+        Args:
+          alt: one sentence: what a reader who cannot see the film should know.
+        """
+        still = f"<pre>{html.escape(self.table())}</pre>"
+        height = 190 + 30 * len(self.names)
+        page = embedded(self.page(alt), still=still, alt=alt, height=height)
+        display(HTML(page))
+        print(f"Film: {alt}")
+
+    def _frame(self, number: int) -> str:
+        heads = ("tensor", "value", "against the step before")
+        rows = ["<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"]
+        for name in self.names:
+            value = html.escape(_words(self.steps[number][name]))
+            rows.append(f"<tr><th>{html.escape(name)}</th><td>{value}</td>"
+                        f"<td>{self._change(number, name)}</td></tr>")
+        return "<table>" + "".join(rows) + "</table>"
+
+    def _change(self, number: int, name: str) -> str:
+        if not number:
+            return "first"
+        now, before = self.steps[number][name], self.steps[number - 1][name]
+        return "the same" if _equal(now, before) else "changed"
+
+    def _label(self, number: int) -> str:
+        bad = [name for name in self.names if not _finite(self.steps[number][name])]
+        label = f"step {number} of 0 to {len(self) - 1}"
+        return f"{label}: not finite in {', '.join(bad)}" if bad else label
+
+
+def record(
+    session: tf1.Session, fetches: Any, steps: int, feed_dict: Feeds = None
+) -> Recording:
+    """Runs a session a number of times and keeps the values of chosen tensors.
+
+    Each step is one `session.run` of all fetches together, so a step with side
+    effects has them, once per step. An op without a value (a training op) is run and
+    not recorded. A variable that is fetched beside the op that moves it may be from
+    before or after the move, as in any `session.run`.
+
+    Args:
+      session: the session; the runner of `running_queues` does as well.
+      fetches: a dictionary from your names to tensors or ops, a list of them, or one.
+      steps: how many runs, at least 1.
+      feed_dict: as for `session.run`, for every step; or a function from the step's
+        number, from 0, to the feed of that step.
+
+    Returns:
+      The `Recording`.
+
+    Raises:
+      ValueError: no fetch has a value, or two have one name; or `steps` is less
+        than 1. An error of a run passes through.
+    """
+    named = _named(fetches)
+    seen = []
+    for number in range(whole_number("steps", steps)):
+        feed = feed_dict(number) if callable(feed_dict) else feed_dict
+        values = session.run(named, feed)
+        # A fetch may be a view of a variable's memory: the next step would change it.
+        seen.append({name: np.copy(value)[()] for name, value in values.items()
+                     if value is not None})
+    if not seen[0]:
+        raise ValueError("record: only ops, whose value is None; fetch a tensor too")
+    return Recording(list(seen[0]), seen)
+
+
+def _named(fetches: Any) -> dict[str, Any]:
+    if isinstance(fetches, Mapping):
+        return dict(fetches)
+    if isinstance(fetches, str) or not isinstance(fetches, Sequence):
+        fetches = [fetches]
+    names = [getattr(fetch, "name", str(fetch)).removesuffix(":0") for fetch in fetches]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"record: '{twice[0]}' is fetched twice; fetch it once")
+    return dict(zip(names, fetches, strict=True))
+
+
+def _finite(value: Any) -> bool:
+    array = np.asarray(value)
+    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+
+
+def _equal(now: Any, before: Any) -> bool:
+    kind = np.asarray(now).dtype.kind
+    return np.array_equal(now, before, equal_nan=kind in "fc")
+
+
+def _words(value: Any) -> str:
+    array = np.asarray(value)
+    if array.dtype.kind in "OS":
+        array = array.astype(str)
+    if array.size > _SHOWN and array.dtype.kind in "iuf":
+        return f"{list(array.shape)} from {array.min():.4g} to {array.max():.4g}"
+    if array.dtype.kind == "f":
+        return np.array2string(array, formatter={"float_kind": lambda x: f"{x:.4g}"})
+    return np.array2string(array, threshold=_SHOWN)

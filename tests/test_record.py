@@ -1,0 +1,149 @@
+"""The film of values: what it keeps, how it reads, and what its page is."""
+
+import html.parser
+import re
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers import slider, tracing
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture
+def counting():
+    """A session whose `add` moves `count` by one, and whose `root` is fed."""
+    with tf.Graph().as_default() as graph:
+        x = tf1.placeholder_with_default(4.0, [], name="x")
+        tf.sqrt(x, name="root")
+        count = tf1.get_variable("count", [], initializer=tf1.zeros_initializer())
+        add = tf.identity(count.assign_add(1.0))
+        tf.stack([add, 2.0 * add, 3.0 * add], name="row")
+        tf.fill([7], add, name="many")
+        tf.strings.as_string(add, precision=0, name="word")
+        init = tf1.global_variables_initializer()
+    with tf1.Session(graph=graph) as session:
+        session.run(init)
+        yield session
+
+
+def test_each_step_is_one_run(counting):
+    film = tracing.record(counting, ["row:0", "root:0"], 3)
+    assert film.names == ["row", "root"] and len(film) == 3
+    np.testing.assert_array_equal(film["row"], np.outer([1, 2, 3], [1, 2, 3]))
+    assert film["root"].tolist() == [2, 2, 2]
+    assert counting.run("count:0") == 3
+
+
+def test_names_ops_and_single_fetches(counting):
+    row = counting.graph.get_tensor_by_name("row:0")
+    film = tracing.record(counting, {"mine": row, "op": row.op}, 1)
+    assert film.names == ["mine"]
+    assert tracing.record(counting, row, 1).names == ["row"]
+    assert tracing.record(counting, "root:0", 1).names == ["root"]
+
+
+def test_feeds_are_constant_or_made_per_step(counting):
+    film = tracing.record(counting, "root:0", 2, {"x:0": 9.0})
+    assert film["root"].tolist() == [3, 3]
+    film = tracing.record(counting, "root:0", 3, lambda step: {"x:0": step**2})
+    assert film["root"].tolist() == [0, 1, 2]
+
+
+def test_a_reference_variable_is_kept_as_it_was():
+    with tf.Graph().as_default() as graph:
+        with tf1.variable_scope("", use_resource=False):
+            count = tf1.get_variable("count", [2], initializer=tf1.zeros_initializer())
+        add = tf1.assign_add(count, [1.0, 2.0])
+        init = tf1.global_variables_initializer()
+    with tf1.Session(graph=graph) as session:
+        session.run(init)
+        film = tracing.record(session, {"count": add}, 3)
+    np.testing.assert_array_equal(film["count"], [[1, 2], [2, 4], [3, 6]])
+
+
+def test_wrong_calls_say_what_is_wrong(counting):
+    with pytest.raises(ValueError, match="steps=0: must be at least 1"):
+        tracing.record(counting, "root:0", 0)
+    with pytest.raises(ValueError, match="'root' is fetched twice"):
+        tracing.record(counting, ["root:0", "root:0"], 1)
+    with pytest.raises(ValueError, match="only ops"):
+        tracing.record(counting, "root", 1)
+
+
+def test_an_error_of_a_run_passes_through(counting):
+    with counting.graph.as_default():
+        checked = tf.debugging.check_numerics(
+            counting.graph.get_tensor_by_name("root:0"), "the root")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="the root"):
+        tracing.record(counting, checked, 2, lambda step: {"x:0": -step})
+
+
+def test_the_table_is_aligned_and_sums_up_what_is_long(counting):
+    lines = tracing.record(
+        counting, ["root:0", "row:0", "many:0", "word:0"], 2).table().splitlines()
+    assert lines[0].split() == ["step", "root", "row", "many", "word"]
+    assert len({len(line) for line in lines}) == 1
+    assert "[1 2 3]" in lines[1] and "[7] from 1 to 1" in lines[1]
+    assert "[2 4 6]" in lines[2] and lines[2].endswith("2")
+
+
+class Page(html.parser.HTMLParser):
+    """Collects tags with their attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text = [], text
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def test_the_page_is_self_contained_and_has_its_words(counting):
+    film = tracing.record(counting, {"a<b": "root:0"}, 3,
+                          lambda step: {"x:0": [4.0, 4.0, -1.0][step]})
+    page = Page(film.page("The root is 2, then <nothing>."))
+    slide, = page.all("input")
+    assert slide["type"] == "range" and slide["max"] == "2"
+    assert slide["aria-valuetext"] == "step 0 of 0 to 2"
+    assert page.all("label")[0]["for"] == slide["id"]
+    assert not re.search(r"https?://|\bsrc=|@import|url\(", page.text)
+    labels = [a["data-label"] for a in page.all("div") if a.get("class") == "frame"]
+    assert labels[2] == "step 2 of 0 to 2: not finite in a<b"
+    assert page.text.count("the same") == 1 and page.text.count("<td>changed") == 1
+    assert "a&lt;b" in page.text and "<nothing>" not in page.text
+    group = next(a for a in page.all("div") if a.get("role") == "group")
+    assert group["aria-label"] == "The root is 2, then <nothing>."
+
+
+def test_two_equal_films_make_equal_pages(counting):
+    pages = {tracing.record(counting, "root:0", 4).page("Two.") for _ in range(2)}
+    assert len(pages) == 1
+
+
+def test_show_keeps_the_table_where_scripts_may_not_run(counting, monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr("helpers.tracing.record.display", shown.append)
+    tracing.record(counting, "root:0", 2).show("The root is 2.")
+    page = Page(shown[0].data)
+    frame, = page.all("iframe")
+    assert frame["sandbox"] == "allow-scripts" and frame["title"] == "The root is 2."
+    assert "<!doctype html>" in frame["srcdoc"]
+    assert "<pre>step  root" in page.text
+    assert capsys.readouterr().out == "Film: The root is 2.\n"
+
+
+def test_a_slider_without_frames_labels_or_sentence_is_refused():
+    with pytest.raises(ValueError, match="1 frames and 0 labels"):
+        slider.slider_page(["<p>a</p>"], [], title="t", alt="a")
+    with pytest.raises(ValueError, match="0 frames"):
+        slider.slider_page([], [], title="t", alt="a")
+    with pytest.raises(ValueError, match="one sentence"):
+        slider.slider_page(["<p>a</p>"], ["a"], title="t", alt=" ")
