@@ -28,11 +28,6 @@ def with_control_edges(a, b):
         return tf.group(a.assign(old_b), b.assign(old_a))
 
 
-def with_one_tensor(a, b):
-    both = tf.stack([b, a])
-    return tf.group(a.assign(both[0]), tf1.assign(b, both[1]))
-
-
 def in_a_chain(a, b):
     """Keeps one old value, then writes one after the other."""
     old = a.read_value()
@@ -42,8 +37,7 @@ def in_a_chain(a, b):
         return b.assign(old).op
 
 
-@pytest.mark.parametrize(
-    "attempt", [with_tuple, with_control_edges, with_one_tensor, in_a_chain])
+@pytest.mark.parametrize("attempt", [with_tuple, with_control_edges, in_a_chain])
 def test_swap_takes_right_answers(attempt):
     assert check_swap(attempt)
 

@@ -2,6 +2,7 @@
 
 import html.parser
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_each_step_is_one_run(counting):
     assert film.names == ["row", "root"] and len(film) == 3
     np.testing.assert_array_equal(film["row"], np.outer([1, 2, 3], [1, 2, 3]))
     assert film["root"].tolist() == [2, 2, 2]
-    assert counting.run("count:0") == 3
+    assert counting.run("count/Read/ReadVariableOp:0") == 3
 
 
 def test_names_ops_and_single_fetches(counting):
@@ -130,7 +131,8 @@ def test_two_equal_films_make_equal_pages(counting):
 
 def test_show_keeps_the_table_where_scripts_may_not_run(counting, monkeypatch, capsys):
     shown = []
-    monkeypatch.setattr("helpers.tracing.record.display", shown.append)
+    module = sys.modules["helpers.tracing.record"]
+    monkeypatch.setattr(module, "display", shown.append)
     tracing.record(counting, "root:0", 2).show("The root is 2.")
     page = Page(shown[0].data)
     frame, = page.all("iframe")

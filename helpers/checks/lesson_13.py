@@ -156,7 +156,7 @@ def check_in_parts(attempt):
         yield (f"{claim}: no part above {size} rows", largest <= size,
                f"a part of {largest} rows was run.")
         yield (f"{claim}: every row is used once", sent == len(rows) and np.array_equal(
-            np.unique(np.concatenate(run.given), axis=0), np.unique(rows, axis=0)),
+            np.unique(np.concatenate(run.given), axis=0), np.unique(before, axis=0)),
             f"{sent} rows were run, there are {len(rows)}.")
         yield (f"{claim}: equal to the large batch", np.allclose(found, wanted),
                f"the gradient is {np.ravel(found)[0] / wanted[0, 0]:.2f} times what it "

@@ -155,9 +155,8 @@ def _equal(now: Any, before: Any) -> bool:
 def _words(value: Any) -> str:
     array = np.asarray(value)
     if array.dtype.kind in "OS":
-        array = array.astype(str)
+        array = np.char.decode(array.astype(bytes), "utf-8", "replace")
     if array.size > _SHOWN and array.dtype.kind in "iuf":
         return f"{list(array.shape)} from {array.min():.4g} to {array.max():.4g}"
-    if array.dtype.kind == "f":
-        return np.array2string(array, formatter={"float_kind": lambda x: f"{x:.4g}"})
-    return np.array2string(array, threshold=_SHOWN)
+    formats = {"float_kind": lambda number: f"{number:.4g}", "numpystr": str}
+    return np.array2string(array, formatter=formats, threshold=_SHOWN)
