@@ -158,5 +158,5 @@ def _words(value: Any) -> str:
         array = np.char.decode(array.astype(bytes), "utf-8", "replace")
     if array.size > _SHOWN and array.dtype.kind in "iuf":
         return f"{list(array.shape)} from {array.min():.4g} to {array.max():.4g}"
-    formats = {"float_kind": lambda number: f"{number:.4g}", "numpystr": str}
-    return np.array2string(array, formatter=formats, threshold=_SHOWN)
+    return np.array2string(array, threshold=_SHOWN, formatter={
+        "float_kind": lambda number: f"{number:.4g}", "numpystr": str})
