@@ -81,8 +81,11 @@ def needed(fetch, stop_at_floats=False):
     return found
 
 
-def by_walking(session, fetch, feeds, ops=needed, bad=lambda v: not np.isfinite(v).all(),
-               choose=None):
+def not_finite(value):
+    return not np.isfinite(value).all()
+
+
+def by_walking(session, fetch, feeds, ops=needed, bad=not_finite, choose=None):
     tensors = [t for op in ops(fetch) for t in op.outputs if t.dtype.is_floating]
     values = session.run(tensors, feeds)
     wrong = {t.op.name: t.op for t, v in zip(tensors, values, strict=True) if bad(v)}

@@ -1,4 +1,4 @@
-"""The checks of lesson 13: what a running graph leaves open, and where a NaN is born."""
+"""The checks of lesson 13: orders that a graph leaves open, NaNs, parts of a batch."""
 
 import numpy as np
 import tensorflow as tf
@@ -75,8 +75,8 @@ def _waits(write: tf.Operation, runs: set, once: np.ndarray):
     yield (f"{name} waits until {other} is read", other in fed,
            f"what is written to {name} does not come from {other}.")
     yield (f"{name} is not overwritten before it is read", name in fed,
-           f"the assignment of {name} may run before {name} is read: no edge says which "
-           "comes first.")
+           f"the assignment of {name} may run before {name} is read: no edge says "
+           "which comes first.")
 
 
 def _cases():
