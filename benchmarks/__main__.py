@@ -15,6 +15,7 @@ NAMES = {
     "pipeline": "reading records: our queue and dataset beside other ways to write it",
     "conversion": "folders of pictures to records, beside the document's loop",
     "guards": "what a guarded step and checked reading cost",
+    "film": "what filming the queues costs a step of 20 ms",
 }
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import guards
+from benchmarks import film, guards
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -13,6 +13,12 @@ def test_guards_run_in_small(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 4
     assert all("unchecked" in line for line in lines[1:3])
+
+
+def test_film_runs_in_small(capsys):
+    film.main(["--quick"])
+    [line] = capsys.readouterr().out.splitlines()
+    assert "filmed" in line and "under 5 %" in line
 
 
 def test_an_unknown_benchmark_is_named(capsys):

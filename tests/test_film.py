@@ -115,6 +115,18 @@ def test_a_step_that_is_fed_takes_nothing():
     assert movie.steps == 0 and movie.frames[-1].moved == ((0, 0),)
 
 
+def test_only_the_queues_behind_the_fetches_count():
+    graph, queue = one_queue()
+    with graph.as_default():
+        other = tf1.FIFOQueue(5, [tf.int32], [[]], name="other")
+        ops = [other.enqueue(1), other.dequeue(), queue.enqueue(1), queue.dequeue()]
+    with tf1.Session(graph=graph) as session, film(session, ops[-1]) as movie:
+        for op in ops:
+            session.run(op)
+    assert [state.name for state in movie.queues] == ["q"]
+    assert movie.steps == 1 and movie.frames[-1].moved == ((1, 1),)
+
+
 def test_a_full_queue_makes_its_thread_wait_for_room():
     graph, queue = one_queue(capacity=3)
     with graph.as_default():

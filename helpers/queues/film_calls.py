@@ -1,11 +1,10 @@
 """Who is in which call of a session, since when, and what the finished calls moved."""
 
-import contextlib
 import functools
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +22,7 @@ from helpers.queues.internals import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Flow:
     """What one run of some ops moves.
 
@@ -41,7 +40,6 @@ class Flow:
         return bool(self.takes) and not self.puts
 
 
-@dataclass(frozen=True, eq=False)
 class Call:
     """A call that lasts.
 
@@ -51,39 +49,68 @@ class Call:
       start: its beginning, on the clock `time.monotonic`.
     """
 
-    who: str
-    flow: Flow
-    start: float
+    __slots__ = ("who", "flow", "start")
+
+    def __init__(self, who: str, flow: Flow, start: float):
+        self.who, self.flow, self.start = who, flow, start
+
+
+@dataclass
+class Tally:
+    """What all finished calls have moved.
+
+    Attributes:
+      steps: how many of them were steps.
+      taken: items by queue, as far as the graph says.
+      put: items by queue, as far as the graph says.
+      unknown: queues into which a run put what only the run could tell.
+      untold: queues from which a run took what only the run could tell.
+    """
+
+    steps: int = 0
+    taken: Counter[str] = field(default_factory=Counter)
+    put: Counter[str] = field(default_factory=Counter)
+    unknown: set[str] = field(default_factory=set)
+    untold: set[str] = field(default_factory=set)
+
+    def add(self, flow: Flow, runs: int) -> None:
+        """Adds some runs of the same ops."""
+        self.steps += runs * flow.is_step
+        for moved, sums, without in (
+            (flow.takes, self.taken, self.untold), (flow.puts, self.put, self.unknown)
+        ):
+            for queue, count in moved.items():
+                sums[queue] += runs * (count or 0)
+                if count is None:
+                    without.add(queue)
 
 
 class WatchedCalls:
     """Stands between the callers of a session and its `run` and `make_callable`.
 
-    A call costs some microseconds more; what it does stays the same. Callables that
-    were made before are not seen.
+    A call costs a microsecond or two more; what it does stays the same. Callables
+    that were made before are not seen. A thread writes under its own number only, so
+    that no lock is needed.
 
     Attributes:
       under_way: the calls that last now, by the number of their thread.
-      steps: how many steps have finished.
-      taken: items by queue that finished calls took, as far as the graph says.
-      put: items by queue that finished calls put in, as far as the graph says.
-      unknown: queues into which a run put what only the run could tell.
-      untold: queues from which a run took what only the run could tell.
     """
 
-    def __init__(self, session: tf1.Session):
+    def __init__(self, session: tf1.Session, queues: Collection[str]):
+        """Prepares to watch.
+
+        Args:
+          session: whose calls.
+          queues: names of the queues that count; other calls are not noted.
+        """
         self.under_way: dict[int, Call] = {}
-        self.steps = 0
-        self.taken: Counter[str] = Counter()
-        self.put: Counter[str] = Counter()
-        self.unknown: set[str] = set()
-        self.untold: set[str] = set()
-        self._session = session
+        self._session, self._queues = session, queues
         self._run, self._make = session.run, session.make_callable
+        self._done: dict[tuple[int, Flow], int] = {}
         self._flows: dict[tuple, Flow] = {}
-        self._names: dict[int, str] = {}
+        self._names: dict[tuple[int, Flow], str] = {}
         self._fillers: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._naming = threading.Lock()
 
     def begin(self) -> None:
         """Begins to watch."""
@@ -94,65 +121,54 @@ class WatchedCalls:
         for name in ("run", "make_callable"):
             vars(self._session).pop(name, None)
 
+    def tally(self) -> Tally:
+        """Returns what the calls that are done have moved."""
+        tally = Tally()
+        for (_, flow), runs in self._done.copy().items():
+            tally.add(flow, runs)
+        return tally
+
     def _watched_run(
         self, fetches: Any, feed_dict: dict | None = None, *others: Any, **options: Any
     ) -> Any:
-        with self._noted(self._flow(fetches, feed_dict or {})):
-            return self._run(fetches, feed_dict, *others, **options)
+        flow = self._flow(fetches, feed_dict or {})
+        run = functools.partial(self._run, fetches, feed_dict)
+        return self._noted(flow, run, *others, **options)
 
     def _made(
         self, fetches: Any, feed_list: list | None = None, *others: Any, **options: Any
     ) -> Callable:
         function = self._make(fetches, feed_list, *others, **options)
         flow = self._flow(fetches, feed_list or [])
+        return functools.partial(self._noted, flow, function)
+
+    def _noted(
+        self, flow: Flow, function: Callable, *arguments: Any, **keywords: Any
+    ) -> Any:
+        """Makes a call; notes it while it lasts, and that it is done if it ends well.
+
+        The lines of this function are what a film costs a pipeline.
+        """
         if not flow.takes and not flow.puts:
-            return function
-
-        @functools.wraps(function)
-        def watched(*arguments: Any, **keywords: Any) -> Any:
-            with self._noted(flow):
-                return function(*arguments, **keywords)
-
-        return watched
-
-    @contextlib.contextmanager
-    def _noted(self, flow: Flow) -> Iterator[None]:
-        """Notes a call while it lasts, and what it moved if it ends well."""
-        if not flow.takes and not flow.puts:
-            yield
-            return
+            return function(*arguments, **keywords)
         thread = threading.get_ident()
-        outer = self.under_way.get(thread)
-        self.under_way[thread] = Call(self._who(thread, flow), flow, time.monotonic())
+        key = thread, flow
+        who = self._names.get(key) if flow.puts else "the step"
+        self.under_way[thread] = Call(who or self._named(key), flow, time.monotonic())
         try:
-            yield
+            value = function(*arguments, **keywords)
         finally:
-            self.under_way.pop(thread)
-            if outer is not None:
-                self.under_way[thread] = outer
-        with self._lock:
-            self._add(flow)
+            self.under_way.pop(thread, None)
+        self._done[key] = self._done.get(key, 0) + 1
+        return value
 
-    def _add(self, flow: Flow) -> None:
-        self.steps += flow.is_step
-        for moved, sums, without in (
-            (flow.takes, self.taken, self.untold), (flow.puts, self.put, self.unknown)
-        ):
-            for queue, count in moved.items():
-                sums[queue] += count or 0
-                if count is None:
-                    without.add(queue)
-
-    def _who(self, thread: int, flow: Flow) -> str:
-        """Returns a thread's name in words: what it does counts more than its name."""
-        if flow.is_step:
-            return "the step"
-        if thread not in self._names:
-            with self._lock:
-                queue = next(iter(flow.puts))
-                self._fillers[queue] += 1
-                self._names[thread] = f"thread {self._fillers[queue]} of '{queue}'"
-        return self._names[thread]
+    def _named(self, key: tuple[int, Flow]) -> str:
+        """Gives a thread a name: what it fills says more than what it is called."""
+        with self._naming:
+            queue = next(iter(key[1].puts))
+            self._fillers[queue] += 1
+            self._names[key] = f"thread {self._fillers[queue]} of '{queue}'"
+        return self._names[key]
 
     def _flow(self, fetches: Any, fed: Any) -> Flow:
         """Returns what running fetches moves; walks the graph once for each kind."""
@@ -160,7 +176,9 @@ class WatchedCalls:
             key = (_names(fetches), _names(list(fed)))
             if key not in self._flows:
                 ops = fetched_ops(self._session.graph, fetches)
-                self._flows[key] = _flow_of(ancestors(ops, key[1]))
+                self._flows[key] = _flow_of(
+                    ancestors(ops, key[1]), self._queues
+                )
             return self._flows[key]
         except (AttributeError, KeyError, TypeError, ValueError):
             return Flow()  # nothing to fetch: TensorFlow says it better
@@ -172,13 +190,15 @@ def _names(elements: Any) -> tuple[str, ...]:
     return tuple(one if isinstance(one, str) else one.name for one in flat)
 
 
-def _flow_of(ops: set[tf.Operation]) -> Flow:
+def _flow_of(ops: set[tf.Operation], queues: Collection[str]) -> Flow:
     """Returns what one run of ops moves: readers take names when they need one."""
-    flow = Flow({queue.name: None for queue in queues_taken_from(ops)})
+    flow = Flow({op.name: None for op in queues_taken_from(ops) if op.name in queues})
     for op in ops:
-        name = op.inputs[0].op.name if takes_items(op) or puts_items(op) else ""
-        if takes_items(op):
-            flow.takes[name] = items_taken(op)
-        elif puts_items(op):
-            flow.puts[name] = items_put(op)
+        moves = takes_items(op) or puts_items(op)
+        name = op.inputs[0].op.name if moves else ""
+        if name in queues:
+            if takes_items(op):
+                flow.takes[name] = items_taken(op)
+            else:
+                flow.puts[name] = items_put(op)
     return flow

@@ -17,7 +17,7 @@ from IPython.display import HTML, display
 from helpers.files import whole_file
 from helpers.queues import film_page
 from helpers.queues.doctor import Diagnosis, QueueState, diagnose
-from helpers.queues.film_calls import WatchedCalls
+from helpers.queues.film_calls import Tally, WatchedCalls
 from helpers.queues.film_frames import Frame, Wait, WaitingList, in_a_word
 from helpers.queues.internals import (
     living_threads,
@@ -110,7 +110,7 @@ class Film:
 
     @property
     def steps(self) -> int:
-        """How many steps have finished: runs that take items and put none in."""
+        """How many steps have finished: runs that take from the queues, fill none."""
         return self.frames[-1].steps
 
     def level(self, queue: str) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +168,8 @@ class _Recorder:
         self._look = session.make_callable(
             [probe_queue(op)[:2] for op in self._ops], accept_options=True
         )
-        self._calls, self._waiting = WatchedCalls(session), WaitingList()
+        self._calls = WatchedCalls(session, [queue.name for queue in movie.queues])
+        self._waiting = WaitingList()
         self._between, self._start = _BETWEEN, 0.0
         self._over, self._done = threading.Event(), threading.Event()
 
@@ -212,13 +213,14 @@ class _Recorder:
             )
         }
         waits = self._waiting.look(lasting, states, now)
+        tally = self._calls.tally()
         self._keep(Frame(
             seconds=now - self._start,
-            steps=self._calls.steps,
+            steps=tally.steps,
             sizes=tuple(state.size for state in states.values()),
             words=tuple(map(in_a_word, states.values())),
             alive=tuple(map(self._alive, self._ops)),
-            moved=tuple(map(self._moved, states.values())),
+            moved=tuple(self._moved(state, tally) for state in states.values()),
             waits=tuple(Wait(call.who, queue, wants, max(0.0, since - self._start))
                         for call, queue, wants, since in waits),
         ))
@@ -237,16 +239,16 @@ class _Recorder:
         started = [count for count in counts if count is not None]
         return sum(started) if started else None
 
-    def _moved(self, state: QueueState) -> tuple[int, int] | None:
+    def _moved(self, state: QueueState, tally: Tally) -> tuple[int, int] | None:
         """Returns how many items went in and came out: one side says the other."""
-        calls, name = self._calls, state.name
+        name = state.name
         place = [queue.name for queue in self.movie.queues].index(name)
         frames = self.movie.frames
         gained = state.size - (frames[0].sizes[place] if frames else state.size)
-        if name not in calls.unknown:
-            both = calls.put[name], calls.put[name] - gained
-        elif name not in calls.untold:
-            both = calls.taken[name] + gained, calls.taken[name]
+        if name not in tally.unknown:
+            both = tally.put[name], tally.put[name] - gained
+        elif name not in tally.untold:
+            both = tally.taken[name] + gained, tally.taken[name]
         else:
             return None
         # A call that is not done yet has moved items that nobody has counted.
