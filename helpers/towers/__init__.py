@@ -19,6 +19,7 @@ from helpers.towers.averaging import process_gradient_list
 from helpers.towers.building import (
     build_towers,
     cpu_devices,
+    devices,
     split_batch,
     variables_on,
 )
@@ -26,6 +27,7 @@ from helpers.towers.building import (
 __all__ = [
     "build_towers",
     "cpu_devices",
+    "devices",
     "process_gradient_list",
     "split_batch",
     "variables_on",

@@ -29,6 +29,31 @@ def cpu_devices(n: int) -> list[str]:
     return [f"/cpu:{index}" for index in range(n)]
 
 
+def devices(n: int) -> list[str]:
+    """Names the devices to build towers on: GPUs where there are some, else CPUs.
+
+    It prints what it took. Let a session on GPUs grow its memory as it needs it, and
+    place on the CPU what has no kernel for a GPU: `tf1.ConfigProto(
+    allow_soft_placement=True, gpu_options=tf1.GPUOptions(allow_growth=True),
+    device_count={"CPU": n})`.
+
+    Args:
+      n: how many, at least 1. Fewer come where there are GPUs, but not so many.
+
+    Returns:
+      `["/gpu:0", ...]`, or what `cpu_devices` returns.
+
+    Raises:
+      ValueError: `n` is below 1.
+    """
+    names = cpu_devices(n)
+    gpus = len(tf.config.list_physical_devices("GPU"))
+    if gpus:
+        names = [f"/gpu:{index}" for index in range(min(n, gpus))]
+    print("towers on", *names, "" if gpus else "(there is no GPU here)")
+    return names
+
+
 def variables_on(device: str) -> Callable[[tf.Operation], str]:
     """Returns a device function that keeps variables together.
 
