@@ -33,11 +33,14 @@ SECONDS, GIGABYTES, JOBS = 60.0, 2.0, 2
 SLACK = 120.0  # seconds that the keeper may take beyond an answer's own: imports
 WARNING = """\
 This runs what was handed in. Each answer has its own process and folder, and limits of
-time and memory; {fence}. A container keeps more from it:
+time and memory; {fence}.
+A container keeps more from it:
 
+  docker build -t tensorflow-course .
+  install -d -m 777 "{report}"
   docker run --rm --network none --memory 8g --pids-limit 512 \\
-    -v "{submissions}":/handed-in:ro -v "{report}":/report \\
-    course python -m tools.grade /handed-in --report /report --yes
+    -v "{submissions}":/handed-in:ro -v "{report}":/report tensorflow-course \\
+    python3 course.py grade /handed-in --report /report --yes
 """
 
 
