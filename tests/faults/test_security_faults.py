@@ -40,6 +40,15 @@ def test_jupyterlab_is_started_for_this_machine_with_a_token(monkeypatch):
     assert not re.search(f"{OPEN}|{NO_TOKEN}", "\n".join(words), re.M)
 
 
+def test_an_address_that_the_reader_gives_is_the_only_one(monkeypatch):
+    """JupyterLab refuses two; in a container the server has to hear all addresses."""
+    started = []
+    monkeypatch.setattr(lab, "jupyterlab", lambda: started.append(list(sys.argv)))
+    monkeypatch.setattr(sys, "argv", [])
+    lab.main(["--ServerApp.ip=192.0.2.7"])
+    assert [w for w in started[0] if ".ip=" in w] == ["--ServerApp.ip=192.0.2.7"]
+
+
 def test_jupyterlab_makes_a_token_of_its_own(monkeypatch):
     monkeypatch.delenv("JUPYTER_TOKEN", raising=False)
     tokens = {PasswordIdentityProvider().token for _ in range(3)}
