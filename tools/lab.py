@@ -9,13 +9,10 @@ from pathlib import Path
 
 from jupyterlab.labapp import main as jupyterlab
 
-<<<<<<< Updated upstream
 # Gives the figures their text alternatives.
 EXTENSION = Path(__file__).resolve().parent / "lab_extension"
 
-=======
 HERE = "--ServerApp.ip=127.0.0.1"
->>>>>>> Stashed changes
 OPTIONS = [
     "--LabApp.extension_manager=readonly",
     "--LabApp.news_url=",
