@@ -1,9 +1,10 @@
-"""Makes the TensorBoard graphs of this folder.
+"""Makes the TensorBoard graphs and runs of this folder.
 
     .venv/bin/python -m prebuilt.build [NAME ...]    # default: all of them
 
 A graph here is an event file that holds nothing but the graph: no weights, no times,
-no name of a machine. `tests/test_prebuilt.py` builds each again and compares.
+no name of a machine. A run is a short training with all that TensorBoard shows; see
+`prebuilt/runs.py`. `tests/test_prebuilt.py` makes each again and compares.
 """
 
 import re
@@ -23,6 +24,7 @@ from helpers.files import whole_file
 from helpers.queues import feed_queue
 from helpers.towers import build_towers, cpu_devices, process_gradient_list, split_batch
 from helpers.vgg import vgg_net
+from prebuilt import runs
 
 FOLDER = Path(__file__).resolve().parent
 # TensorBoard looks for "tfevents" in the name; tf.summary would add host and time.
@@ -161,7 +163,27 @@ def write(name: str, folder: Path = FOLDER) -> Path:
         tf1.Event(file_version="brain.Event:2"),
         tf1.Event(graph_def=build(name).SerializeToString(deterministic=True)),
     ]
-    path = folder / name / EVENT_FILE
+    return _write_events(folder / name / EVENT_FILE, events)
+
+
+def write_run(name: str, folder: Path = FOLDER) -> Path:
+    """Trains one run and writes it, with the files that the projector reads.
+
+    Args:
+      name: a key of `runs.RUNS`.
+      folder: gets the folder `name`.
+
+    Returns:
+      The event file.
+    """
+    run = runs.RUNS[name]()
+    for file, text in run.files.items():
+        with whole_file(folder / name / file) as temporary:
+            temporary.write_text(text, "utf-8")
+    return _write_events(folder / name / runs.RUN_FILE, run.events)
+
+
+def _write_events(path: Path, events: list[tf1.Event]) -> Path:
     with whole_file(path) as temporary, tf.io.TFRecordWriter(str(temporary)) as file:
         for event in events:
             file.write(event.SerializeToString(deterministic=True))
@@ -217,14 +239,14 @@ def differences(stored: tf1.GraphDef, fresh: tf1.GraphDef) -> list[str]:
 
 
 def main(names: list[str]) -> None:
-    unknown = [name for name in names if name not in BUILDERS]
+    known = [*BUILDERS, *runs.RUNS]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        sys.exit(f"there is no graph {unknown[0]}; there are {' '.join(BUILDERS)}")
-    for name in names or BUILDERS:
-        path = write(name)
-        nodes = len(read(path).node)
+        sys.exit(f"there is no graph or run {unknown[0]}; there are {' '.join(known)}")
+    for name in names or known:
+        path = write(name) if name in BUILDERS else write_run(name)
         size = path.stat().st_size / 1024
-        print(f"{path.relative_to(FOLDER.parent)}: {nodes} nodes, {size:.0f} KiB")
+        print(f"{path.relative_to(FOLDER.parent)}: {size:.0f} KiB")
 
 
 if __name__ == "__main__":

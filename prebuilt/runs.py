@@ -1,0 +1,302 @@
+"""Makes the finished runs of this folder: short trainings, logged as the lessons log.
+
+A run trains in one thread, so that on one machine it always writes the same, but for
+what a clock measured: the compute times and the memory of one traced step. The clock
+of its events counts steps, one second each.
+"""
+
+import functools
+import io
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+from PIL import Image
+
+from helpers import captions
+from helpers.shapes import drawing, scenes
+from helpers.towers import build_towers, cpu_devices, process_gradient_list, split_batch
+from helpers.vgg import vgg_net
+
+RUN_FILE = "events.out.tfevents.run"
+SIDE, BATCH = 32, 32  # pixels; pictures or captions per step
+SHAPES = list(drawing.SHAPES)[:4]
+CONFIG = tf1.ConfigProto(
+    device_count={"CPU": 2}, intra_op_parallelism_threads=1,
+    inter_op_parallelism_threads=1,
+)
+
+
+class Run(NamedTuple):
+    """A finished run.
+
+    Attributes:
+      events: what its event file holds, in order.
+      files: names and contents of what the projector reads.
+    """
+
+    events: list[tf1.Event]
+    files: dict[str, str]
+
+
+def rate(learning_rate: float, steps: int = 60, *, all_kinds: bool = True) -> Run:
+    """A narrow VGG-A on two towers, trained by Adam at one rate, as in lesson 07.
+
+    Args:
+      learning_rate: of Adam.
+      steps: of the training.
+      all_kinds: whether to log more than scalars.
+    """
+    with tf.Graph().as_default() as graph:
+        tf1.set_random_seed(7)
+        images = tf1.placeholder(tf.float32, [BATCH, SIDE, SIDE, 3], "images")
+        labels = tf1.placeholder(tf.int32, [BATCH], "labels")
+        step = tf1.train.get_or_create_global_step()
+        optimizer = tf1.train.AdamOptimizer(learning_rate)
+        slices = split_batch((images, labels), 2)
+        towers = build_towers(
+            functools.partial(_tower, optimizer), cpu_devices(2), slices
+        )
+        losses, logits, gradients = zip(*towers, strict=True)
+        averages = process_gradient_list(gradients, losses=losses)
+        with tf1.name_scope("update"):
+            train = optimizer.apply_gradients(averages, step)
+        loss, answers = tf.reduce_mean(losses), tf.argmax(tf.concat(logits, 0), 1)
+        shown = _pictures_and_words(images, tf.gather(tf.constant(SHAPES), answers))
+        shown += _histograms(averages, train)
+        init = tf1.global_variables_initializer()
+    feeds = ({images: pictures, labels: kinds} for pictures, kinds in drawn_shapes())
+    fetches = {"train": train, "train/loss": loss}
+    with tf1.Session(graph=graph, config=CONFIG) as session:
+        session.run(init)
+        events = _logged(
+            session, fetches, shown if all_kinds else [],
+            itertools.islice(itertools.cycle(feeds), steps),
+            {"train/learning_rate": learning_rate}, with_graph=all_kinds,
+        )
+    return Run(events, {})
+
+
+def _tower(optimizer, images, labels):
+    """Builds the net, its loss and its gradients on one slice."""
+    with tf1.variable_scope("vgg"):
+        logits = vgg_net(images, configuration="A", num_classes=4, base_width=4)
+    with tf1.name_scope("loss"):
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=labels, logits=logits
+        ))
+    return loss, logits, optimizer.compute_gradients(loss)
+
+
+def tell(steps: int = 150) -> Run:
+    """A small Show and Tell, as in lesson 08: what it says, and its words' vectors."""
+    pictures, told = drawn_scenes()
+    vocabulary = captions.Vocabulary.build(told)
+    ids, mask = _padded([vocabulary.encode(text) for text in told])
+    with tf.Graph().as_default() as graph:
+        tf1.set_random_seed(7)
+        inputs = [
+            tf1.placeholder(array.dtype, [BATCH, *array.shape[1:]], name)
+            for array, name in ((pictures, "images"), (ids, "words"), (mask, "mask"))
+        ]
+        model = captions.ShowAndTell(captions.Sizes(
+            words=len(vocabulary), image_size=SIDE, base_width=4, embedding=16,
+            units=48, cell="gru",
+        ))
+        loss, said = _captioner(model, vocabulary, *inputs)
+        step = tf1.train.get_or_create_global_step()
+        variables = tf1.trainable_variables()
+        adam = tf1.train.AdamOptimizer(4e-3)
+        train = captions.train_op(loss, variables, adam, global_step=step)
+        shown = _pictures_and_words(inputs[0], said)
+        shown += _histograms([(None, variable) for variable in variables], train)
+        init = tf1.global_variables_initializer()
+    feeds = [
+        dict(zip(inputs, (pictures[rows], ids[rows], mask[rows]), strict=True))
+        for rows in np.arange(len(told)).reshape(-1, BATCH)
+    ]
+    with tf1.Session(graph=graph, config=CONFIG) as session:
+        session.run(init)
+        events = _logged(session, {"train": train, "train/loss": loss}, shown,
+                         itertools.islice(itertools.cycle(feeds), steps), {},
+                         with_graph=False)  # show_and_tell has it, in full size
+        [table] = [v for v in variables if v.op.name == "decoder/embedding"]
+        return Run(events, _projector(session.run(table), vocabulary.words))
+
+
+def _padded(ids: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns captions of one length, and a mask over their targets."""
+    length = max(map(len, ids))
+    padded = np.array([row + [0] * (length - len(row)) for row in ids], np.int32)
+    counts = np.array([len(row) - 1 for row in ids])
+    return padded, (np.arange(length - 1) < counts[:, None]).astype(np.float32)
+
+
+def _captioner(model, vocabulary, images, words, mask):
+    """Builds the loss of a caption, and what the model says of four pictures."""
+    features = model.encode(images)
+    logits = model.teach(features, words[:, :-1])
+    with tf1.name_scope("loss"):
+        loss_sum, count = captions.masked_loss(logits, words[:, 1:], mask)
+        loss = loss_sum / count
+    heard = captions.greedy_search(
+        model.step, model.start(features[:4]), max_length=10,
+        start=vocabulary.start, end=vocabulary.end,
+    )
+    spoken = tf.gather(tf.constant(list(vocabulary.words)), heard)
+    return loss, tf.strings.reduce_join(spoken, axis=1, separator=" ")
+
+
+def _pictures_and_words(images: tf.Tensor, words: tf.Tensor) -> list[tf.Tensor]:
+    """Returns summaries of four pictures, and of what the net says of each."""
+    return [tf1.summary.image("pictures", images[:4], 4),
+            tf1.summary.text("answers", words[:4])]
+
+
+def _histograms(averages: Iterable, train: tf.Operation) -> list[tf.Tensor]:
+    """Returns summaries of averaged gradients, and of the variables after a step."""
+    summaries = []
+    for gradient, variable in averages:
+        name = variable.op.name
+        if gradient is not None:
+            summaries.append(tf1.summary.histogram(f"gradient/{name}", gradient))
+        with tf.control_dependencies([train]):
+            after = variable.read_value()
+        summaries.append(tf1.summary.histogram(f"weight/{name}", after))
+    return summaries
+
+
+def _logged(
+    session: tf1.Session, fetches: dict[str, Any], shown: list[tf.Tensor],
+    feeds: Iterable[dict], constants: dict[str, float], *, with_graph: bool,
+) -> list[tf1.Event]:
+    """Trains, and returns what a writer would have written.
+
+    Args:
+      session: its variables are initialised.
+      fetches: of each step; names with a slash are logged as scalars.
+      shown: summaries that are logged now and then.
+      feeds: of the steps.
+      constants: scalars that stay the same.
+      with_graph: whether to log the graph, and compute times and memory of a step.
+    """
+    events = [tf1.Event(file_version="brain.Event:2")]
+    if with_graph:
+        graph_def = session.graph.as_graph_def(add_shapes=True)
+        graph_bytes = graph_def.SerializeToString(deterministic=True)
+        events.append(tf1.Event(graph_def=graph_bytes))
+    for at, feed in enumerate(feeds, 1):
+        due, traced = at % 15 == 0, with_graph and at == 30
+        metadata = tf1.RunMetadata()
+        values = session.run(
+            {**fetches, "shown": shown if due else ()}, feed,
+            _TRACE if traced else None, metadata if traced else None,
+        )
+        scalars = {k: v for k, v in values.items() if "/" in k} | constants
+        events.append(_event(at, [
+            tf1.Summary.Value(tag=tag, simple_value=value)
+            for tag, value in scalars.items()
+        ]))
+        for summary in values["shown"]:
+            events.append(_event(at, tf1.Summary.FromString(summary).value))
+        if traced:
+            event = tf1.Event(wall_time=at, step=at)
+            event.tagged_run_metadata.tag = f"step {at}"
+            measured = _measured(metadata).SerializeToString()
+            event.tagged_run_metadata.run_metadata = measured
+            events.append(event)
+    return events
+
+
+_TRACE = tf1.RunOptions(trace_level=tf1.RunOptions.FULL_TRACE)
+
+
+def _event(at: int, values: Iterable) -> tf1.Event:
+    return tf1.Event(wall_time=at, step=at, summary=tf1.Summary(value=values))
+
+
+def _measured(metadata: tf1.RunMetadata) -> tf1.RunMetadata:
+    """Keeps what the Graphs page draws: compute time, memory and shapes by op."""
+    kept = tf1.RunMetadata()
+    for device in metadata.step_stats.dev_stats:
+        new = kept.step_stats.dev_stats.add(device=device.device)
+        for node in sorted(device.node_stats, key=lambda node: node.node_name):
+            stats = new.node_stats.add(
+                node_name=node.node_name, all_end_rel_micros=node.all_end_rel_micros,
+                op_start_rel_micros=node.op_start_rel_micros,
+                op_end_rel_micros=node.op_end_rel_micros,
+            )
+            for memory in node.memory:
+                stats.memory.add(total_bytes=memory.total_bytes)
+    return kept
+
+
+def _projector(vectors: np.ndarray, words: Iterable[str]) -> dict[str, str]:
+    """Returns the three files that the Projector page reads."""
+    rows = ("\t".join(f"{value:.4f}" for value in vector) for vector in vectors)
+    return {
+        "vectors.tsv": "\n".join(rows) + "\n",
+        "words.tsv": "\n".join(words) + "\n",
+        "projector_config.pbtxt": (
+            'embeddings { tensor_name: "words" tensor_path: "vectors.tsv" '
+            'metadata_path: "words.tsv" }\n'
+        ),
+    }
+
+
+def drawn_shapes() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Draws eight batches of pictures of one shape each.
+
+    Returns:
+      Per batch float32 `[batch, height, width, 3]` in [-1, 1] and int32 `[batch]`.
+    """
+    rng = np.random.default_rng(7)
+    kinds = rng.integers(0, len(SHAPES), [8, BATCH])
+    return [
+        (np.stack([_one_shape(SHAPES[kind], rng) for kind in row]),
+         row.astype(np.int32))
+        for row in kinds
+    ]
+
+
+def _one_shape(shape: str, rng: np.random.Generator) -> np.ndarray:
+    picture = drawing.backdrop(SIDE, rng)
+    drawing.paint(
+        picture, shape=shape, colour=list(drawing.COLOURS)[rng.integers(6)],
+        centre=tuple(rng.uniform(13, 19, 2)), radius=float(rng.uniform(8, 11)),
+        rotation=float(rng.uniform(-0.3, 0.3)),
+    )
+    return _scaled(picture)
+
+
+def drawn_scenes() -> tuple[np.ndarray, list[str]]:
+    """Draws 256 scenes of two objects.
+
+    Returns:
+      float32 `[256, height, width, 3]` in [-1, 1], and a caption for each.
+    """
+    rng = np.random.default_rng(7)
+    objects, relations = scenes.phrases(3, 3), list(scenes.RELATIONS)
+    pictures, told = [], []
+    for _ in range(8 * BATCH):
+        one, other = (objects[k] for k in rng.integers(0, len(objects), 2))
+        scene = scenes.Scene(one, relations[rng.integers(2)], other)
+        jpeg, _ = scenes.draw_scene(scene, SIDE, rng)
+        pictures.append(_scaled(Image.open(io.BytesIO(jpeg))))
+        told.append(scene.captions()[0])
+    return np.stack(pictures), told
+
+
+def _scaled(picture: Image.Image) -> np.ndarray:
+    return np.asarray(picture, np.float32) / 127.5 - 1.0
+
+
+# Folder of each run, and the function that trains it.
+RUNS: dict[str, Callable[[], Run]] = {
+    "rate_0.002": functools.partial(rate, 0.002),
+    "rate_0.05": functools.partial(rate, 0.05, all_kinds=False),
+    "tell": tell,
+}
