@@ -94,6 +94,8 @@ CALLS = {
 }
 # It runs the program of its own that tf_upgrade_v2 has just rewritten.
 OWN_CODE = {("10_porting_tf1_code.ipynb", "exec takes text as code")}
+# Runs what learners hand in: that is its work, which it says and fences in.
+GRADE = ROOT / "tools" / "grade" / "trial.py"
 # The keyword, and the only value that is safe.
 KEYWORDS = {"allow_pickle": False, "shell": False, "safe_mode": True, "verify": True}
 
@@ -163,7 +165,8 @@ def test_no_program_loads_a_pickle_or_builds_a_shell_string(tried):
     tried(len(PROGRAMS))
     assert len(PROGRAMS) > 30
     found = [f"{path.relative_to(ROOT)}: {what}" for path in PROGRAMS
-             for what in unsafe(path.read_text("utf-8"))]
+             for what in unsafe(path.read_text("utf-8"))
+             if not (path == GRADE and what.endswith("exec takes text as code"))]
     assert not found, "\n".join(found)
 
 
