@@ -132,11 +132,11 @@ def build(name: str) -> tf1.GraphDef:
     with tf.Graph().as_default() as graph:
         tf1.set_random_seed(7)
         BUILDERS[name]()
-    return _steady_functions(graph.as_graph_def(add_shapes=True))
+    return steady_functions(graph.as_graph_def(add_shapes=True))
 
 
-def _steady_functions(graph_def: tf1.GraphDef) -> tf1.GraphDef:
-    """Renumbers and sorts the bodies of loops.
+def steady_functions(graph_def: tf1.GraphDef) -> tf1.GraphDef:
+    """Renumbers and sorts the bodies of loops and branches.
 
     Their names count all that this process built, and their order follows the names.
     """

@@ -173,7 +173,7 @@ def pixels(value):
 
 def graph_of(events):
     [graph] = [event.graph_def for event in events if event.HasField("graph_def")]
-    return tf1.GraphDef.FromString(graph)
+    return build.steady_functions(tf1.GraphDef.FromString(graph))
 
 
 def traced_ops(events):

@@ -65,9 +65,11 @@ def _paint(boxes, edges, layout: Layout, colour_by) -> Figure:
     bottom = min(layout.centre[name][1] - box.height / 2 for name, box in boxes.items())
     columns = max(1, min(len(legend), int(right / 1.15)))
     low = 0.22 * -(-len(legend) // columns) + 0.12 * bool(legend)
-    fig, ax = plt.subplots(figsize=(right + 0.2, 0.2 - bottom + low))
+    # Tenths of an inch: another release of a font or of igraph moves the last digits.
+    width = round(right + 0.2, 1)
+    fig, ax = plt.subplots(figsize=(width, 0.2 - bottom + low))
     fig.subplots_adjust(0, 0, 1, 1)
-    ax.set_xlim(-0.1, right + 0.1)
+    ax.set_xlim(-0.1, width - 0.1)
     ax.set_ylim(bottom - 0.1 - low, 0.1)
     ax.axis("off")
     for (a, b), data in edges.items():
