@@ -61,6 +61,14 @@ def test_the_setup_is_no_slide():
     assert "Title" in slide.shown and "Setup" not in slide.shown
 
 
+def test_a_film_is_shown_and_other_html_is_its_words():
+    film, table = (new_output("display_data", {"text/html": page, "text/plain": "w"})
+                   for page in ("<iframe></iframe>", "<table></table>"))
+    shown = slides.code(new_code_cell("movie.show()", outputs=[film, table]))
+    assert shown.count("<iframe>") == 1 and "<table>" not in shown
+    assert shown.count('tabindex="0">w</pre>') == 1
+
+
 @each_lesson
 def test_every_lesson_has_slides_with_notes(lesson):
     import nbformat

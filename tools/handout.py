@@ -1,6 +1,6 @@
 """Writes notebooks with the exercises alone, to hand out.
 
-    python3 course.py handout FOLDER [NN ...]
+    python3 course.py handout FOLDER 03    # of one lesson; of all where none is named
 
 Each holds the exercises of one lesson as that has them, with a set-up of its own. They
 run wherever the course runs. `course.py grade` takes them in again, and whole lessons
@@ -84,6 +84,8 @@ def main(arguments: list[str]) -> int:
     for lesson in lessons:
         nb.store(options.folder / lesson.name, handout(lesson))
         print(options.folder / lesson.name)
+    print("A learner opens one by: python3 course.py lab FILE. What comes back, a folder "
+          "per learner, goes into: python3 course.py grade FOLDER")
     return 0
 
 

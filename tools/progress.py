@@ -3,7 +3,8 @@
     python3 course.py progress [NN ...]
 
 Read are the answers of the checks that you ran and saved. Nothing is run, and nothing
-is sent anywhere.
+is sent anywhere. Stuck? In a notebook `check_NAME(NAME, hints=1)` gives a hint, and
+`hints=2` the next one. The solutions lie in notebooks/solutions/.
 """
 
 import argparse

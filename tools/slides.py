@@ -99,6 +99,8 @@ def code(cell: nbformat.NotebookNode) -> str:
             alt = html.escape(output.metadata.get("image/png", {}).get("alt", ""))
             source = f"data:image/png;base64,{data['image/png'].strip()}"
             parts.append(f'<img alt="{alt}" src="{source}">')
+        elif "<iframe" in data.get("text/html", ""):  # a film
+            parts.append(data["text/html"])
         else:
             words = output.get("text") or data.get("text/plain", "")
             if not words.startswith("Figure: "):  # it is the picture's text

@@ -1,11 +1,13 @@
 """Runs the exercises that a class handed in through the checks of the course.
 
-    python3 course.py grade FOLDER
+    python3 course.py grade FOLDER                # of every lesson
+    python3 course.py grade FOLDER --lesson 03    # of one
 
 FOLDER holds a folder or a notebook per learner. Of each notebook only the cells of
 exercises are taken, found by the name that they define, and put into the pristine
 lesson. Each answer runs in a process of its own, with limits of time and memory, in a
 folder of its own. A table (CSV) for all and a page for each learner say what came out.
+The first answers take longer: TensorFlow starts.
 """
 
 import argparse
