@@ -84,8 +84,8 @@ def main(arguments: list[str]) -> int:
     for lesson in lessons:
         nb.store(options.folder / lesson.name, handout(lesson))
         print(options.folder / lesson.name)
-    print("A learner opens one by: python3 course.py lab FILE. What comes back, a folder "
-          "per learner, goes into: python3 course.py grade FOLDER")
+    print("A learner opens one by: python3 course.py lab FILE. What comes back, "
+          "a folder per learner, goes into: python3 course.py grade FOLDER")
     return 0
 
 
