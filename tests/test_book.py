@@ -45,8 +45,11 @@ def visit(browser):
         context = browser.new_context(color_scheme=theme)
         opened.append(context)
         page, wrong = context.new_page(), []
-        context.add_init_script(f"localStorage.setItem('mode', '{theme}')")
-        page.on("request", lambda r: r.url.startswith(("file:", "data:", "blob:"))
+        # A film stands in a frame of its own, which is not allowed to store anything.
+        context.add_init_script(
+            f"self === top && localStorage.setItem('mode', '{theme}')")
+        inside = ("file:", "data:", "blob:", "about:srcdoc")
+        page.on("request", lambda r: r.url.startswith(inside)
                 or wrong.append(f"outside: {r.url}"))
         page.on("requestfailed", lambda r: wrong.append(f"failed: {r.url}"))
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
