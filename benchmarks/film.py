@@ -4,7 +4,7 @@
 
 A pipeline of four queues feeds a step of matrix products. Each turn trains once
 without a film and once with one, in sessions of their own, every second turn in
-the other order; shown are medians over the turns. Promised: filming costs under 5 %
+the other order; shown are medians over the turns. The aim: filming costs under 5 %
 of a step of 20 ms.
 """
 
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> None:
     bare, filmed = 1e3 * np.median(sides[:, :, 0], axis=0)
     more = 100 * (np.median(sides[:, 1] / sides[:, 0], axis=0) - 1)
     print(f"a step of {bare:.1f} ms, filmed {filmed:.1f} ms: {more[0]:+.1f} % of its "
-          f"time (promised: under 5), {more[1]:+.1f} % of its cores")
+          f"time (aim: under 5), {more[1]:+.1f} % of its cores")
 
 
 if __name__ == "__main__":

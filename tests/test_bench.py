@@ -18,7 +18,7 @@ def test_guards_run_in_small(capsys):
 def test_film_runs_in_small(capsys):
     film.main(["--quick"])
     [line] = capsys.readouterr().out.splitlines()
-    assert "filmed" in line and "promised: under 5" in line
+    assert "filmed" in line and "aim: under 5" in line
 
 
 def test_an_unknown_benchmark_is_named(capsys):
