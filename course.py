@@ -24,6 +24,8 @@ OLD_VENV = ROOT / ".venv.old"
 STAMP = VENV / "complete.txt"
 OLDEST, NEWEST = (3, 10), (3, 13)
 DISK_BYTES = 4 * 10**9
+GPU_STAMP = VENV / "gpu.txt"
+GPU_DISK_BYTES = 8 * 10**9  # 2.8 GB of wheels, and what they unpack to
 
 # No pop-up and no call home: a class with no network sees no error either.
 LAB_SETTINGS = {
@@ -79,6 +81,21 @@ def check_machine(version=None, system=None, machine=None):
         )
 
 
+def check_gpu(system=None, machine=None):
+    """Raises `Problem` where TensorFlow's wheel cannot use a GPU, or none is there."""
+    system, machine = system or platform.system(), machine or platform.machine()
+    if (system, machine) != ("Linux", "x86_64"):
+        raise Problem(
+            f"--gpu is for Linux on x86_64 (WSL2 too): on {system} {machine} "
+            "TensorFlow's wheel computes on the CPU alone; leave --gpu out"
+        )
+    if not (shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia")):
+        raise Problem(
+            "--gpu finds no NVIDIA driver here: install your card's driver, until "
+            "nvidia-smi shows the card, or leave --gpu out"
+        )
+
+
 def venv_python():
     return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
@@ -92,8 +109,15 @@ def wanted_stamp():
     return digest.hexdigest()
 
 
-def is_set_up():
+def wanted_gpu_stamp():
+    return hashlib.sha256((ROOT / "requirements-gpu.txt").read_bytes()).hexdigest()
+
+
+def is_set_up(gpu=False):
+    """Tells whether .venv is whole; what `--gpu` added is looked at only if asked."""
     try:
+        if gpu and GPU_STAMP.read_text() != wanted_gpu_stamp():
+            return False
         return STAMP.read_text() == wanted_stamp() and venv_python().exists()
     except (OSError, UnicodeError):  # none, or one that is damaged
         return False
@@ -118,25 +142,36 @@ def only_one():
         yield
 
 
-def set_up():
-    """Makes .venv where there is none that is whole; the stamp comes last."""
-    if is_set_up():
+def set_up(gpu=False):
+    """Makes .venv where there is none that is whole; the stamp comes last.
+
+    With `gpu` the libraries of CUDA are added to it; without, it stays as it is.
+    """
+    if is_set_up(gpu):
         return
     with only_one():
-        if is_set_up():
-            return
-        free = shutil.disk_usage(ROOT).free
-        if free < DISK_BYTES:
-            raise Problem(
-                f"the set-up needs {DISK_BYTES / 1e9:.0f} GB and this disk has "
-                f"{free / 1e9:.1f} GB free: make room, then run the same command again"
-            )
-        if Path(sys.prefix) == VENV:
-            raise Problem("this is the Python of .venv itself, which is not whole: "
-                          "run the same command with the system's Python")
-        with old_one_aside():
-            print("Setting up .venv: once, and it needs the network.", flush=True)
-            make_environment()
+        if not is_set_up():
+            check_room(DISK_BYTES)
+            if Path(sys.prefix) == VENV:
+                raise Problem("this is the Python of .venv itself, which is not whole: "
+                              "run the same command with the system's Python")
+            with old_one_aside():
+                print("Setting up .venv: once, and it needs the network.", flush=True)
+                make_environment()
+        if gpu and not is_set_up(gpu):
+            check_room(GPU_DISK_BYTES)
+            print("Adding CUDA to .venv: once, 2.8 GB from the network.", flush=True)
+            install("requirements-gpu.txt")
+            GPU_STAMP.write_text(wanted_gpu_stamp())
+
+
+def check_room(needed):
+    free = shutil.disk_usage(ROOT).free
+    if free < needed:
+        raise Problem(
+            f"the set-up needs {needed / 1e9:.0f} GB and this disk has "
+            f"{free / 1e9:.1f} GB free: make room, then run the same command again"
+        )
 
 
 @contextlib.contextmanager
@@ -162,15 +197,19 @@ def make_environment():
     """Makes .venv, installs what the course needs, and stamps it as finished."""
     step([sys.executable, "-m", "venv", VENV],
          "could not make .venv (on Debian and Ubuntu: apt install python3-venv)")
-    pip = [venv_python(), "-m", "pip", "--disable-pip-version-check", "install"]
-    step([*pip, "--no-warn-script-location", "-r", ROOT / "requirements.txt"],
-         "could not fetch the packages: pip's own words are above; check the "
-         "network or the proxy, then run the same command again")
+    install("requirements.txt")
     make_importable()
     settings = VENV / "share" / "jupyter" / "lab" / "settings"
     settings.mkdir(parents=True, exist_ok=True)
     (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS, indent=1))
     STAMP.write_text(wanted_stamp())
+
+
+def install(lock):
+    pip = [venv_python(), "-m", "pip", "--disable-pip-version-check", "install"]
+    step([*pip, "--no-warn-script-location", "-r", ROOT / lock],
+         "could not fetch the packages: pip's own words are above; check the "
+         "network or the proxy, then run the same command again")
 
 
 def make_importable():
@@ -228,9 +267,14 @@ def main(arguments):
     if name == "doctor":  # runs where the set-up does not
         program = str(ROOT / "tools" / "doctor.py")
         return subprocess.call([sys.executable, program, *rest])
+    gpu = name == "lab" and "--gpu" in rest
+    if gpu:
+        rest.remove("--gpu")
     try:
         check_machine()
-        set_up()
+        if gpu:
+            check_gpu()
+        set_up(gpu)
         return python("-m", COMMANDS[name][0], *rest)
     except Problem as problem:
         print(f"course.py: {problem}", file=sys.stderr)

@@ -1,10 +1,11 @@
 """course.py: what it says of the machine, its commands, its ports."""
 
 import ast
-import importlib
+import importlib.util
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,100 @@ def test_the_entry_point_stays_small():
     assert len((ROOT / "course.py").read_text("utf-8").splitlines()) < 320
 
 
+GPU_LINE = "requirements-gpu.txt"
+
+
+@pytest.fixture
+def set_up(tmp_path, monkeypatch):
+    """A `course.py` in a folder of its own; returns what each call of it would run."""
+    for name in ("course.py", "requirements.txt", GPU_LINE):
+        shutil.copy(ROOT / name, tmp_path)
+    spec = importlib.util.spec_from_file_location("other", tmp_path / "course.py")
+    other = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(other)
+    ran, broken = [], []
+
+    def call(command, **how):
+        if "venv" in command:
+            other.venv_python().parent.mkdir(parents=True)
+            other.venv_python().touch()
+        if "pip" in command:
+            ran.append(Path(command[-1]).name)
+        return int(Path(command[-1]).name in broken)
+
+    def python(*arguments):
+        ran.append(" ".join(arguments))
+        return 0
+
+    monkeypatch.setattr(other, "subprocess", types.SimpleNamespace(call=call))
+    monkeypatch.setattr(other, "python", python)
+    monkeypatch.setattr(other, "check_gpu", lambda: None)
+
+    def run(*arguments):
+        ran.clear()
+        other.main(list(arguments))
+        return list(ran)
+
+    run.folder, run.broken, run.course = tmp_path, broken, other
+    return run
+
+
+def test_cuda_is_added_once_and_changes_nothing_for_the_rest(set_up):
+    assert set_up("lab") == ["requirements.txt", "-m tools.lab"]
+    assert set_up("lab", "--gpu", "x.ipynb") == [GPU_LINE, "-m tools.lab x.ipynb"]
+    assert set_up("lab", "--gpu") == set_up("lab") == ["-m tools.lab"]
+    assert set_up("run", "--gpu") == ["-m tools.run_lessons --gpu"]
+
+
+def test_one_call_sets_up_both(set_up):
+    assert set_up("lab", "--gpu") == ["requirements.txt", GPU_LINE, "-m tools.lab"]
+    assert set_up("test") == ["-m tools.run_tests"]
+
+
+@pytest.mark.parametrize("lock, without, with_gpu", [
+    ("requirements.txt", ["requirements.txt"], [GPU_LINE]), (GPU_LINE, [], [GPU_LINE]),
+])
+def test_a_lock_that_changed_is_fetched_by_whom_it_concerns(
+        set_up, lock, without, with_gpu):
+    set_up("lab", "--gpu")
+    with open(set_up.folder / lock, "a") as file:
+        file.write("# changed\n")
+    assert set_up("lab") == [*without, "-m tools.lab"]
+    assert set_up("lab", "--gpu") == [*with_gpu, "-m tools.lab"]
+
+
+def test_cuda_that_cannot_be_fetched_leaves_the_rest_whole(set_up, capsys):
+    set_up("lab")
+    set_up.broken.append(GPU_LINE)
+    assert set_up("lab", "--gpu") == [GPU_LINE]
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1 and "could not fetch the packages" in error
+    assert set_up("lab") == ["-m tools.lab"]
+    set_up.broken.clear()
+    assert set_up("lab", "--gpu") == [GPU_LINE, "-m tools.lab"]
+
+
+@pytest.mark.parametrize("machine, words", [
+    (("Darwin", "arm64"), "on Darwin arm64"), (("Windows", "AMD64"), "on Windows"),
+    (("Linux", "aarch64"), "computes on the CPU alone"),
+    (("Linux", "x86_64"), "finds no NVIDIA driver"),
+])
+def test_where_cuda_is_of_no_use_nothing_is_fetched(
+        set_up, monkeypatch, capsys, machine, words):
+    monkeypatch.setattr(course.shutil, "which", lambda name: None)
+    monkeypatch.setattr(course.os.path, "exists", lambda path: False)
+    monkeypatch.setattr(set_up.course, "check_gpu", lambda: course.check_gpu(*machine))
+    monkeypatch.setattr(set_up.course, "Problem", course.Problem)
+    assert set_up("lab", "--gpu") == []
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1 and words in error
+
+
+def test_a_driver_is_enough(monkeypatch):
+    monkeypatch.setattr(course.shutil, "which", lambda name: f"/usr/bin/{name}")
+    course.check_gpu("Linux", "x86_64")
+
+
 def test_unknown_words_are_refused(capsys):
     assert course.main(["dance"]) == 2
     assert "there is no command dance" in capsys.readouterr().err
@@ -95,13 +190,24 @@ def test_unknown_words_are_refused(capsys):
     assert "there is no part dance" in capsys.readouterr().err
 
 
-def test_the_lock_file_names_no_index_and_pins_everything():
-    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
-    pins = [line for line in lines if not line.lstrip().startswith("#")]
-    assert all("==" in line for line in pins)
-    assert not any("://" in line or line.startswith("-") for line in lines)
-    wanted = {"tensorflow", "numpy", "matplotlib", "jupyter", "nbval"}
-    assert wanted <= {line.split("==")[0] for line in pins}
+def pins(lock):
+    lines = (ROOT / lock).read_text("utf-8").splitlines()
+    return [line for line in lines if not line.lstrip().startswith("#")]
+
+
+@pytest.mark.parametrize("lock, wanted", [
+    ("requirements.txt", {"tensorflow", "numpy", "matplotlib", "jupyter", "nbval"}),
+    ("requirements-gpu.txt", {"tensorflow", "nvidia-cudnn-cu12"}),
+])
+def test_a_lock_file_names_no_index_and_pins_everything(lock, wanted):
+    assert all("==" in line for line in pins(lock))
+    assert not any("://" in line or line.startswith("-") for line in pins(lock))
+    assert wanted <= {line.split("==")[0] for line in pins(lock)}
+
+
+def test_the_lock_for_a_gpu_adds_to_the_other_and_changes_nothing():
+    added = set(pins("requirements-gpu.txt")) - set(pins("requirements.txt"))
+    assert added and all(line.startswith("nvidia-") for line in added)
 
 
 def test_the_lock_is_installed():

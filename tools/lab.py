@@ -1,6 +1,8 @@
 """Opens the course in JupyterLab, on this machine only, with a token.
 
-python3 course.py lab [NOTEBOOK.ipynb] [JUPYTERLAB OPTIONS]
+python3 course.py lab [--gpu] [NOTEBOOK.ipynb] [JUPYTERLAB OPTIONS]
+
+`course.py` takes `--gpu` for itself: on Linux it adds CUDA's libraries to .venv, once.
 """
 
 import os

@@ -50,7 +50,7 @@ def devices(n: int) -> list[str]:
     gpus = len(tf.config.list_physical_devices("GPU"))
     if gpus:
         names = [f"/gpu:{index}" for index in range(min(n, gpus))]
-    print("towers on", *names, "" if gpus else "(there is no GPU here)")
+    print("towers on", *names, *([] if gpus else ["(there is no GPU here)"]))
     return names
 
 

@@ -133,7 +133,7 @@ def test_ctrl_c_stops_all_parts_of_the_tests(tmp_path):
     program = tmp_path / "parts.py"
     program.write_text(
         "import sys, course\n"
-        "course.set_up = lambda: None\n"
+        "course.set_up = lambda gpu: None\n"
         "course.venv_python = lambda: sys.executable\n"
         "course.COMMANDS['test'] = ('two_parts', 'waits')\n"
         "sys.exit(course.main(['test']))\n"
@@ -164,7 +164,7 @@ def test_no_disk_is_one_line(monkeypatch, capsys):
     class Usage:
         free = 10**6
 
-    monkeypatch.setattr(course, "is_set_up", lambda: False)
+    monkeypatch.setattr(course, "is_set_up", lambda gpu=False: False)
     monkeypatch.setattr(course.shutil, "disk_usage", lambda path: Usage)
     assert course.main(["run"]) == 1
     err = capsys.readouterr().err
