@@ -1,7 +1,8 @@
 """Our conversion, in which every picture is decoded, beside the document's loop.
 
-python -m benchmarks.conversion            # 20,000 files
-python -m benchmarks.conversion --quick    # 200
+python3 course.py bench conversion            # 20,000 files
+python3 course.py bench conversion --quick    # 400
+python3 course.py bench conversion --grow     # 2,500, 10,000 and 40,000
 
 ours      helpers.records.write_tiny_imagenet_shards: checked, shuffled, whole
 pillow    the same, with each picture checked by Pillow in one thread, as it was
@@ -10,11 +11,18 @@ limit     reads the files and nothing else
 """
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
 
-from benchmarks.rounds import compete, print_table, report
+from benchmarks.results import Table
+from benchmarks.rounds import (
+    GROWTH,
+    commands,
+    compared,
+    compete,
+    options_of,
+    report,
+)
 
 OURS = ("ours",)
 LIMIT = "limit"
@@ -90,14 +98,12 @@ def limit(folder: Path, out: Path) -> int:
 CONTESTANTS = {"ours": ours, "pillow": pillow, "document": document, LIMIT: limit}
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments: list[str]) -> list[Table]:
     """Runs all contestants, or the one that `--one` names."""
-    parser = argparse.ArgumentParser(prog="course.py bench conversion")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = options_of("conversion", CONTESTANTS)
     parser.add_argument("--files", type=int, default=20_000)
-    parser.add_argument("--json", type=Path, help="where to write the figures")
-    parser.add_argument("--one", choices=CONTESTANTS, help=argparse.SUPPRESS)
+    parser.add_argument("--grow", action="store_true",
+                        help="1, 4 and 16 times an eighth of the files")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
@@ -106,19 +112,26 @@ def main(arguments: list[str]) -> None:
         records.make_example(b"", 1)
         with tempfile.TemporaryDirectory(dir=options.folder) as out:
             report(lambda: CONTESTANTS[options.one](options.folder, Path(out, "x")))
-        return
+        return []
     if options.quick:
         options.rounds, options.files = 1, 400
+    counts = [options.files]
+    if options.grow:
+        counts = [options.files // 8 * factor for factor in GROWTH]
+    return [table_of(options, count) for count in counts]
+
+
+def table_of(options: argparse.Namespace, count: int) -> Table:
+    """Returns the table of a folder of `count` files."""
     with tempfile.TemporaryDirectory() as folder:
-        write_files(Path(folder), options.files)
-        results = compete("benchmarks.conversion", list(CONTESTANTS), options.rounds,
-                          ["--folder", folder])
-    print_table(results, OURS, LIMIT)
-    print(f"ours is {results['ours'].rate / results['document'].rate:.2f} of the "
-          "document's unchecked loop")
-    if options.json:
-        measured = {name: one._asdict() for name, one in results.items()}
-        options.json.write_text(json.dumps(measured, indent=1) + "\n")
+        write_files(Path(folder), count)
+        results = compete(
+            commands("benchmarks.conversion", CONTESTANTS, ["--folder", folder]),
+            options.rounds, quick=options.quick,
+        )
+    ratio = results["ours"].rate / results["document"].rate
+    note = f"ours is {ratio:.2f} of the document's unchecked loop (goal 0.5)"
+    return compared(f"{count:,} files", results, OURS, LIMIT, notes=[note])
 
 
 if __name__ == "__main__":

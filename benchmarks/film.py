@@ -8,7 +8,6 @@ the other order; shown are medians over the turns. The aim: filming costs under 
 of a step of 20 ms.
 """
 
-import argparse
 import contextlib
 import time
 
@@ -16,6 +15,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from benchmarks.results import Table
+from benchmarks.rounds import options_of
 from helpers.queues import film, running_queues
 
 SIDE, STEP = 400, 0.02  # of a matrix; seconds of a step
@@ -51,12 +52,9 @@ def costs(products: int, steps: int, filmed: bool) -> np.ndarray:
     return np.array([np.median(seconds), cores])
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Compares the two sides and prints one line."""
-    parser = argparse.ArgumentParser(prog="course.py bench film",
-                                     description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small: does it run?")
-    quick = parser.parse_args(arguments).quick
+def main(arguments: list[str] | None = None) -> list[Table]:
+    """Compares the two sides."""
+    quick = options_of("film").parse_args(arguments).quick
     turns, steps = (1, 5) if quick else (16, 40)
     one = costs(20, steps, filmed=False)[0] / 20
     products = max(1, round(STEP / one))
@@ -64,11 +62,12 @@ def main(arguments: list[str] | None = None) -> None:
         [costs(products, steps, filmed) for filmed in order][::1 - 2 * order[0]]
         for order in ((False, True), (True, False)) * (turns // 2 or 1)
     ])  # [turn, without or with a film, seconds or cores]
-    bare, filmed = 1e3 * np.median(sides[:, :, 0], axis=0)
     more = 100 * (np.median(sides[:, 1] / sides[:, 0], axis=0) - 1)
-    print(f"a step of {bare:.1f} ms, filmed {filmed:.1f} ms: {more[0]:+.1f} % of its "
-          f"time (aim: under 5), {more[1]:+.1f} % of its cores")
-
-
-if __name__ == "__main__":
-    main()
+    medians = 1e3 * np.median(sides, axis=0)
+    rows = {
+        name: {"ms/step": float(seconds), "core ms/step": float(cores)}
+        for name, (seconds, cores) in zip(("bare", "filmed"), medians, strict=True)
+    }
+    note = (f"filmed: {more[0]:+.1f} % of a step's time (aim: under 5), "
+            f"{more[1]:+.1f} % of its cores")
+    return [Table("a step of four queues", rows, ("filmed",), (note,))]

@@ -8,7 +8,6 @@ sides take turns and the median of the turns is shown. Promised, on a quiet mach
 guarded step at most 0.4 ms, checked reading at least 0.9 of unchecked.
 """
 
-import argparse
 import contextlib
 import statistics
 import tempfile
@@ -21,6 +20,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from benchmarks.results import Table
+from benchmarks.rounds import options_of
 from helpers import records
 from helpers.queues import running_queues
 from helpers.records import pipeline
@@ -39,7 +40,7 @@ def medians(sides: list[Callable], turns: int) -> list[float]:
     return [statistics.median(taken) for taken in seconds]
 
 
-def one_step(turns: int) -> str:
+def one_step(turns: int) -> Table:
     """Returns what a guarded step costs beside a bare one."""
     steps = 300
     with tf.Graph().as_default() as graph:
@@ -56,9 +57,10 @@ def one_step(turns: int) -> str:
                 [lambda: [session.run(step) for _ in range(steps)],
                  lambda: [runner.run(step) for _ in range(steps)]], turns,
             )
-    return (f"one step: {1e3 * bare / steps:.3f} ms by session.run, "
-            f"{1e3 * guarded / steps:.3f} ms guarded: "
-            f"{1e3 * (guarded - bare) / steps:.3f} ms more (promised 0.4)")
+    rows = {name: {"ms/step": 1e3 * seconds / steps}
+            for name, seconds in (("session.run", bare), ("guarded", guarded))}
+    note = f"{1e3 * (guarded - bare) / steps:.3f} ms more (promised 0.4)"
+    return Table("one step", rows, ("guarded",), (note,))
 
 
 def write_pictures(folder: Path, number: int) -> Path:
@@ -76,17 +78,19 @@ def write_pictures(folder: Path, number: int) -> Path:
     return folder / "pictures"
 
 
-def checked_reading(folder: Path, pictures: int, turns: int) -> list[str]:
+def checked_reading(folder: Path, pictures: int, turns: int) -> Table:
     """Returns how many pictures per second reading keeps with all checks on."""
     shards, epochs = write_pictures(folder, pictures), 2
     options = {"image_size": SIZE, "num_epochs": epochs, "shuffle_buffer": 100}
     read = pictures * epochs
-    lines = []
+    rows, notes = {}, []
     for name, sides in (("queue", queue_sides), ("tf.data", dataset_sides)):
         bare, checked = medians(sides(shards, options, read), turns)
-        lines.append(f"{name}: {read / bare:.0f} pictures/s unchecked, "
-                     f"{bare / checked:.2f} of that checked (promised 0.9)")
-    return lines
+        rows[f"{name}, unchecked"] = {"pictures/s": read / bare}
+        rows[f"{name}, checked"] = {"pictures/s": read / checked}
+        notes.append(f"{name}: {bare / checked:.2f} of it checked (promised 0.9)")
+    ours = tuple(name for name in rows if name.endswith(" checked"))
+    return Table("checked reading", rows, ours, tuple(notes))
 
 
 def unchecked_decoding(contents, size):
@@ -158,7 +162,7 @@ def dataset_sides(shards: Path, options: dict, read: int) -> list[Callable]:
     return [lambda: one_pass(bare), checked_pass]
 
 
-def checking_a_file(folder: Path, payloads: int, turns: int) -> str:
+def checking_a_file(folder: Path, payloads: int, turns: int) -> Table:
     """Returns what checking records costs beside reading their bytes."""
     payload = np.random.default_rng(6).bytes(1800)
     records.write_shards((payload for _ in range(payloads)), folder / "big", 1, seed=1)
@@ -170,29 +174,29 @@ def checking_a_file(folder: Path, payloads: int, turns: int) -> str:
             while file.readinto(block):
                 pass
 
-    read, by_record, whole, walked = medians(
-        [plain, lambda: sum(1 for _ in tf1.io.tf_record_iterator(path)),
-         lambda: records.check_shards(folder / "big"),
-         lambda: records.check_shards([path])], turns,
-    )
-    return (f"{payloads * 1816 / 1e6:.0f} MB: {whole:.2f} s against the manifest, "
-            f"{walked:.2f} s without one; in times of reading the bytes: "
-            f"{whole / read:.1f} and {walked / read:.1f}; of reading the records: "
-            f"{whole / by_record:.1f} and {walked / by_record:.1f}")
+    sides = {
+        "read the bytes": plain,
+        "read the records": lambda: sum(1 for _ in tf1.io.tf_record_iterator(path)),
+        "check, with a manifest": lambda: records.check_shards(folder / "big"),
+        "check, without one": lambda: records.check_shards([path]),
+    }
+    seconds = medians(list(sides.values()), turns)
+    rows = {
+        name: {"s": taken, "to bytes": taken / seconds[0],
+               "to records": taken / seconds[1]}
+        for name, taken in zip(sides, seconds, strict=True)
+    }
+    ours = tuple(name for name in rows if name.startswith("check"))
+    return Table(f"a file of {payloads * 1816 / 1e6:.0f} MB", rows, ours)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Runs the three comparisons and prints a line for each."""
-    parser = argparse.ArgumentParser(prog="course.py bench guards",
-                                     description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small: does it run?")
-    quick = parser.parse_args(arguments).quick
+def main(arguments: list[str] | None = None) -> list[Table]:
+    """Runs the three comparisons."""
+    quick = options_of("guards").parse_args(arguments).quick
     turns = 1 if quick else 5
     with tempfile.TemporaryDirectory() as name:
-        print(one_step(turns))
-        print(*checked_reading(Path(name), 101 if quick else 2003, turns), sep="\n")
-        print(checking_a_file(Path(name), 550 if quick else 55_000, turns))
-
-
-if __name__ == "__main__":
-    main()
+        return [
+            one_step(turns),
+            checked_reading(Path(name), 101 if quick else 2003, turns),
+            checking_a_file(Path(name), 550 if quick else 55_000, turns),
+        ]

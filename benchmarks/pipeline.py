@@ -1,7 +1,8 @@
 """Our two pipelines beside every way that we know to write them, on the same records.
 
-    python -m benchmarks.pipeline            # 64 x 64, then resized to 224
-    python -m benchmarks.pipeline --quick    # a few batches, at 64 x 64 only
+    python3 course.py bench pipeline            # 64 x 64, then resized to 224
+    python3 course.py bench pipeline --quick    # a few batches, at 64 x 64 only
+    python3 course.py bench pipeline --grow     # 1, 4 and 16 times the data
 
   our queue       helpers.records.image_label_queue, driven by running_queues
   our dataset     helpers.records.image_label_dataset
@@ -16,7 +17,6 @@ All shuffle with a buffer of 1000 and return float32 in [-1, 1] by batches of 64
 import argparse
 import io
 import itertools
-import json
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +24,15 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from benchmarks.rounds import compete, print_table, report
+from benchmarks.results import Table
+from benchmarks.rounds import (
+    GROWTH,
+    commands,
+    compared,
+    compete,
+    options_of,
+    report,
+)
 
 BATCH, BUFFER, SIDE = 64, 1000, 64
 OURS = ("our queue", "our dataset")
@@ -228,15 +236,14 @@ def take(batches: Iterator, count: int) -> int:
     return sum(len(labels) for labels in itertools.islice(batches, count))
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments: list[str]) -> list[Table]:
     """Runs all contestants, or the one that `--one` names."""
-    parser = argparse.ArgumentParser(prog="course.py bench pipeline")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = options_of("pipeline", CONTESTANTS)
     parser.add_argument("--batches", type=int, default=300)
     parser.add_argument("--sizes", type=int, nargs="+", default=[SIDE, 224])
-    parser.add_argument("--json", type=Path, help="where to write the figures")
-    parser.add_argument("--one", choices=CONTESTANTS, help=argparse.SUPPRESS)
+    parser.add_argument("--records", type=int, default=20_000)
+    parser.add_argument("--grow", action="store_true",
+                        help="all records once, of 1, 4 and 16 times a quarter of them")
     parser.add_argument("--prefix", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
@@ -244,24 +251,31 @@ def main(arguments: list[str]) -> None:
         take(batches, max(2, options.batches // 10))  # the warm-up
         report(lambda: take(batches, options.batches))
         batches.close()
-        return
+        return []
     if options.quick:
-        options.rounds, options.batches, options.sizes = 1, 4, [SIDE]
-    measured = {}
+        options.rounds, options.batches, options.sizes = 1, 2, [SIDE]
+        options.records = 2_000
+    if not options.grow:
+        return tables_of(options, options.records, options.batches, options.sizes)
+    counts = [options.records // 4 * factor for factor in GROWTH]
+    return [table for count in counts
+            for table in tables_of(options, count, count // BATCH, [SIDE])]
+
+
+def tables_of(options: argparse.Namespace, count: int, batches: int, sizes: list[int]):
+    """Returns a table per size of the pictures, of `count` records."""
+    tables = []
     with tempfile.TemporaryDirectory() as folder:
         prefix = Path(folder, "pictures")
-        write_data(prefix, 2_000 if options.quick else 20_000)
-        for size in options.sizes:
-            arguments = ["--prefix", str(prefix), "--sizes", str(size),
-                         "--batches", str(max(1, options.batches * SIDE // size))]
-            results = compete(
-                "benchmarks.pipeline", list(CONTESTANTS), options.rounds, arguments
-            )
-            print(f"\npictures of {SIDE}, used at {size}")
-            print_table(results, OURS, LIMIT)
-            measured[size] = {name: one._asdict() for name, one in results.items()}
-    if options.json:
-        options.json.write_text(json.dumps(measured, indent=1) + "\n")
+        write_data(prefix, count)
+        for size in sizes:
+            arguments = ["--prefix", prefix, "--sizes", size,
+                         "--batches", max(1, batches * SIDE // size)]
+            results = compete(commands("benchmarks.pipeline", CONTESTANTS, arguments),
+                              options.rounds, quick=options.quick)
+            title = f"{count:,} pictures of {SIDE}, used at {size}"
+            tables.append(compared(title, results, OURS, LIMIT))
+    return tables
 
 
 if __name__ == "__main__":

@@ -4,24 +4,31 @@ A machine that does other things beside shifts every time, so only ratios within
 run mean anything; core seconds shift least.
 """
 
+import argparse
+import contextlib
+import importlib
+import io
 import json
 import os
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.results import Table
+
 ROOT = Path(__file__).resolve().parent.parent
+GROWTH = (1, 4, 16)  # times the data, with --grow
 
 
 class Result(NamedTuple):
     """What one contestant did in one round, or the medians of all its rounds.
 
     Attributes:
-      rate: pictures per second.
+      rate: pictures (or what else is counted) per second.
       core_us: microseconds of cores per picture.
       peak_mb: largest resident size of the process, in 10**6 bytes.
     """
@@ -31,31 +38,79 @@ class Result(NamedTuple):
     peak_mb: float
 
 
+def options_of(name: str, contestants: Iterable[str] = ()) -> argparse.ArgumentParser:
+    """Returns a parser of what all benchmarks have in common."""
+    parser = argparse.ArgumentParser(prog=f"course.py bench {name}")
+    parser.add_argument("--quick", action="store_true", help="small: does it run?")
+    if contestants:
+        parser.add_argument("--rounds", type=int, default=5)
+        parser.add_argument("--one", choices=list(contestants), help=argparse.SUPPRESS)
+    return parser
+
+
+def commands(
+    module: str, names: Iterable[str], arguments: Sequence[str],
+    python: str | Path = sys.executable,
+) -> dict[str, list[str]]:
+    """Returns `python -m MODULE --one NAME ARGUMENTS` for each name."""
+    return {
+        name: [str(python), "-m", module, "--one", name, *map(str, arguments)]
+        for name in names
+    }
+
+
 def compete(
-    module: str, names: Sequence[str], rounds: int, arguments: Sequence[str]
+    contestants: dict[str, list[str]], rounds: int, *, quick: bool = False
 ) -> dict[str, Result]:
-    """Runs `python -m MODULE --one NAME ARGUMENTS` for each name, round by round.
+    """Runs the command of each contestant, round by round.
 
     Each must end with a line of JSON, as `report` prints it.
+
+    Args:
+      contestants: as `commands` returns them.
+      rounds: their medians are returned.
+      quick: runs modules of this Python here, without a process of their own: the
+        import of TensorFlow takes longer than all of them.
+
+    Raises:
+      RuntimeError: a contestant failed; with its last words.
     """
-    found: dict[str, list[Result]] = {name: [] for name in names}
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    found: dict[str, list[Result]] = {name: [] for name in contestants}
     for _ in range(rounds):
-        for name in names:
-            child = subprocess.run(
-                [sys.executable, "-m", module, "--one", name, *arguments],
-                cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
-            )
-            if child.returncode:
-                raise RuntimeError(f"{name}: {child.stderr[-2000:]}")
-            found[name].append(Result(*json.loads(child.stdout.splitlines()[-1])))
+        for name, command in contestants.items():
+            here = quick and command[0] == sys.executable
+            said = run_here(*command[2:]) if here else run_alone(name, command)
+            found[name].append(Result(*json.loads(said.splitlines()[-1])))
     return {
         name: Result(*map(statistics.median, zip(*results, strict=True)))
         for name, results in found.items()
     }
 
 
-def report(run: Callable[[], int]) -> None:
+def run_alone(name: str, command: Sequence[str]) -> str:
+    """Runs a command in a process of its own; returns what it printed.
+
+    Raises:
+      RuntimeError: it failed; the message ends with what it said last.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    child = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    if child.returncode:
+        last = (child.stderr.strip() or "no output").splitlines()[-1]
+        raise RuntimeError(f"{name} failed with status {child.returncode}: {last}")
+    return child.stdout
+
+
+def run_here(module: str, *arguments: str) -> str:
+    """Calls the `main` of a module in this process; returns what it printed."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        importlib.import_module(module).main(list(arguments))
+    return said.getvalue()
+
+
+def report(run: Callable[[], float]) -> None:
     """Times a call that returns how many pictures it took, and prints a `Result`."""
     cores, start = time.process_time(), time.perf_counter()
     count = run()
@@ -73,13 +128,28 @@ def peak_mb() -> float:
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
-def print_table(results: dict[str, Result], ours: Sequence[str], limit: str) -> None:
-    """Prints rates with their ratios to the best rival and to the limit."""
-    rivals = [name for name in results if name not in (*ours, limit)]
+def compared(
+    title: str, results: dict[str, Result], ours: Sequence[str], limit: str, *,
+    unit: str = "pictures", notes: Sequence[str] = (),
+) -> Table:
+    """Returns a table of rates, with their ratios to the best rival and the limit.
+
+    Args:
+      title: says what was done, and on what.
+      results: as `compete` returns them.
+      ours: names that are no rivals.
+      limit: the name of what nobody can be faster than.
+      unit: what the rates count.
+      notes: lines below the table.
+    """
+    rivals = [n for n in results if n not in ours and not n.startswith("limit")]
     best = max(results[name].rate for name in rivals)
-    print(f"{'':20s}{'pictures/s':>12s}{'best rival':>12s}{'limit':>8s}"
-          f"{'core us':>10s}{'peak MB':>9s}")
-    for name, result in results.items():
-        print(f"{name:20s}{result.rate:12.0f}{result.rate / best:12.2f}"
-              f"{result.rate / results[limit].rate:8.2f}{result.core_us:10.1f}"
-              f"{result.peak_mb:9.0f}")
+    rows = {
+        name: {
+            f"{unit}/s": one.rate, "to best rival": one.rate / best,
+            "to limit": one.rate / results[limit].rate, f"core us/{unit[:-1]}":
+            one.core_us, "peak MB": one.peak_mb,
+        }
+        for name, one in results.items()
+    }
+    return Table(title, rows, tuple(ours), tuple(notes))

@@ -1,24 +1,52 @@
-"""`course.py bench`: each name runs in small, an unknown one is refused by name."""
+"""`course.py bench`: everything runs in small and writes its files; none by force."""
+
+import json
+import math
+import subprocess
+import sys
 
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import film, guards
-
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
-
-
-def test_guards_run_in_small(capsys):
-    guards.main(["--quick"])
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4
-    assert all("unchecked" in line for line in lines[1:3])
+from benchmarks import results, rounds, towers
+from helpers.files import ROOT
 
 
-def test_film_runs_in_small(capsys):
-    film.main(["--quick"])
-    [line] = capsys.readouterr().out.splitlines()
-    assert "filmed" in line and "aim: under 5" in line
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """One run of everything in small: the folder that it wrote."""
+    folder = tmp_path_factory.mktemp("results")
+    command = [sys.executable, "-m", "benchmarks", "--quick", "--output", folder]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.skipif(sys.platform == "win32", reason="peak memory is read from POSIX")
+@pytest.mark.parametrize("name", bench.NAMES)
+def test_writes_table_plot_and_json(quick, name):
+    data = json.loads((quick / f"{name}.json").read_text("utf-8"))
+    assert data["benchmark"] == name and data["cores"] and data["cpu"]
+    text = (quick / f"{name}.txt").read_text("utf-8")
+    for table in data["tables"]:
+        assert table["title"] in text
+        for contestant, row in table["rows"].items():
+            assert contestant in text
+            assert row and all(map(math.isfinite, row.values()))
+    assert (quick / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+    assert str(ROOT) not in text and str(quick) not in text + json.dumps(data)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_all_towers_start_from_chance(quick):
+    [table] = json.loads((quick / "towers.json").read_text("utf-8"))["tables"]
+    assert list(table["rows"]) == list(towers.CONTESTANTS)
+    for row in table["rows"].values():
+        assert abs(row["first loss"] - math.log(5)) < 3
+        assert 0.3 < row["peak GB"] < 8
 
 
 def test_an_unknown_benchmark_is_named(capsys):
@@ -27,10 +55,53 @@ def test_an_unknown_benchmark_is_named(capsys):
     assert "there is no benchmark dance; there are towers" in capsys.readouterr().err
 
 
-def test_names_are_run_in_turn(capsys, monkeypatch):
+def test_names_are_run_in_turn_with_their_options(monkeypatch, tmp_path, capsys):
     calls = []
     for name in bench.NAMES:
         module = __import__(f"benchmarks.{name}", fromlist=["main"])
-        monkeypatch.setattr(module, "main", lambda a, n=name: calls.append((n, a)))
+        monkeypatch.setattr(
+            module, "main", lambda a, n=name: calls.append((n, a)) or []
+        )
+    monkeypatch.setattr(bench, "RESULTS", tmp_path)
     assert bench.main(["--quick"]) == 0
     assert calls == [(name, ["--quick"]) for name in bench.NAMES]
+    calls.clear()
+    bench.main(["pipeline", "--grow", "--help"])
+    assert calls == [("pipeline", ["--grow", "--help"])]
+
+
+def contestant(file, *rates):
+    """Returns a command that reports one of these rates after the other."""
+    file.write_text(json.dumps(rates))
+    program = (
+        "import json, pathlib, sys\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "first, *rest = json.loads(file.read_text())\n"
+        "file.write_text(json.dumps(rest))\n"
+        "print('warming up')\n"
+        "print([first, 2, 3])"
+    )
+    return [sys.executable, "-c", program, str(file)]
+
+
+def test_medians_of_rounds_and_ratios(tmp_path):
+    commands = {
+        "ours": contestant(tmp_path / "ours", 8, 1, 6),
+        "rival": contestant(tmp_path / "rival", 3, 3, 300),
+        "limit": contestant(tmp_path / "limit", 12, 12, 12),
+    }
+    table = rounds.compared(
+        "title", rounds.compete(commands, 3), ("ours",), "limit", notes=["a verdict"]
+    )
+    row = table.rows["ours"]
+    assert [row["pictures/s"], row["to best rival"], row["to limit"]] == [6, 2, 0.5]
+    lines = results.text_of(table).splitlines()
+    assert lines[0] == "title" and lines[-1] == "a verdict"
+    assert lines[2].split() == ["ours", "6.00", "2.00", "0.50", "2.00", "3.00"]
+
+
+def test_a_contestant_that_fails_is_one_line():
+    broken = {"ours": [sys.executable, "-c", "raise ValueError('no luck')"]}
+    with pytest.raises(RuntimeError) as caught:
+        rounds.compete(broken, 1)
+    assert str(caught.value) == "ours failed with status 1: ValueError: no luck"

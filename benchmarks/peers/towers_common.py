@@ -1,12 +1,12 @@
 """What the contestants of `benchmarks/towers.py` share: pictures, clock, memory."""
 
 import json
-import resource
-import sys
 import time
 from collections.abc import Callable
 
 import numpy as np
+
+from benchmarks.rounds import peak_mb
 
 LEARNING_RATE, MOMENTUM = 0.001, 0.9
 
@@ -37,8 +37,7 @@ class Stopwatch:
         if len(self.losses) > 1:
             self.seconds.append(time.perf_counter() - before)
             self.core_seconds.append(time.process_time() - worked)
-        unit = 1 if sys.platform == "darwin" else 1024
-        self.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+        self.peak_bytes = int(1e6 * peak_mb())
 
     def say(self, **more: float) -> None:
         said = {

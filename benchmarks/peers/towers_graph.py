@@ -3,23 +3,18 @@
 import json
 import sys
 
-from towers_common import LEARNING_RATE, MOMENTUM, measure, pictures
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
 
-from helpers import lesson
-
-lesson.begin("benchmarks")
-
-import tensorflow as tf  # noqa: E402
-import tensorflow.compat.v1 as tf1  # noqa: E402
-
-from helpers.towers import (  # noqa: E402
+from benchmarks.peers.towers_common import LEARNING_RATE, MOMENTUM, measure, pictures
+from helpers.towers import (
     build_towers,
     cpu_devices,
     process_gradient_list,
     split_batch,
 )
-from helpers.tracing import intervals, run_traced  # noqa: E402
-from helpers.vgg import vgg_net  # noqa: E402
+from helpers.tracing import intervals, run_traced
+from helpers.vgg import vgg_net
 
 
 def stack_and_mean(gradient_list, losses):
@@ -59,8 +54,9 @@ def convolution_share(metadata):
     return spent / sum(one.duration for one in ran)
 
 
-def main(task):
-    average = stack_and_mean if task["name"] == "stack" else process_gradient_list
+def run(name, task):
+    """Trains one contestant, and prints its figures."""
+    average = stack_and_mean if name == "stack" else process_gradient_list
     config = tf1.ConfigProto(device_count={"CPU": task["towers"]})
     with tf.Graph().as_default(), tf1.Session(config=config) as session:
         inputs, loss, train = build(task, average)
@@ -71,5 +67,11 @@ def main(task):
         watch.say(convolution_share=convolution_share(metadata))
 
 
+def main(arguments):
+    task = json.loads(arguments[0])
+    for name in task["names"]:
+        run(name, task)
+
+
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(sys.argv[1:])

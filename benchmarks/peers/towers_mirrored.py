@@ -3,14 +3,16 @@
 import json
 import sys
 
-from towers_common import LEARNING_RATE, MOMENTUM, Stopwatch, measure, pictures
+import numpy as np
+import tensorflow as tf
 
-from helpers import lesson
-
-lesson.begin("benchmarks")
-
-import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
+from benchmarks.peers.towers_common import (
+    LEARNING_RATE,
+    MOMENTUM,
+    Stopwatch,
+    measure,
+    pictures,
+)
 
 
 def logical_cpus(count):
@@ -102,11 +104,13 @@ def by_fit(strategy, task):
     return timed.watch
 
 
-def main(task):
+def main(arguments):
+    task = json.loads(arguments[0])
     strategy = tf.distribute.MirroredStrategy(logical_cpus(task["towers"]))
-    train = by_fit if task["name"] == "fit" else by_hand
-    train(strategy, task).say()
+    for name in task["names"]:
+        train = by_fit if name == "fit" else by_hand
+        train(strategy, task).say()
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(sys.argv[1:])
