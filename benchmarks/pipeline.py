@@ -274,7 +274,7 @@ def tables_of(options: argparse.Namespace, count: int, batches: int, sizes: list
             results = compete(commands("benchmarks.pipeline", CONTESTANTS, arguments),
                               options.rounds, quick=options.quick)
             title = f"{count:,} pictures of {SIDE}, used at {size}"
-            tables.append(compared(title, results, OURS, LIMIT))
+            tables.append(compared(title, results, OURS))
     return tables
 
 

@@ -129,26 +129,29 @@ def peak_mb() -> float:
 
 
 def compared(
-    title: str, results: dict[str, Result], ours: Sequence[str], limit: str, *,
-    unit: str = "pictures", notes: Sequence[str] = (),
+    title: str, results: dict[str, Result], ours: Sequence[str], *,
+    unit: str = "picture", notes: Sequence[str] = (),
 ) -> Table:
     """Returns a table of rates, with their ratios to the best rival and the limit.
+
+    The limit is the best of the contestants whose names begin with `limit`.
 
     Args:
       title: says what was done, and on what.
       results: as `compete` returns them.
       ours: names that are no rivals.
-      limit: the name of what nobody can be faster than.
-      unit: what the rates count.
+      unit: what the rates count, one of it.
       notes: lines below the table.
     """
-    rivals = [n for n in results if n not in ours and not n.startswith("limit")]
-    best = max(results[name].rate for name in rivals)
+    plural = unit if unit.isupper() else f"{unit}s"
+    limits = [name for name in results if name.startswith("limit")]
+    rivals = [name for name in results if name not in (*ours, *limits)]
+    best, limit = (max(results[n].rate for n in names) for names in (rivals, limits))
     rows = {
         name: {
-            f"{unit}/s": one.rate, "to best rival": one.rate / best,
-            "to limit": one.rate / results[limit].rate, f"core us/{unit[:-1]}":
-            one.core_us, "peak MB": one.peak_mb,
+            f"{plural}/s": one.rate, "to best rival": one.rate / best,
+            "to limit": one.rate / limit, f"core us/{unit}": one.core_us,
+            "peak MB": one.peak_mb,
         }
         for name, one in results.items()
     }

@@ -91,7 +91,7 @@ def test_medians_of_rounds_and_ratios(tmp_path):
         "limit": contestant(tmp_path / "limit", 12, 12, 12),
     }
     table = rounds.compared(
-        "title", rounds.compete(commands, 3), ("ours",), "limit", notes=["a verdict"]
+        "title", rounds.compete(commands, 3), ("ours",), notes=["a verdict"]
     )
     row = table.rows["ours"]
     assert [row["pictures/s"], row["to best rival"], row["to limit"]] == [6, 2, 0.5]

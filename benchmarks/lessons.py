@@ -1,0 +1,84 @@
+"""What every lesson takes: seconds, core seconds, memory, each run once.
+
+    python3 course.py bench lessons                   # all of them
+    python3 course.py bench lessons --numbers 01 03   # some
+    python3 course.py bench lessons --quick           # a notebook of one cell
+
+Each lesson runs in a kernel of its own, started from a process of its own, which
+asks the system what the kernel and all it started took. Nothing is stored. Data that
+a lesson draws or converts once is there the second time, so run it twice.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import nbformat
+from tqdm import tqdm
+
+from benchmarks.results import Table
+from benchmarks.rounds import ROOT, options_of, run_alone
+from tools import notebook as nb
+from tools import run_lessons
+
+LIMIT_MINUTES = 15
+
+
+def run_one(path: Path) -> None:
+    """Runs a notebook and prints seconds, core seconds and peak MB of its kernel."""
+    import resource
+
+    start = time.perf_counter()
+    with tqdm(disable=True) as bar:
+        run_lessons.execute(path, bar, {})
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    unit = 1 if sys.platform == "darwin" else 1024
+    seconds = time.perf_counter() - start
+    cores = used.ru_utime + used.ru_stime
+    print(json.dumps([seconds, cores, used.ru_maxrss * unit / 1e6]))
+
+
+def main(arguments: list[str]) -> list[Table]:
+    """Runs the lessons, or the one that `--one` names."""
+    parser = options_of("lessons")
+    parser.add_argument("--numbers", nargs="*", default=[], metavar="NN",
+                        help="lessons; default all")
+    parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.one:
+        run_one(options.one)
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        if options.quick:
+            paths = [Path(folder, "one_cell.ipynb")]
+            cell = nbformat.v4.new_code_cell("sum(range(10))")
+            nbformat.write(nbformat.v4.new_notebook(cells=[cell]), paths[0])
+        else:
+            try:
+                paths = nb.lessons(ROOT, options.numbers)
+            except ValueError as error:
+                parser.error(str(error))
+        return [table_of(paths)]
+
+
+def table_of(paths: list[Path]) -> Table:
+    """Returns the table of all lessons, and their sum beside the limit."""
+    rows = {}
+    for path in paths:
+        print(f"{path.stem} ...", file=sys.stderr, flush=True)
+        command = [sys.executable, "-m", "benchmarks.lessons", "--one", str(path)]
+        said = run_alone(path.stem, command).splitlines()[-1]
+        seconds, cores, peak = json.loads(said)
+        rows[path.stem] = {"s": seconds, "core s": cores, "peak MB": peak}
+    minutes = sum(row["s"] for row in rows.values()) / 60
+    cores = sum(row["core s"] for row in rows.values())
+    note = (f"sum: {minutes:.1f} minutes (at most {LIMIT_MINUTES} for all), "
+            f"{cores:.0f} core seconds")
+    return Table("each lesson once", rows, tuple(rows), (note,))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
