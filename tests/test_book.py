@@ -247,16 +247,26 @@ def test_an_error_message_is_listed_with_its_cell():
 
 
 def test_the_front_page_shows_the_film_that_a_lesson_stored(tmp_path):
-    shown = [nbformat.v4.new_output("display_data", {"text/html": "<p>moves</p>"}),
-             nbformat.v4.new_output("stream", text="Film: two queues, 7 steps.\n")]
+    shown = [output for text, page in (("one queue.", "still"),
+                                       ("two queues, 7 steps.", "moves"))
+             for output in (
+                 nbformat.v4.new_output("display_data", {"text/html": f"<p>{page}</p>"}),
+                 nbformat.v4.new_output("stream", text=f"Film: {text}\n"))]
     cells = [nbformat.v4.new_markdown_cell("# Queues"),
              nbformat.v4.new_code_cell("movie.show()", id="cell-03-001", outputs=shown)]
     (tmp_path / "notebooks").mkdir()
     nbformat.write(nbformat.v4.new_notebook(cells=cells),
                    tmp_path / "notebooks" / "03_queues.ipynb")
-    page = book_pages.film(tmp_path)
+    page = book_pages.film("7 steps", tmp_path)
     assert "{raw} html\n<p>moves</p>\n" in page
     assert "two queues, 7 steps. (From [03 Queues](#cell-03-001).)" in page
+    with pytest.raises(ValueError, match="no lesson has a film that says 'a flood'"):
+        book_pages.film("a flood", tmp_path)
+
+
+def test_the_front_page_shows_the_hang():
+    page = book_pages.front_page((book.SETTINGS / "index.md").read_text("utf-8"))
+    assert "steps done: 0" in page and "{film}" not in page
 
 
 @pytest.mark.parametrize("text, words, count, quote", [

@@ -55,6 +55,18 @@ def test_a_half_day_that_is_too_long_is_refused(monkeypatch):
         guide.guide()
 
 
+def test_a_plan_says_what_it_leaves_out(monkeypatch, text):
+    plans = re.findall(r"^### \w+ days?\n.+?^Left out: [\d, ]+", text, re.M | re.S)
+    assert len(plans) == len(guide.PLANS)
+    for plan in plans:
+        table, left = plan.split("Left out: ")
+        taken = {n for row in re.findall(r"^\| \d \| ([\d, ]+) \|", table, re.M)
+                 for n in row.split(", ")}
+        assert taken | set(left.split(", ")) == LESSONS.keys()
+    monkeypatch.setattr(guide, "PLANS", {"All": [{n: 0} for n in LESSONS]})
+    assert "Left out: nothing." in guide.guide()
+
+
 def test_what_to_skip_are_sections_of_the_lesson():
     for number, advice in guide._advice().items():
         if number == "head":

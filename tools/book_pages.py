@@ -194,25 +194,31 @@ def front_page(text: str, root: Path = ROOT) -> str:
     entries = "\n".join(
         f"{path.name[:2]} {readme.head(path)['title']} <notebooks/{path.stem}>"
         for path in nb.lessons(root))
-    return (text.replace("```{film}\n```", film())
-            .replace("```{lessons}\n```", table).replace("LESSONS", entries))
+    text = re.sub(r"```\{film\}\n(.+)\n```", lambda match: film(match[1]), text)
+    return text.replace("```{lessons}\n```", table).replace("LESSONS", entries)
 
 
-def film(root: Path = ROOT) -> str:
-    """Returns the first film of queues that a lesson stored, with its sentence.
+def film(sentence: str, root: Path = ROOT) -> str:
+    """Returns the first film that a lesson stored with a sentence like this one.
 
-    Nothing is returned where no lesson has one.
+    Args:
+      sentence: some words of it.
+      root: the project's folder.
+
+    Raises:
+      ValueError: no film has these words.
     """
     for place in places(root):
         outputs = place.cell.get("outputs", [])
         words = "".join(output.get("text", "") for output in outputs)
-        said = re.search(r"^Film: (.+)$", words, re.M)
+        said = re.findall(r"^Film: (.+)$", words, re.M)
         pages = [output.data["text/html"] for output in outputs
                  if "text/html" in output.get("data", {})]
-        if said and pages:
-            return (f"``````{{raw}} html\n{pages[0]}\n``````\n\n"
-                    f"{said[1]} (From {place.link()}.)")
-    return ""
+        for page, of_page in zip(pages, said, strict=False):
+            if sentence in of_page:
+                return (f"``````{{raw}} html\n{page}\n``````\n\n"
+                        f"{of_page} (From {place.link()}.)")
+    raise ValueError(f"front page: no lesson has a film that says {sentence!r}")
 
 
 def reference() -> Iterator[tuple[str, str]]:

@@ -32,7 +32,7 @@ HALF_DAY = 180  # minutes, without breaks
 PLANS = {
     "One day": [{"01": 1, "02": 0, "03": 1}, {"04": 0, "05": 1, "10": 0}],
     "Two days": [{"01": 1, "02": 1, "03": 1}, {"04": 1, "05": 2},
-                 {"06": 1, "07": 1}, {"09": 0, "10": 1, "11": 1}],
+                 {"06": 1, "07": 1, "13": 0}, {"09": 0, "10": 1, "11": 1}],
 }
 
 
@@ -122,6 +122,8 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
             done = ", ".join(f"{count} of {number}" for number, count in half.items()
                              if count)
             rows.append(f"| {index} | {', '.join(half)} | {done} | {total} |")
+        left = sorted(found.keys() - {number for half in halves for number in half})
+        rows += ["", f"Left out: {', '.join(left) or 'nothing'}."]
         parts.append("\n".join(rows))
     return parts
 
