@@ -247,11 +247,11 @@ def test_an_error_message_is_listed_with_its_cell():
 
 
 def test_the_front_page_shows_the_film_that_a_lesson_stored(tmp_path):
-    shown = [output for text, page in (("one queue.", "still"),
-                                       ("two queues, 7 steps.", "moves"))
-             for output in (
-                 nbformat.v4.new_output("display_data", {"text/html": f"<p>{page}</p>"}),
-                 nbformat.v4.new_output("stream", text=f"Film: {text}\n"))]
+    films = {"still": "one queue.", "moves": "two queues, 7 steps."}
+    shown = [nbformat.v4.new_output("display_data", {"text/html": f"<p>{page}</p>"})
+             for page in films]
+    shown += [nbformat.v4.new_output("stream", text=f"Film: {words}\n")
+              for words in films.values()]
     cells = [nbformat.v4.new_markdown_cell("# Queues"),
              nbformat.v4.new_code_cell("movie.show()", id="cell-03-001", outputs=shown)]
     (tmp_path / "notebooks").mkdir()

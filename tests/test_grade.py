@@ -176,6 +176,7 @@ def test_what_nobody_could_read_is_not_read(tmp_path, monkeypatch):
     ([], "the following arguments are required"), (["{in}/none"], "is no folder"),
     (["{in}", "--report", "{in}/report"], "lies inside"),
     (["{in}", "--lesson", "99"], "there is no lesson 99"),
+    (["{in}", "--seconds", "1", "99"], "there is no lesson 99"),
 ])
 def test_what_is_asked_wrongly_runs_nothing(arguments, words, tmp_path, capsys):
     arguments = [part.replace("{in}", str(tmp_path)) for part in arguments]

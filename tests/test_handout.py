@@ -54,6 +54,14 @@ def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
     assert path.read_text() == "my answers" and len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("words", [["F", "1", "03"], ["F", "--lesson", "01", "3"],
+                                   ["F", "01", "--lesson", "03"]])
+def test_lessons_are_named_in_two_ways(words, tmp_path):
+    words[0] = str(tmp_path)
+    assert handout.main(words) == 0
+    assert sorted(p.name[:2] for p in tmp_path.iterdir()) == ["01", "03"]
+
+
 def test_what_a_lesson_taught_follows_an_answer():
     statements = ["import numpy as np", "WIDTH = 3",
                   "def one(x):\n    return np.sum(x)",

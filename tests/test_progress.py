@@ -5,8 +5,8 @@ import pytest
 from nbformat import v4
 
 from helpers.checks.report import exercise
+from tools import handout, progress
 from tools import notebook as nb
-from tools import progress
 
 
 @exercise("Exercise 1: halve", "divide.", "return x / 2")
@@ -45,6 +45,31 @@ def test_a_damaged_notebook_is_named_on_one_line(tmp_path):
         with pytest.raises(ValueError, match="02_x.ipynb: cannot be read") as caught:
             progress.exercises(path)
         assert "\n" not in str(caught.value)
+
+
+def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, capsys):
+    handout.main([str(tmp_path), "01"])
+    [path] = tmp_path.iterdir()
+    untouched = progress.exercises(path)
+    assert {e.state for e in untouched} == {progress.UNTOUCHED} and len(untouched) >= 2
+    notebook = nbformat.read(path, as_version=4)
+    report = f"{untouched[0].title}\n  [✓] right\nAll of it holds."
+    check = next(c for c in notebook.cells if "(siamese)" in c.source)
+    check.outputs = [v4.new_output("execute_result", {"text/plain": report})]
+    nbformat.write(notebook, path)
+    for named in (path, tmp_path):
+        capsys.readouterr()
+        assert progress.main([str(named)]) == 0
+        last = capsys.readouterr().out.splitlines()[-1]
+        assert last == f"1 of {len(untouched)} solved"
+
+
+@pytest.mark.parametrize("word", ["none.ipynb", ".", "77"])
+def test_what_stands_for_no_notebook_is_named(word, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        progress.main([word])
+    assert word in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", nb.lessons(progress.ROOT), ids=lambda p: p.stem)

@@ -16,7 +16,6 @@ from pathlib import Path
 import nbformat
 from nbformat import v4
 
-from helpers.files import ROOT
 from tools import exercises as ex
 from tools import notebook as nb
 
@@ -71,10 +70,8 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="course.py handout", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the notebooks go")
-    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
-    options = parser.parse_args(arguments)
     try:
-        lessons = nb.lessons(ROOT, options.numbers)
+        options, lessons = nb.chosen(parser, arguments)
     except ValueError as error:
         parser.error(str(error))
     there = [options.folder / path.name for path in lessons
@@ -84,8 +81,9 @@ def main(arguments: list[str]) -> int:
     for lesson in lessons:
         nb.store(options.folder / lesson.name, handout(lesson))
         print(options.folder / lesson.name)
-    print("A learner opens one by: python3 course.py lab FILE. What comes back, "
-          "a folder per learner, goes into: python3 course.py grade FOLDER")
+    print("A learner opens one by: python3 course.py lab FILE, and sees what is solved "
+          "by: python3 course.py progress FILE\nWhat comes back, a folder per learner, "
+          "goes into: python3 course.py grade FOLDER")
     return 0
 
 

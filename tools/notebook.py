@@ -3,6 +3,7 @@
 python -m tools.notebook NOTEBOOK.ipynb [...]    # bring files into that form
 """
 
+import argparse
 import ast
 import re
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from helpers.files import whole_file
+from helpers.files import ROOT, whole_file
 
 METADATA = {
     "kernelspec": {
@@ -42,6 +43,28 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
         there = " ".join(f"{n:02d}" for n in by_number)
         raise ValueError(f"there is no lesson {unknown[0]}; there are {there}")
     return [by_number[int(n)] for n in numbers]
+
+
+def chosen(
+    parser: argparse.ArgumentParser, arguments: list[str]
+) -> tuple[argparse.Namespace, list[Path]]:
+    """Reads a command line that names lessons, as `03 05` or as `--lesson 03 05`.
+
+    Args:
+      parser: what else there is to read; it is told of the lessons here.
+      arguments: the command line.
+
+    Returns:
+      What was read, and the lessons; all where none is named.
+
+    Raises:
+      ValueError: no lesson has such a number.
+    """
+    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
+    parser.add_argument("--lesson", nargs="+", default=[], metavar="NN",
+                        help="the same")
+    options = parser.parse_intermixed_args(arguments)
+    return options, lessons(ROOT, options.numbers + options.lesson)
 
 
 def solution(lesson: Path) -> Path:

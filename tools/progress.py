@@ -1,6 +1,7 @@
 """Which exercises you have solved, as your saved notebooks tell it.
 
-    python3 course.py progress [NN ...]
+    python3 course.py progress         # of every lesson; of some: progress 03 05
+    python3 course.py progress FILE    # of a notebook that was handed out, or a folder
 
 Read are the answers of the checks that you ran and saved. Nothing is run, and nothing
 is sent anywhere. Stuck? In a notebook `check_NAME(NAME, hints=1)` gives a hint, and
@@ -17,6 +18,7 @@ import nbformat
 
 from helpers.files import ROOT
 from tools import notebook as nb
+from tools.exercises import HEADING
 
 SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
 
@@ -36,10 +38,10 @@ class Exercise(NamedTuple):
 
 
 def exercises(path: Path) -> list[Exercise]:
-    """Returns the exercises whose checks a notebook shows, in its order.
+    """Returns the exercises of a notebook, in its order, as its checks tell.
 
     Args:
-      path: a lesson, as it was saved.
+      path: a lesson or what was handed out of it, as it was saved.
 
     Raises:
       ValueError: the file is no notebook.
@@ -49,12 +51,35 @@ def exercises(path: Path) -> list[Exercise]:
     except Exception as error:  # a damaged file fails in nbformat in many ways
         raise ValueError(f"{path.name}: cannot be read as a notebook: save it again in "
                          f"JupyterLab ({type(error).__name__})") from error
-    found = []
+    found, unrun = [], []
     for cell in cells:
+        if cell.cell_type == "markdown" and HEADING.search(cell.source):
+            found += unrun
+            unrun = [Exercise(t, UNTOUCHED) for t in HEADING.findall(cell.source)]
         for output in cell.get("outputs", []):
             text = output.get("text") or output.get("data", {}).get("text/plain", "")
             if match := re.match(r"Exercise \d+: .*", text):
                 found.append(_exercise(match.group(), text))
+                unrun = []
+    return found + unrun
+
+
+def notebooks(words: list[str]) -> list[Path]:
+    """Returns the notebooks that numbers of lessons, files and folders stand for.
+
+    Raises:
+      ValueError: one of the words stands for none.
+    """
+    if not words or all(word.isdigit() for word in words):
+        return nb.lessons(ROOT, words)
+    found = []
+    for word in words:
+        path = Path(word)
+        inside = [p for p in sorted(path.rglob("*.ipynb"))
+                  if ".ipynb_checkpoints" not in p.parts] if path.is_dir() else []
+        if not path.is_file() and not inside:
+            raise ValueError(f"{word} is no notebook, and no folder of notebooks")
+        found += inside or [path]
     return found
 
 
@@ -68,9 +93,10 @@ def _exercise(title: str, report: str) -> Exercise:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="course.py progress", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
+    parser.add_argument("words", nargs="*", metavar="NN or FILE",
+                        help="lessons, notebooks or folders; default all lessons")
     try:
-        paths = nb.lessons(ROOT, parser.parse_args(arguments).numbers)
+        paths = notebooks(parser.parse_args(arguments).words)
         found = {path: exercises(path) for path in paths}
     except ValueError as error:
         parser.error(str(error))

@@ -1,7 +1,7 @@
 """Runs the exercises that a class handed in through the checks of the course.
 
-    python3 course.py grade FOLDER                # of every lesson
-    python3 course.py grade FOLDER --lesson 03    # of one
+    python3 course.py grade FOLDER       # of every lesson
+    python3 course.py grade FOLDER 03    # of one
 
 FOLDER holds a folder or a notebook per learner. Of each notebook only the cells of
 exercises are taken, found by the name that they define, and put into the pristine
@@ -144,7 +144,10 @@ def _row(answer: Answer, verdict: dict) -> dict:
 
 def main(arguments: list[str]) -> int:
     parser = _parser()
-    options = parser.parse_args(arguments)
+    try:
+        options, lessons = nb.chosen(parser, arguments)
+    except ValueError as error:
+        parser.error(str(error))
     folder = options.folder.resolve()
     report = (options.report or folder.with_name(folder.name + "-report")).resolve()
     if os.name == "nt":
@@ -154,7 +157,6 @@ def main(arguments: list[str]) -> int:
     if report.is_relative_to(folder):
         parser.error(f"{report} lies inside {folder}: learners would read it")
     try:
-        lessons = nb.lessons(ROOT, options.lesson)
         _ask(folder, report, options.yes)
         rows = grade(folder, lessons, seconds=options.seconds,
                      gigabytes=options.gigabytes, jobs=options.jobs)
@@ -173,7 +175,6 @@ def _parser() -> argparse.ArgumentParser:
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="a folder or notebook per learner")
     parser.add_argument("--report", type=Path, help="default: FOLDER with -report")
-    parser.add_argument("--lesson", nargs="*", metavar="NN", help="default: all")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="per answer")
     parser.add_argument("--gigabytes", type=float, default=GIGABYTES, help="per answer")
     parser.add_argument("--jobs", type=int, default=JOBS, help="at a time")
