@@ -4,6 +4,7 @@ It imports no TensorFlow, so that drawing and fetching pictures stays quick.
 """
 
 import os
+from operator import attrgetter
 from pathlib import Path
 
 from helpers.errors import DataError
@@ -118,7 +119,7 @@ _WHOLE = "Nothing was changed; complete the folder, or use grab_tin()"
 def _entries(folder: Path) -> list[Path]:
     """Returns what is in a folder, sorted, without what systems leave there."""
     try:
-        paths = sorted(folder.iterdir())
+        paths = sorted(folder.iterdir(), key=attrgetter("name"))
     except OSError as error:
         raise DataError(
             f"{folder}: cannot be read ({error.strerror}). {_WHOLE}"

@@ -13,7 +13,7 @@ from PIL import Image
 
 from helpers import records
 from helpers.errors import DataError
-from helpers.records import wire
+from helpers.records import shards, wire
 
 SIZE = 16
 CLASSES = 40
@@ -239,6 +239,29 @@ def test_failing_examples_leave_the_old_set(tmp_path):
         records.write_shards(failing(), tmp_path / "x", 1, seed=1)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert records.check_shards(tmp_path / "x") == 2
+
+
+class AnyOrder(list):
+    """Examples that are asked for in the order of the shards."""
+
+    def in_order(self, order):
+        return (self[n] for n in order)
+
+
+def test_what_comes_in_any_order_gives_the_same_bytes_without_a_spool(
+    tmp_path, monkeypatch
+):
+    examples = pictures(53)
+    by_spool = records.write_shards(iter(examples), tmp_path / "x", 3, seed=5)
+    expected = [path.read_bytes() for path in by_spool]
+    monkeypatch.setattr(shards, "Spool", None)
+    direct = records.write_shards(AnyOrder(examples), tmp_path / "x", 3, seed=5)
+    assert [path.read_bytes() for path in direct] == expected
+    with pytest.raises(DataError, match="no examples to write"):
+        records.write_shards(AnyOrder(), tmp_path / "x", 1, seed=1)
+    with pytest.raises(TypeError, match="example 0 is a str"):
+        records.write_shards(AnyOrder(["2"]), tmp_path / "x", 1, seed=1)
+    assert records.check_shards(tmp_path / "x") == 53
 
 
 def test_writing_nothing_is_an_error(tmp_path):

@@ -1,12 +1,12 @@
 """Write examples to shards that are whole or absent, and check them."""
 
 import contextlib
+import itertools
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -16,8 +16,10 @@ from helpers.arguments import whole_number
 from helpers.errors import DataError, first_line
 from helpers.files import sha256, whole_file
 from helpers.records import wire
+from helpers.records.spool import Shufflable, Spool
 
 _COUNTS = ("records", "bytes")
+_LABELS = tf.int32.min, tf.int32.max  # asked once: each time takes microseconds
 PathPrefix = str | os.PathLike | Sequence[str | os.PathLike]
 
 
@@ -37,16 +39,16 @@ def make_example(img: bytes, lbl: int) -> tf.train.Example:
 
     Source: the records document.
     """
-    label = whole_number("lbl", lbl, tf.int32.min, tf.int32.max)
-    feature = {
-        "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[img])),
-        "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
-    }
-    return tf.train.Example(features=tf.train.Features(feature=feature))
+    label = whole_number("lbl", lbl, *_LABELS)
+    example = tf.train.Example()
+    feature = example.features.feature  # filled in place: nothing is copied twice
+    feature["image"].bytes_list.value.append(img)
+    feature["label"].int64_list.value.append(label)
+    return example
 
 
 def write_shards(
-    examples: Iterable[Any],
+    examples: Iterable[Any] | Shufflable,
     path_prefix: str | os.PathLike,
     num_shards: int,
     *,
@@ -61,11 +63,11 @@ def write_shards(
     stays until then.
 
     The examples pass through a temporary file in the same folder, so memory holds
-    16 bytes per example and not the examples.
+    16 bytes per example and not the examples. `Shufflable` needs no such file.
 
     Args:
       examples: `Example` or `SequenceExample` protos, or their serialised bytes; a
-        list or a generator.
+        list or a generator. Or what yields them in any order, see `Shufflable`.
       path_prefix: folder and first part of the shards' names.
       num_shards: how many files; at most as many as there are examples.
       seed: of the shuffle. The same examples and seed give the same bytes.
@@ -86,16 +88,18 @@ def write_shards(
         )
     prefix = Path(path_prefix)
     prefix.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=prefix.parent) as spool:
-        ends = _fill_spool(spool, examples, prefix)
-        if num_shards > len(ends) - 1:
-            raise ValueError(
-                f"{prefix}: {num_shards} shards for {len(ends) - 1} examples would "
-                "leave one empty; ask for fewer"
-            )
-        order = np.random.default_rng(seed).permutation(len(ends) - 1)
-        return _write_set(prefix, spool, ends, np.array_split(order, num_shards),
-                          compression)
+    with contextlib.ExitStack() as stack:
+        if isinstance(examples, Shufflable):
+            source = examples
+        else:
+            spool = stack.enter_context(Spool(prefix.parent))
+            source = _filled(spool, examples, prefix)
+        parts = _parts(len(source), num_shards, prefix)
+        order = np.random.default_rng(seed).permutation(len(source))
+        shuffled = source.in_order(order)
+        if source is examples:  # otherwise the progress was shown before
+            shuffled = tqdm(shuffled, prefix.name, len(source), unit=" records")
+        return _write_set(prefix, shuffled, parts, compression)
 
 
 def check_shards(path_prefix: PathPrefix) -> int:
@@ -224,35 +228,52 @@ def _check_file(path: str) -> int:
     return wire.check_payloads(path)
 
 
-def _fill_spool(spool: BinaryIO, examples: Iterable[Any], prefix: Path) -> np.ndarray:
-    """Appends each example to the spool file; returns 0 and where each one ends."""
-    ends = [0]
-    for index, example in enumerate(tqdm(examples, desc=prefix.name, unit=" records")):
-        if hasattr(example, "SerializeToString"):
-            # Maps have no order of their own: without this, each run writes another.
-            example = example.SerializeToString(deterministic=True)
-        if not isinstance(example, bytes):
-            raise TypeError(
-                f"{prefix}: example {index} is a {type(example).__name__}; pass "
-                "Example or SequenceExample protos, or their serialised bytes"
-            )
-        with _named_disk_errors(prefix, spool):
-            spool.write(example)
-        ends.append(ends[-1] + len(example))
-    if len(ends) == 1:
+def _parts(count: int, num_shards: int, prefix: Path) -> list[int]:
+    """Returns how many examples each shard gets."""
+    if not count:
         raise DataError(
             f"{prefix}: there are no examples to write. Is the source folder empty?"
         )
-    with _named_disk_errors(prefix, spool):
+    if num_shards > count:
+        raise ValueError(
+            f"{prefix}: {num_shards} shards for {count} examples would leave one "
+            "empty; ask for fewer"
+        )
+    return [len(part) for part in np.array_split(range(count), num_shards)]
+
+
+def _filled(spool: Spool, examples: Iterable[Any], prefix: Path) -> Spool:
+    """Appends each example to the spool."""
+    progress = tqdm(examples, prefix.name, unit=" records")
+    for index, example in enumerate(progress):
+        payload = _serialised(example, index, prefix)
+        try:
+            spool.append(payload)
+        except OSError as error:
+            raise _unwritten(prefix, error) from error
+    with _named_disk_errors(prefix):
         spool.flush()
-    return np.array(ends)
+    return spool
 
 
-def _write_set(prefix, spool, ends, parts, compression) -> list[Path]:
+def _serialised(example: Any, index: int, prefix: Path) -> bytes:
+    if hasattr(example, "SerializeToString"):
+        # Maps have no order of their own: without this, each run writes another.
+        example = example.SerializeToString(deterministic=True)
+    if not isinstance(example, bytes):
+        raise TypeError(
+            f"{prefix}: example {index} is a {type(example).__name__}; pass "
+            "Example or SequenceExample protos, or their serialised bytes"
+        )
+    return example
+
+
+def _write_set(prefix, examples, parts, compression) -> list[Path]:
     """Writes all shards under temporary names, then renames all, then the manifest."""
     manifest_path = _manifest_path(prefix)
     shards = {}
-    with _named_disk_errors(prefix, spool):
+    payloads = (_serialised(one, n, prefix) for n, one in enumerate(examples))
+    with _named_disk_errors(prefix):
         with contextlib.ExitStack() as whole:
             for number, part in enumerate(parts):
                 path = prefix.with_name(
@@ -260,17 +281,16 @@ def _write_set(prefix, spool, ends, parts, compression) -> list[Path]:
                 )
                 temporary = whole.enter_context(whole_file(path))
                 with tf.io.TFRecordWriter(os.fspath(temporary), compression) as writer:
-                    for index in part:
-                        spool.seek(ends[index])
-                        writer.write(spool.read(ends[index + 1] - ends[index]))
+                    for payload in itertools.islice(payloads, part):
+                        writer.write(payload)
                 shards[path.name] = {
-                    "records": len(part),
+                    "records": part,
                     "bytes": temporary.stat().st_size,
                     "sha256": sha256(temporary),
                 }
             _forget_old_set(prefix, manifest_path, keep=shards)
         with whole_file(manifest_path) as temporary:
-            manifest = {"records": len(ends) - 1, "shards": shards}
+            manifest = {"records": sum(parts), "shards": shards}
             temporary.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     return [prefix.with_name(name) for name in shards]
 
@@ -286,7 +306,7 @@ def _forget_old_set(prefix: Path, manifest_path: Path, keep: Iterable[str]) -> N
 
 
 @contextlib.contextmanager
-def _named_disk_errors(prefix: Path, spool: BinaryIO):
+def _named_disk_errors(prefix: Path):
     """Turns a failed write into one line; TensorFlow calls some of them "end of data".
 
     A file that may not grow is `OutOfRangeError` in TensorFlow, which every training
@@ -295,9 +315,11 @@ def _named_disk_errors(prefix: Path, spool: BinaryIO):
     try:
         yield
     except (tf.errors.OpError, OSError) as error:
-        with contextlib.suppress(OSError):
-            spool.close()  # which tries to write once more, and fails once more
-        raise DataError(
-            f"{prefix}: the shards could not be written ({first_line(error)}). "
-            "Nothing was kept: make room and run it again."
-        ) from error
+        raise _unwritten(prefix, error) from error
+
+
+def _unwritten(prefix: Path, error: Exception) -> DataError:
+    return DataError(
+        f"{prefix}: the shards could not be written ({first_line(error)}). "
+        "Nothing was kept: make room and run it again."
+    )

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 import tensorflow as tf
 
 from helpers.errors import DataError
@@ -64,7 +65,7 @@ def write_tiny_imagenet_shards(
 
 
 class _Examples:
-    """Examples of checked pictures, with a length for the progress bar."""
+    """Examples of pictures, which are read and checked in any order."""
 
     def __init__(self, pictures: list[tuple[Path, int]]):
         self._pictures = pictures
@@ -72,9 +73,10 @@ class _Examples:
     def __len__(self) -> int:
         return len(self._pictures)
 
-    def __iter__(self) -> Iterator[tf.train.Example]:
-        contents = read_jpegs(path for path, _ in self._pictures)
-        for (_, label), picture in zip(self._pictures, contents, strict=True):
+    def in_order(self, order: np.ndarray) -> Iterator[tf.train.Example]:
+        """Yields the examples of these numbers: shuffled while they are names."""
+        paths, labels = zip(*(self._pictures[n] for n in order), strict=True)
+        for picture, label in zip(read_jpegs(paths), labels, strict=True):
             yield make_example(picture, label)
 
 

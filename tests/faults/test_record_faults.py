@@ -581,6 +581,13 @@ def files_at_most(size: int):
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
+class AnyOrder(list):
+    """Examples that are asked for in the order of the shards."""
+
+    def in_order(self, order):
+        return (self[n] for n in order)
+
+
 @pytest.mark.parametrize("compression", [None, "GZIP"])
 def test_file_that_may_not_grow(tmp_path, compression):
     payloads = [np.random.default_rng(n).bytes(1000) for n in range(300)]
@@ -590,10 +597,13 @@ def test_file_that_may_not_grow(tmp_path, compression):
             for payload in payloads:
                 naive.write(payload)
             naive.close()
-        for count in (300, 95):  # too much for the spool; only for the shard
+        large = [b"z" * 6_000]
+        for source in (  # too much for the spool; only for the shard; no spool
+            payloads + large, payloads[:95] + large, AnyOrder(payloads + large)
+        ):
             with pytest.raises(DataError, match="x: the shards could not be written"):
-                records.write_shards(payloads[:count] + [b"z" * 6_000], tmp_path / "x",
-                                     1, seed=1, compression=compression)
+                records.write_shards(source, tmp_path / "x", 1, seed=1,
+                                     compression=compression)
             assert [p.name for p in tmp_path.iterdir()] == ["naive"]
         records.write_shards(payloads[:95], tmp_path / "x", 2, seed=1)
     assert records.check_shards(tmp_path / "x") == 95
@@ -608,9 +618,10 @@ def test_full_disk(tmp_path):
         pytest.skip("mounting a small disk needs root")
     try:
         payloads = [np.random.default_rng(n).bytes(1000) for n in range(300)]
-        for count in (300, 150):  # too much for the spool; only for the shards
+        # Too much for the spool; only for the shards; no spool.
+        for source in (payloads, payloads[:150], AnyOrder(payloads)):
             with pytest.raises(DataError, match="No space left on device"):
-                records.write_shards(payloads[:count], disk / "x", 2, seed=1)
+                records.write_shards(source, disk / "x", 2, seed=1)
             assert not list(disk.iterdir())
         records.write_shards(payloads[:100], disk / "x", 2, seed=1)
         assert records.check_shards(disk / "x") == 100
