@@ -50,6 +50,21 @@ def test_what_stands_out_is_shown_and_the_sentences_are_notes():
     assert "Say this" not in slide.shown and "Say this" in slide.notes
 
 
+def test_an_exercise_is_shown_whole():
+    slide = slides.text("## Exercise 1: f\n\nWrite `f`. It adds.\n\nNo loop.")
+    assert "It adds" in slide.shown and "No loop" in slide.shown
+
+
+def test_no_slide_is_a_heading_or_a_sentence_alone():
+    [column] = slides.slides(cells(
+        "## Head\n\nIt begins. Say more.", ">>> one", "So it was. And more.",
+        "### Part\n\nThe next.", "- a list", "**Predict:** what?", tags=range(6)))
+    assert [bool(slides.HEADED.search(s.shown)) for s in column] == [True, True, False]
+    assert "printed" in column[0].shown and "So it was." in column[0].shown
+    assert "And more." in column[0].notes
+    assert "a list" in column[1].shown and "what?" in column[2].shown
+
+
 def test_a_section_is_a_column_and_code_joins_the_slide_before_it():
     columns = slides.slides(cells(*LESSON))
     assert [len(column) for column in columns] == [1, 2, 1]
@@ -76,6 +91,8 @@ def test_every_lesson_has_slides_with_notes(lesson):
     columns = slides.slides(nbformat.read(lesson, as_version=4).cells)
     every = [slide for column in columns for slide in column]
     assert len(columns) >= 8 and all(slide.shown.strip() for slide in every)
+    for column in columns:
+        assert len(column) == 1 or not any(map(slides._is_thin, column))
     assert sum(bool(slide.notes.strip()) for slide in every) > len(every) / 3
     images = re.findall(r"<img [^>]*>", "".join(slide.shown for slide in every))
     assert all(re.search(r'alt="[^"]+"', image) for image in images)

@@ -28,6 +28,8 @@ from tools import notebook as nb
 
 FOLDER = ROOT / "build" / "slides"
 SHOWN = re.compile(r"#|>|\||[-*] |\d+\. |```|.*\*\*Predict")
+FILLS = re.compile(r"<(?:li|pre|img|iframe|table|blockquote|strong)\b")
+HEADED = re.compile(r"<h[1-6]\b")
 LOCAL_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
 NOT_SHOWN = ("## Setup", "## Further reading")
 PAGE = """<!DOCTYPE html>
@@ -76,10 +78,12 @@ class Slide(NamedTuple):
 def text(source: str) -> Slide:
     """Returns a markdown cell as a slide: what stands out is shown, the rest noted."""
     paragraphs = re.split(r"\n\n(?![ \t])", LOCAL_LINK.sub(r"\1", source))
-    shown = [p for p in paragraphs if SHOWN.match(p)]
+    task = source.startswith("## Exercise")  # it is for the class to read
+    shown = [p for p in paragraphs if task or SHOWN.match(p)]
     notes = [p for p in paragraphs if p not in shown]
-    if not shown and notes:
-        shown = [re.split(r"(?<=[.?!:]) (?=[A-Z`*])", notes[0])[0]]
+    if notes and all(p.startswith("#") for p in shown):
+        subject = next((p for p in notes if p.startswith("**You build")), notes[0])
+        shown = [*shown, re.split(r"(?<=[.?!:]) (?=[A-Z`*])", subject)[0]]
     return Slide(_html("\n\n".join(shown)), _html("\n\n".join(notes)))
 
 
@@ -166,7 +170,24 @@ def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
                 if re.match(r"##? ", part) and columns[-1]:
                     columns.append([])
                 columns[-1].append(text(part))
-    return [column for column in columns if column]
+    return [_without_thin_ones(column) for column in columns if column]
+
+
+def _without_thin_ones(column: list[Slide]) -> list[Slide]:
+    """Joins a heading with what it heads, and a lone sentence with what it is about."""
+    kept = column[:1]
+    for slide in column[1:]:
+        last = kept[-1]
+        if not HEADED.search(slide.shown) and (_is_thin(slide) or _is_thin(last)):
+            kept[-1] = Slide(f"{last.shown}\n{slide.shown}", last.notes + slide.notes)
+        else:
+            kept.append(slide)
+    return kept
+
+
+def _is_thin(slide: Slide) -> bool:
+    words = re.sub(r"<[^>]*>", "", slide.shown).split()
+    return not FILLS.search(slide.shown) and len(words) < 30
 
 
 def page(lesson: Path) -> str:
