@@ -7,13 +7,15 @@ python3 course.py bench conversion --grow     # 2,500, 10,000 and 40,000
 ours      helpers.records.write_tiny_imagenet_shards: checked, shuffled, whole
 pillow    the same, with each picture checked by Pillow in one thread, as it was
 document  the loop of the records document as it is there: nothing is checked
-limit     reads the files and nothing else
+limit     reads the files and nothing else; once --rivals has installed OpenCV, the
+          limit is to read and decode them by its libjpeg-turbo in all cores
 """
 
 import argparse
 import tempfile
 from pathlib import Path
 
+from benchmarks import rivals
 from benchmarks.results import Table
 from benchmarks.rounds import (
     GROWTH,
@@ -122,6 +124,8 @@ def main(arguments: list[str]) -> list[Table]:
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--grow", action="store_true",
                         help="1, 4 and 16 times an eighth of the files")
+    parser.add_argument("--rivals", action="store_true",
+                        help="install OpenCV for its limit first")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
@@ -133,6 +137,8 @@ def main(arguments: list[str]) -> list[Table]:
         return []
     if options.quick:
         options.rounds, options.files = 1, 400
+    if options.rivals:
+        rivals.install()
     counts = [options.files]
     if options.grow:
         counts = [options.files // 8 * factor for factor in GROWTH]
@@ -143,13 +149,16 @@ def table_of(options: argparse.Namespace, count: int) -> Table:
     """Returns the table of a folder of `count` files."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), count)
-        results = compete(
-            commands("benchmarks.conversion", CONTESTANTS, ["--folder", folder]),
-            options.rounds, quick=options.quick,
-        )
+        arguments = ["--folder", folder]
+        ways = commands("benchmarks.conversion", CONTESTANTS, arguments)
+        other = {}
+        if options.rivals or not options.quick:
+            other = rivals.contestants(rivals.CONVERSION, arguments)
+        results = compete(ways | other, options.rounds, quick=options.quick)
     ratio = results["ours"].rate / results["document"].rate
     note = f"ours is {ratio:.2f} of the document's unchecked loop (goal 0.5)"
-    return compared(f"{count:,} files", results, OURS, notes=[note])
+    return compared(f"{count:,} files", results, OURS,
+                    limit=next(iter(other), LIMIT), notes=[note])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
     python3 course.py bench pipeline            # 64 x 64, then resized to 224
     python3 course.py bench pipeline --quick    # a few batches, at 64 x 64 only
     python3 course.py bench pipeline --grow     # 1, 4 and 16 times the data
+    python3 course.py bench pipeline --rivals   # beside OpenCV, grain, torch as well
 
   our queue       helpers.records.image_label_queue, driven by running_queues
   our dataset     helpers.records.image_label_dataset
@@ -10,6 +11,9 @@
   tutorial        tf.data: parse and decode one by one with AUTOTUNE, then batch
   batch map_fn    tf.data: batch first, parse_example, decode in a map_fn
   limit           TensorFlow's decoder alone on pictures in memory: no records
+
+With --rivals, or once they are installed, also those of `peers/libraries.py`: OpenCV's
+decoder as the limit, grain, torch.
 
 All shuffle with a buffer of 1000 and return float32 in [-1, 1] by batches of 64.
 """
@@ -24,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from benchmarks import rivals
 from benchmarks.results import Table
 from benchmarks.rounds import (
     GROWTH,
@@ -51,6 +56,7 @@ def write_data(prefix: Path, count: int) -> None:
         stream = io.BytesIO()
         Image.fromarray(pixels.astype(np.uint8)).save(stream, "JPEG", quality=90)
         contents.append(stream.getvalue())
+        prefix.with_name(f"{len(contents)}.jpg").write_bytes(contents[-1])
     records.write_shards(
         (records.make_example(contents[n % len(contents)], n % 200)
          for n in range(count)), prefix, 2, seed=1,
@@ -244,6 +250,8 @@ def main(arguments: list[str]) -> list[Table]:
     parser.add_argument("--records", type=int, default=20_000)
     parser.add_argument("--grow", action="store_true",
                         help="all records once, of 1, 4 and 16 times a quarter of them")
+    parser.add_argument("--rivals", action="store_true",
+                        help="install OpenCV, grain and torch for this first")
     parser.add_argument("--prefix", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
@@ -255,6 +263,8 @@ def main(arguments: list[str]) -> list[Table]:
     if options.quick:
         options.rounds, options.batches, options.sizes = 1, 2, [SIDE]
         options.records = 2_000
+    if options.rivals:
+        rivals.install()
     if not options.grow:
         return tables_of(options, options.records, options.batches, options.sizes)
     counts = [options.records // 4 * factor for factor in GROWTH]
@@ -269,10 +279,13 @@ def tables_of(options: argparse.Namespace, count: int, batches: int, sizes: list
         prefix = Path(folder, "pictures")
         write_data(prefix, count)
         for size in sizes:
-            arguments = ["--prefix", prefix, "--sizes", size,
-                         "--batches", max(1, batches * SIDE // size)]
-            results = compete(commands("benchmarks.pipeline", CONTESTANTS, arguments),
-                              options.rounds, quick=options.quick)
+            arguments = ["--batches", max(1, batches * SIDE // size)]
+            ways = commands("benchmarks.pipeline", CONTESTANTS,
+                            ["--prefix", prefix, "--sizes", size, *arguments])
+            if options.rivals or not options.quick:
+                ways |= rivals.contestants(
+                    rivals.PIPELINE, ["--folder", folder, "--size", size, *arguments])
+            results = compete(ways, options.rounds, quick=options.quick)
             title = f"{count:,} pictures of {SIDE}, used at {size}"
             tables.append(compared(title, results, OURS))
     return tables

@@ -4,11 +4,12 @@ import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import results, rounds, towers
+from benchmarks import results, rivals, rounds, towers
 from helpers.files import ROOT
 
 
@@ -98,6 +99,27 @@ def test_medians_of_rounds_and_ratios(tmp_path):
     lines = results.text_of(table).splitlines()
     assert lines[0] == "title" and lines[-1] == "a verdict"
     assert lines[2].split() == ["ours", "6.00", "2.00", "0.50", "2.00", "3.00"]
+
+
+def test_rivals_that_cannot_be_installed_are_named(tmp_path, monkeypatch, capsys):
+    assert rivals.contestants(rivals.PIPELINE, []) == {} or rivals.python().exists()
+    monkeypatch.setattr(rivals, "python", lambda: Path(sys.executable))
+    wanted = tmp_path / "requirements.txt"
+    wanted.write_text(f"# a comment\n{tmp_path.as_posix()}/none.whl  # and another\n")
+    rivals.install(wanted)
+    [line] = capsys.readouterr().out.splitlines()[-1:]
+    assert "none.whl: skipped, it cannot be installed: ERROR" in line
+    assert rivals.contestants(rivals.PIPELINE, []) == {}
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "limit OpenCV: skipped, .venv-rivals has no cv2"
+    assert len(lines) == len(rivals.PIPELINE)
+
+
+def test_peak_memory_is_this_process_own():
+    held = bytearray(300_000_000)
+    program = "from benchmarks import rounds; print(rounds.peak_mb())"
+    child = rounds.run_alone("child", [sys.executable, "-c", program])
+    assert rounds.peak_mb() > 300 and 1 < float(child) < 100 and held
 
 
 def test_a_contestant_that_fails_is_one_line():
