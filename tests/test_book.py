@@ -4,6 +4,7 @@ A page may ask for files beside it and for nothing else.
 """
 
 import re
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import nbformat
@@ -136,6 +137,16 @@ def test_a_figure_stands_on_white_and_a_formula_in_the_ink_of_the_text(
 
 
 @pytest.mark.slow
+def test_a_film_stands_on_no_ground_of_its_own_in_the_dark(pages, visit):
+    page, _ = visit("dark")
+    lesson = next(path for path in LESSONS if path.name.startswith("03"))
+    page.goto((pages / "notebooks" / f"{lesson.stem}.html").as_uri())
+    film = page.locator(".cell_output iframe").first
+    ground = film.evaluate("e => getComputedStyle(e.parentElement).backgroundColor")
+    assert ground == "rgba(0, 0, 0, 0)"
+
+
+@pytest.mark.slow
 def test_by_keyboard_a_reader_reaches_the_text_and_opens_a_solution(pages, visit):
     page, _ = visit("light")
     page.goto((pages / "notebooks" / f"{LESSONS[0].stem}.html").as_uri())
@@ -176,7 +187,13 @@ def test_the_epub_is_a_whole_archive_with_every_lesson(pages):
     with zipfile.ZipFile(pages / "course.epub") as archive:
         assert archive.testzip() is None
         names = archive.namelist()
+        texts = {name: archive.read(name).decode() for name in names
+                 if name.endswith(".xhtml")}
     assert names[0] == "mimetype"
+    for name, text in texts.items():
+        ElementTree.fromstring(text)  # a reader shows no page that is not XML
+        assert "<iframe" not in text, name
+    assert "film-still" in texts["index.xhtml"]
     for lesson in LESSONS:
         assert any(name.endswith(f"notebooks/{lesson.stem}.xhtml") for name in names)
 
