@@ -2,6 +2,8 @@
 
 import ast
 import importlib.util
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -221,6 +223,25 @@ def test_the_lock_is_installed():
             pin = Requirement(line)
             if pin.marker is None or pin.marker.evaluate():
                 assert pin.specifier.contains(version(pin.name)), line
+
+
+def test_the_lines_for_colab_bring_what_the_course_itself_needs():
+    [line] = re.findall(r"^%pip install -q -c ../requirements.txt (.+)$",
+                        (ROOT / "README.md").read_text("utf-8"), re.M)
+    needs = (ROOT / "requirements.in").read_text("utf-8")
+    section = needs.split("# The course itself\n")[1].split("\n\n")[0]
+    assert line.split() == re.findall(r"^([\w-]+)", section, re.M)
+
+
+def test_the_dockerfile_calls_what_there_is():
+    text = (ROOT / "Dockerfile").read_text("utf-8")
+    called = re.findall(r"course\.(\w+)\(", text)
+    assert called == ["check_machine", "set_up"]
+    assert all(callable(getattr(course, name)) for name in called)
+    [command] = re.findall(r"^CMD (.+)$", text, re.M)
+    assert json.loads(command)[1:3] == ["course.py", "lab"]
+    copied = re.search(r"COPY --chown=learner (.+) \./\n", text)[1].split()
+    assert copied == ["course.py", "requirements.txt"]  # all that a set-up reads
 
 
 def test_ci_runs_the_command_of_the_readme():
