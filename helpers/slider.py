@@ -10,12 +10,13 @@ from collections.abc import Sequence
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
-body {{ font: 14px/1.5 system-ui, sans-serif; margin: 8px; color: #111;
-  background: #fff }}
+:root {{ color-scheme: light dark }}
+body {{ font: 14px/1.5 system-ui, sans-serif; margin: 8px; color: CanvasText;
+  background: Canvas }}
 .row {{ display: flex; gap: 8px; align-items: center }}
 input {{ flex: 1; max-width: 480px }}
 button {{ font: inherit; min-width: 2.4em }}
-:focus-visible {{ outline: 3px solid #0b57d0; outline-offset: 2px }}
+:focus-visible {{ outline: 3px solid LinkText; outline-offset: 2px }}
 table {{ border-collapse: collapse; font-family: ui-monospace, monospace }}
 th, td {{ border-bottom: 1px solid #bbb; padding: 2px 10px; text-align: right }}
 th:first-child {{ text-align: left }}
