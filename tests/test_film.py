@@ -1,5 +1,6 @@
 """The film of a pipeline: what it counts, how it ends, and its page in a browser."""
 
+import contextlib
 import random
 import re
 import threading
@@ -187,6 +188,23 @@ def test_min_after_dequeue_is_kept_back():
     assert any(frame.waits for frame in movie.frames)
     assert 'class="kept"' in in_notebook(movie.queues, movie.frames, "s").replace(
         "&quot;", '"')
+
+
+def test_it_may_end_before_the_threads_do():
+    """As with `training.Model`, whose queues run until it is closed."""
+    graph, queue = one_queue()
+    with graph.as_default():
+        tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue(1)]))
+        take = queue.dequeue_many(2)
+    with tf1.Session(graph=graph) as session, contextlib.ExitStack() as later:
+        with film(session, take) as movie:
+            runner = later.enter_context(running_queues(session))
+            list(runner.steps(take, n=3))
+        assert list(runner.steps(take, n=2)) and movie.steps == 3
+        later.close()
+        with film(session, take) as again:
+            pass
+        assert again.steps == 0
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])

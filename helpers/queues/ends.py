@@ -54,9 +54,10 @@ def only_true_ends(session: tf1.Session) -> Iterator[None]:
     try:
         yield
     finally:
-        del session.make_callable
-        if before is not None:
-            session.make_callable = before
+        if session.__dict__.get("make_callable") is make_callable:  # else a film's
+            del session.make_callable
+            if before is not None:
+                session.make_callable = before
 
 
 def _checked(function):

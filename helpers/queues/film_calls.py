@@ -117,9 +117,11 @@ class WatchedCalls:
         vars(self._session).update(run=self._watched_run, make_callable=self._made)
 
     def end(self) -> None:
-        """Gives the session its own methods back."""
-        for name in ("run", "make_callable"):
-            vars(self._session).pop(name, None)
+        """Gives the session its methods back, where nobody stands before ours."""
+        own = {"run": self._watched_run, "make_callable": self._made}
+        for name, method in own.items():
+            if vars(self._session).get(name) == method:
+                vars(self._session).pop(name)
 
     def tally(self) -> Tally:
         """Returns what the calls that are done have moved."""
