@@ -23,6 +23,7 @@ from helpers.vgg import vgg_net
 
 RUN_FILE = "events.out.tfevents.run"
 SIDE, BATCH = 32, 32  # pixels; pictures or captions per step
+FULL = 400  # rows of a full queue, four batches
 SHAPES = list(drawing.SHAPES)[:4]
 CONFIG = tf1.ConfigProto(
     device_count={"CPU": 2}, intra_op_parallelism_threads=1,
@@ -91,6 +92,57 @@ def _tower(optimizer, images, labels):
     return loss, logits, optimizer.compute_gradients(loss)
 
 
+def queue_run(steps: int = 60) -> Run:
+    """A regression on two towers that a queue feeds, as in lesson 05.
+
+    The queue is filled to the brim whenever it cannot give the next batch.
+
+    Args:
+      steps: of the training.
+    """
+    rng = np.random.default_rng(7)
+    x = rng.normal(1.0, 1.0, [FULL, 2]).astype(np.float32)
+    noise = rng.normal(0.0, 1.5, [FULL, 1]).astype(np.float32)
+    y = x @ np.float32([[3.0], [2.0]]) + 1.0 + noise
+    with tf.Graph().as_default() as graph:
+        rows = tf.queue.FIFOQueue(FULL, [tf.float32] * 2, [[2], [1]], name="rows")
+        into = [tf1.placeholder(tf.float32, [None, width]) for width in (2, 1)]
+        fill = rows.enqueue_many(into, name="fill")
+        step = tf1.train.get_or_create_global_step()
+        descent = tf1.train.GradientDescentOptimizer(0.1)
+        taken = rows.dequeue_many(100, name="batch")
+        towers = build_towers(functools.partial(_regression, descent), cpu_devices(2),
+                              split_batch(taken, 2))
+        losses, gradients = zip(*towers, strict=True)
+        averages = process_gradient_list(gradients, losses=losses)
+        with tf1.name_scope("update"):
+            train = descent.apply_gradients(averages, step)
+        with tf.control_dependencies(taken):
+            left = rows.size()
+        shown, loss = _histograms(averages, train), tf.reduce_mean(losses)
+        init = tf1.global_variables_initializer()
+
+    def filled():
+        for at in range(steps):
+            if at % (FULL // 100) == 0:
+                session.run(fill, dict(zip(into, (x, y), strict=True)))
+            yield {}
+
+    fetches = {"train": train, "train/loss": loss, "queue/rows": left}
+    with tf1.Session(graph=graph, config=CONFIG) as session:
+        session.run(init)
+        return Run(_logged(session, fetches, shown, filled(), with_graph=True, every=1,
+                           constants={"train/learning_rate": 0.1}), {})
+
+
+def _regression(optimizer, x, y):
+    """Builds a line, its loss and its gradients on one slice."""
+    weights = tf1.get_variable("w", [2, 1], initializer=tf1.zeros_initializer())
+    bias = tf1.get_variable("b", [1], initializer=tf1.zeros_initializer())
+    loss = tf.reduce_mean(tf.square(x @ weights + bias - y))
+    return loss, optimizer.compute_gradients(loss)
+
+
 def tell(steps: int = 150) -> Run:
     """A small Show and Tell, as in lesson 08: what it says, and its words' vectors."""
     pictures, told = drawn_scenes()
@@ -109,10 +161,11 @@ def tell(steps: int = 150) -> Run:
         loss, said = _captioner(model, vocabulary, *inputs)
         step = tf1.train.get_or_create_global_step()
         variables = tf1.trainable_variables()
-        adam = tf1.train.AdamOptimizer(4e-3)
+        adam = tf1.train.AdamOptimizer(rate := 4e-3)
         train = captions.train_op(loss, variables, adam, global_step=step)
         shown = _pictures_and_words(inputs[0], said)
-        shown += _histograms([(None, variable) for variable in variables], train)
+        gradients = tf.gradients(loss, variables)
+        shown += _histograms(zip(gradients, variables, strict=True), train)
         init = tf1.global_variables_initializer()
     feeds = [
         dict(zip(inputs, (pictures[rows], ids[rows], mask[rows]), strict=True))
@@ -121,7 +174,8 @@ def tell(steps: int = 150) -> Run:
     with tf1.Session(graph=graph, config=CONFIG) as session:
         session.run(init)
         events = _logged(session, {"train": train, "train/loss": loss}, shown,
-                         itertools.islice(itertools.cycle(feeds), steps), {},
+                         itertools.islice(itertools.cycle(feeds), steps),
+                         {"train/learning_rate": rate},
                          with_graph=False)  # show_and_tell has it, in full size
         [table] = [v for v in variables if v.op.name == "decoder/embedding"]
         return Run(events, _projector(session.run(table), vocabulary.words))
@@ -161,8 +215,7 @@ def _histograms(averages: Iterable, train: tf.Operation) -> list[tf.Tensor]:
     summaries = []
     for gradient, variable in averages:
         name = variable.op.name
-        if gradient is not None:
-            summaries.append(tf1.summary.histogram(f"gradient/{name}", gradient))
+        summaries.append(tf1.summary.histogram(f"gradient/{name}", gradient))
         with tf.control_dependencies([train]):
             after = variable.read_value()
         summaries.append(tf1.summary.histogram(f"weight/{name}", after))
@@ -172,6 +225,7 @@ def _histograms(averages: Iterable, train: tf.Operation) -> list[tf.Tensor]:
 def _logged(
     session: tf1.Session, fetches: dict[str, Any], shown: list[tf.Tensor],
     feeds: Iterable[dict], constants: dict[str, float], *, with_graph: bool,
+    every: int = 15,
 ) -> list[tf1.Event]:
     """Trains, and returns what a writer would have written.
 
@@ -182,6 +236,7 @@ def _logged(
       feeds: of the steps.
       constants: scalars that stay the same.
       with_graph: whether to log the graph, and compute times and memory of a step.
+      every: steps from one time that `shown` is logged to the next.
     """
     events = [tf1.Event(file_version="brain.Event:2")]
     if with_graph:
@@ -189,7 +244,7 @@ def _logged(
         graph_bytes = graph_def.SerializeToString(deterministic=True)
         events.append(tf1.Event(graph_def=graph_bytes))
     for at, feed in enumerate(feeds, 1):
-        due, traced = at % 15 == 0, with_graph and at == 30
+        due, traced = at % every == 0, with_graph and at == 30
         metadata = tf1.RunMetadata()
         values = session.run(
             {**fetches, "shown": shown if due else ()}, feed,
@@ -296,6 +351,7 @@ def _scaled(picture: Image.Image) -> np.ndarray:
 
 # Folder of each run, and the function that trains it.
 RUNS: dict[str, Callable[[], Run]] = {
+    "queue_run": queue_run,
     "rate_0.002": functools.partial(rate, 0.002),
     "rate_0.05": functools.partial(rate, 0.05, all_kinds=False),
     "tell": tell,
