@@ -274,13 +274,21 @@ def _event(at: int, values: Iterable) -> tf1.Event:
 
 
 def _measured(metadata: tf1.RunMetadata) -> tf1.RunMetadata:
-    """Keeps what the Graphs page draws: compute time, memory and shapes by op."""
+    """Keeps what the Graphs page draws: compute time and memory by op.
+
+    The starts count from the first op's, which is 1: one that is 0 is not written,
+    and the page then has no compute time at all.
+    """
     kept = tf1.RunMetadata()
-    for device in metadata.step_stats.dev_stats:
+    devices = metadata.step_stats.dev_stats
+    first = min(node.all_start_micros
+                for device in devices for node in device.node_stats) - 1
+    for device in devices:
         new = kept.step_stats.dev_stats.add(device=device.device)
         for node in sorted(device.node_stats, key=lambda node: node.node_name):
             stats = new.node_stats.add(
-                node_name=node.node_name, all_end_rel_micros=node.all_end_rel_micros,
+                node_name=node.node_name, all_start_micros=node.all_start_micros - first,
+                all_end_rel_micros=node.all_end_rel_micros,
                 op_start_rel_micros=node.op_start_rel_micros,
                 op_end_rel_micros=node.op_end_rel_micros,
             )

@@ -1,6 +1,8 @@
 """The graphs and runs of prebuilt/ are those that build.py makes today."""
 
 import functools
+import json
+import re
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ MAX_KIB = 1024
 SMALL_CONST = 512  # bytes; a weight would be larger
 
 MAX_RUNS_KIB = 1536  # all runs together
+TRACED = ("queue_run", "rate_0.002")  # those that hold their graph
 each_run = pytest.mark.parametrize("name", runs.RUNS)
 each_graph = pytest.mark.parametrize("name", build.BUILDERS)
 
@@ -160,7 +163,7 @@ def test_stored_run_is_the_one_trained_today(name):
     both = [[v.simple_value for (_, tag), v in side.items() if tag == "train/loss"]
             for side in (left, right)]
     np.testing.assert_allclose(*both, rtol=0.05, atol=0.05)
-    if name == "rate_0.002":
+    if name in TRACED:
         assert not build.differences(graph_of(stored.events), graph_of(fresh.events))
         assert traced_ops(stored.events) == traced_ops(fresh.events)
     assert stored.files.keys() == fresh.files.keys()
@@ -183,20 +186,97 @@ def traced_ops(events):
             for device in metadata.step_stats.dev_stats}
 
 
-def test_a_run_has_all_that_tensorboard_shows():
-    events = stored_run("rate_0.002").events
+def tags_by_kind(name):
     kinds = {}
-    for (_, tag), value in logged(events).items():
+    for (_, tag), value in logged(stored_run(name).events).items():
         kinds.setdefault(value.WhichOneof("value"), set()).add(tag)
-    assert kinds["simple_value"] == {"train/loss", "train/learning_rate"}
-    assert kinds["tensor"] == {"answers"} and len(kinds["image"]) == 4
-    variables = {node.name for node in graph_of(events).node
-                 if node.op == "VarHandleOp" and "Adam" not in node.name
-                 and node.name.startswith("vgg/")}
-    assert len(variables) == 22
-    assert kinds["histo"] == {f"{what}/{name}" for name in variables
-                              for what in ("gradient", "weight")}
+    return kinds
+
+
+SCALARS = {"train/loss", "train/learning_rate"}
+SEEN = {"image": {f"pictures/image/{k}" for k in range(4)}, "tensor": {"answers"}}
+
+
+@pytest.mark.parametrize("name, tags, variables", [
+    ("queue_run", {"simple_value": SCALARS | {"queue/rows"}}, 2),
+    ("rate_0.002", {"simple_value": SCALARS, **SEEN}, 22),
+    ("rate_0.05", {"simple_value": SCALARS}, 0),
+    ("tell", {"simple_value": SCALARS, **SEEN}, 25),
+])
+def test_a_run_has_these_tags(name, tags, variables):
+    """Every weight has a histogram, and so has its averaged gradient."""
+    found = tags_by_kind(name)
+    histograms = found.pop("histo", set())
+    assert found == tags
+    weights = {tag.removeprefix("weight/") for tag in histograms if tag[0] == "w"}
+    assert len(weights) == variables
+    assert histograms == {f"{what}/{weight}" for weight in weights
+                          for what in ("gradient", "weight")}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_a_run_that_was_traced_has_the_graph_and_its_variables(name):
+    events = stored_run(name).events
+    held = {node.name for node in graph_of(events).node if node.op == "VarHandleOp"
+            and not re.search("Adam|beta|global_step", node.name)}
+    assert {f"weight/{variable}" for variable in held} <= tags_by_kind(name)["histo"]
     assert sum("CPU" in device for device in traced_ops(events)) == 2
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_a_traced_op_has_a_time_that_the_graphs_page_can_draw(name):
+    """A start of 0 is not written, and the page takes none for not a number."""
+    [event] = [e for e in stored_run(name).events if e.HasField("tagged_run_metadata")]
+    metadata = tf1.RunMetadata.FromString(event.tagged_run_metadata.run_metadata)
+    nodes = [n for d in metadata.step_stats.dev_stats for n in d.node_stats]
+    assert min(node.all_start_micros for node in nodes) == 1
+
+
+LESSONS = sorted((build.FOLDER.parent / "notebooks").glob("0[5-8]*.ipynb"))
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_sends_you_to_tags_that_are_there(lesson):
+    """In the paragraph that says what to look at, of the runs that it names."""
+    prose = [paragraph for cell in json.loads(lesson.read_text("utf-8"))["cells"]
+             if cell["cell_type"] == "markdown"
+             for paragraph in "".join(cell["source"]).split("\n\n")]
+    [there] = [text for text in prose if any(f"prebuilt/{name}" in text
+                                             for name in runs.RUNS)]
+    named = [name for name in runs.RUNS if f"prebuilt/{name}" in there]
+    known = {tag.removesuffix("/image/0") for name in named
+             for tags in tags_by_kind(name).values() for tag in tags}
+    said = set(re.findall(r"`((?:train|queue|gradient|weight)/\S+|answers|pictures)`",
+                          there))
+    assert len(said) >= 3 and not said - known - {"val/accuracy"}
+    pages = set(re.findall(r"\*(\w+)\*", there))
+    assert len(pages & {"Scalars", "Histograms", "Distributions", "Images", "Text",
+                        "Projector", "Graphs"}) >= 2
+
+
+def test_what_the_lessons_say_of_the_runs():
+    def values(name, tag, field):
+        return [getattr(value.histo, field)
+                for (_, found), value in logged(stored_run(name).events).items()
+                if found == tag]
+
+    def widths(name, tag):
+        both = zip(values(name, tag, "max"), values(name, tag, "min"), strict=True)
+        return [high - low for high, low in both]
+
+    lows = values("queue_run", "gradient/w", "min")
+    assert max(values("queue_run", "gradient/w", "max")[:2]) < -5 < min(lows[9:])
+    rows = [value.simple_value for (_, tag), value
+            in logged(stored_run("queue_run").events).items() if tag == "queue/rows"]
+    assert rows == [300, 200, 100, 0] * 15
+    for name, tag in (("rate_0.002", "weight/vgg/fc8/bias"),
+                      ("tell", "weight/decoder/embedding")):
+        assert widths(name, tag)[-1] > 2 * widths(name, tag)[0]
+    said = [[text.decode().split(" </S>")[0] for text in value.tensor.string_val]
+            for (_, tag), value in logged(stored_run("tell").events).items()
+            if tag == "answers"]
+    assert set(" ".join(said[0]).split()) == {"a"}
+    assert len(set(said[-1])) == 1 and len(said[-1][0].split()) > 5
 
 
 @each_run

@@ -1,42 +1,65 @@
-"""`course.py tensorboard` in a real browser: the named blocks, colours by device.
+"""`course.py tensorboard` in a real browser: every page that the lessons send you to.
 
-To make the picture that the README shows anew:
+To make the pictures in docs/ anew, and those of all pages in a folder of yours:
 
-    UPDATE_SCREENSHOT=1 pytest tests/test_tensorboard.py
+    UPDATE_SCREENSHOT=1 SCREENSHOTS=FOLDER pytest tests/test_tensorboard.py
 """
 
+import json
 import os
+import re
+import time
+import urllib.request
 from pathlib import Path
 
 import pytest
+import tensorflow.compat.v1 as tf1
 
 from helpers.vgg import layer_table
 
 ROOT = Path(__file__).resolve().parents[1]
 SCREENSHOT = ROOT / "docs" / "tensorboard.png"
+PROJECTOR = ROOT / "docs" / "projector.png"
 UPDATE = os.environ.get("UPDATE_SCREENSHOT") == "1"
+EACH_PAGE = os.environ.get("SCREENSHOTS")
 SHOWN = {"x": 0, "y": 0, "width": 1100, "height": 720}  # pixels of the page
 TOWERS = {f"tower_{k}" for k in range(4)}
+TOWERS_OF_RUN = ("tower_0", "tower_1")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
 def tensorboard(serve):
     """The address of a running `course.py tensorboard`."""
-    with serve("tensorboard") as address:
+    with serve("tensorboard", "--logdir_spec=prebuilt:prebuilt") as address:
         yield address + "/"
 
 
 @pytest.fixture
-def graphs(page, tensorboard):
-    """The Graphs page; afterwards, nothing has been asked of another machine."""
-    outside = []
-    page.on("request", lambda r: outside.append(r.url)
-            if not r.url.startswith((tensorboard, "data:", "blob:")) else None)
+def board(page, tensorboard):
+    """A page; afterwards, nothing has been asked of another machine."""
+    yield from watched(page, tensorboard)
+
+
+def watched(page, tensorboard):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": 1400, "height": 900})
-    page.goto(f"{tensorboard}#graphs")
     yield page
-    assert outside == []
+    own = tensorboard, "data:", "blob:"
+    assert asked and not [url for url in asked if not url.startswith(own)]
+
+
+@pytest.fixture
+def graphs(board, tensorboard):
+    """The Graphs page."""
+    board.goto(f"{tensorboard}#graphs")
+    return board
+
+
+def shot(page, name):
+    if EACH_PAGE:
+        page.screenshot(path=Path(EACH_PAGE) / f"{name}.png")
 
 
 def choose(page, run, one_of_its_blocks):
@@ -96,8 +119,12 @@ def test_towers_have_a_colour_per_device(graphs):
     assert len(set.union(*of_towers.values())) == len(TOWERS)
     assert colours(graphs, "vgg") == of_towers["tower_0"]  # the weights live there
     assert colours(graphs, "average") == of_towers["tower_0"]  # so are the sums
-    if UPDATE:
-        SCREENSHOT.parent.mkdir(exist_ok=True)
+    if UPDATE:  # by the wheel, as a reader comes nearer: TensorBoard shows all at once
+        middle = graphs.locator('g.node[data-name="tower_2"]').first.bounding_box()
+        graphs.mouse.move(middle["x"] - 60, middle["y"] - 20)
+        for _ in range(10):
+            graphs.mouse.wheel(0, -120)
+            graphs.wait_for_timeout(200)
         graphs.screenshot(path=SCREENSHOT, clip=SHOWN)
 
 
@@ -106,7 +133,144 @@ def test_queue_regression_shows_its_parts(graphs):
     assert {"examples", "batch", "feed", "model", "loss", "train"} <= names(graphs)
 
 
-def test_readme_shows_the_picture():
-    assert SCREENSHOT.read_bytes().startswith(b"\x89PNG")
-    assert SCREENSHOT.stat().st_size < 300_000
-    assert 'src="docs/tensorboard.png"' in (ROOT / "README.md").read_text("utf-8")
+@pytest.mark.parametrize("picture", [SCREENSHOT, PROJECTOR])
+def test_readme_shows_the_picture(picture):
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size < 150_000
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert f'src="docs/{picture.name}"' in text
+
+
+def card(page, address, dashboard, run, tag, element):
+    """Opens a dashboard with one run and one tag; returns the tag's card."""
+    page.goto(f"{address}#{dashboard}&regexInput={run}&tagFilter={tag}")
+    found = page.locator(element).first
+    found.wait_for(timeout=60_000)
+    return found
+
+
+def events(run):
+    path = ROOT / "prebuilt" / run / "events.out.tfevents.run"
+    return list(tf1.train.summary_iterator(str(path)))
+
+
+def logged(run, tag):
+    """Returns {step: value} of what prebuilt/ holds."""
+    return {event.step: value for event in events(run)
+            for value in event.summary.value if value.tag == tag}
+
+
+def test_scalars_lay_two_runs_over_each_other(board, tensorboard):
+    card(board, tensorboard, "scalars", "rate_", "train/loss", "tf-scalar-card")
+    lines = board.locator("tf-scalar-card").first.locator("path.line")
+    lines.nth(3).wait_for(state="attached", timeout=60_000)  # each as it is, and smooth
+    drawn = at_rest(board, lambda: lines.evaluate_all(
+        "paths => paths.map(p => [p.getAttribute('stroke'), p.getAttribute('d')])"))
+    ends = {colour: float(path.split(",")[-1]) for colour, path in drawn}
+    assert len(ends) == 2
+    fast, slow = (max(logged(f"rate_{rate}", "train/loss").items())[1].simple_value
+                  for rate in (0.05, 0.002))
+    assert slow < fast and min(ends.values()) < max(ends.values())
+    shot(board, "scalars")
+
+
+def test_histograms_have_a_slice_per_step(board, tensorboard):
+    tag = "weight/vgg/fc8/bias"
+    found = card(board, tensorboard, "histograms", "rate_0.002", tag,
+                 "tf-histogram-loader")
+    slices = found.locator("g.histogram path.outline")
+    slices.first.wait_for(state="attached", timeout=60_000)
+    assert found.locator(".heading-label.name").text_content().strip() == tag
+    assert slices.count() == len(logged("rate_0.002", tag)) == 4
+    shot(board, "histograms")
+
+
+def test_distributions_widen(board, tensorboard):
+    """The band of the last bias, as lessons 06 and 07 say."""
+    tag = "weight/vgg/fc8/bias"
+    found = card(board, tensorboard, "distributions", "rate_0.002", tag,
+                 "vz-distribution-chart")
+    lines = found.locator("path.line")  # from the minimum's to the maximum's
+    lines.first.wait_for(state="attached", timeout=60_000)
+    drawn = at_rest(board, lambda: lines.evaluate_all(
+        "lines => lines.map(line => line.getAttribute('d'))"))
+    heights = [[float(y) for y in re.findall(r",([-\d.]+)", line)] for line in drawn]
+    lowest, highest = heights[0], heights[-1]
+    assert len(lowest) == 4  # steps
+    assert lowest[-1] - highest[-1] > 2 * (lowest[0] - highest[0]) > 0
+    shot(board, "distributions")
+
+
+def test_images_and_text_show_pictures_and_answers(board, tensorboard):
+    loaders = card(board, tensorboard, "images", "rate_0.002", "", "tf-image-loader")
+    picture = loaders.locator("img")
+    picture.wait_for(timeout=60_000)
+    board.wait_for_function(
+        "image => image.naturalWidth > 0", arg=picture.element_handle())
+    assert picture.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [
+        32, 32]
+    assert board.locator("tf-image-loader").count() == 4
+    shot(board, "images")
+    table = card(board, tensorboard, "text", "rate_0.002", "", "tf-text-loader")
+    table.locator("table").first.wait_for(timeout=60_000)
+    shown = table.locator("table").first.locator("td").all_inner_texts()
+    newest = max(logged("rate_0.002", "answers").items())[1]
+    assert [text.strip() for text in shown] == [
+        text.decode() for text in newest.tensor.string_val]
+    shot(board, "text")
+
+
+@pytest.fixture
+def with_webgl(browser_type, browser_type_launch_args, tensorboard):
+    """A page of a browser that draws in three dimensions by its own means."""
+    options = dict(browser_type_launch_args)
+    options["args"] = [
+        *(flag for flag in options["args"] if flag != "--disable-gpu"),
+        "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    browser = browser_type.launch(**options)
+    try:
+        yield from watched(browser.new_page(), tensorboard)
+    finally:
+        browser.close()
+
+
+def test_projector_has_a_point_for_each_word(with_webgl, tensorboard):
+    """It becomes active soon after somebody first asks which pages are."""
+    for _ in range(120):
+        with urllib.request.urlopen(f"{tensorboard}data/plugins_listing") as answer:
+            if json.load(answer)["projector"]["enabled"]:
+                break
+        time.sleep(0.5)
+    page = with_webgl
+    page.goto(f"{tensorboard}#projector")
+    inside = page.frame_locator("iframe").frame_locator("iframe")
+    words = (ROOT / "prebuilt/tell/words.tsv").read_text("utf-8").splitlines()
+    inside.get_by_text(f"Points: {len(words)}").wait_for(timeout=60_000)
+    assert inside.get_by_text("Dimension: 16").is_visible()
+    panel = inside.locator("vz-projector-inspector-panel")
+    panel.get_by_role("textbox").first.fill("triangle")
+    neighbours = panel.locator(".nn-list .label")  # nearest first
+    neighbours.first.wait_for(timeout=60_000)
+    assert set(neighbours.all_inner_texts()[:2]) == {"star", "circle"}
+    shot(page, "projector")
+    if UPDATE:
+        clip = {"x": 314, "y": 66, "width": 1086, "height": 640}
+        page.screenshot(path=PROJECTOR, clip=clip)
+
+
+def test_graphs_are_coloured_by_what_a_step_cost(graphs):
+    choose(graphs, "prebuilt/queue_run", "tower_0")
+    graphs.locator("paper-dropdown-menu.run-dropdown").nth(1).click()
+    graphs.locator("paper-item").get_by_text("step 30", exact=True).click()
+    for what in ("Memory", "Compute time"):
+        radio = graphs.locator("paper-radio-button").get_by_text(what, exact=True)
+        radio.click(timeout=60_000)
+        found = at_rest(graphs, lambda: {
+            name: graphs.locator(f'g.node[data-name="{name}"] > g.nodeshape > *')
+            .first.evaluate("shape => getComputedStyle(shape).fill")
+            for name in (*TOWERS_OF_RUN, "global_step")
+        })
+        greens = {name: int(re.findall(r"\d+", colour)[1])
+                  for name, colour in found.items()}
+        assert all(0 < greens[name] < greens["global_step"] for name in TOWERS_OF_RUN)
+        shot(graphs, f"graphs_{what.split()[0].lower()}")
