@@ -287,7 +287,8 @@ def _measured(metadata: tf1.RunMetadata) -> tf1.RunMetadata:
         new = kept.step_stats.dev_stats.add(device=device.device)
         for node in sorted(device.node_stats, key=lambda node: node.node_name):
             stats = new.node_stats.add(
-                node_name=node.node_name, all_start_micros=node.all_start_micros - first,
+                node_name=node.node_name,
+                all_start_micros=node.all_start_micros - first,
                 all_end_rel_micros=node.all_end_rel_micros,
                 op_start_rel_micros=node.op_start_rel_micros,
                 op_end_rel_micros=node.op_end_rel_micros,
