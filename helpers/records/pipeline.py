@@ -118,7 +118,8 @@ def image_label_queue(
         draws = None
         if augment:
             draws = tf.random.uniform([GROUP], maxval=2**40, dtype=tf.int64, seed=seed)
-        group = _parsed_group(encoded.dequeue_up_to(GROUP), GROUP, draws, size)
+        take = encoded.dequeue_many if num_epochs is None else encoded.dequeue_up_to
+        group = _parsed_group(take(GROUP), GROUP, draws, size)
         decode_all = [decoded.enqueue_many(group)]
         if shuffle_buffer:  # otherwise one thread, which keeps the order of the files
             decode_all *= num_threads
@@ -227,35 +228,35 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
       `uint8 [record, height, width, 3]` and `int32 [record]`.
     """
     fields = tf.io.parse_example(records, _FEATURES)
-    count = tf.size(records)
-    # A short group is filled up with its last record; that is cut off again.
-    places = tf.minimum(tf.range(most), count - 1)
-    images = _decoded(tf.unstack(tf.gather(fields["image"], places)), size)
+    contents, short = fields["image"], records.shape[0] != most
+    if short:  # it is filled up with its last record, which is cut off again
+        count = tf.size(records)
+        places = tf.minimum(tf.range(most), count - 1)
+        contents = tf.gather(contents, places)
+        draws = None if draws is None else tf.gather(draws, places)
+    images = _decoded(tf.unstack(contents, most), size)
     if draws is not None:
-        numbers = tf.unstack(tf.gather(draws, places))
         images = [
             shifted_and_mirrored(image, CROP_MARGIN, number)
-            for image, number in zip(images, numbers, strict=True)
+            for image, number in zip(images, tf.unstack(draws, most), strict=True)
         ]
     images = tf.stack(images)
-    if records.shape[0] != most:
-        images = images[:count]
-    return images, _int32(fields["label"])
+    return images[:count] if short else images, _int32(fields["label"])
 
 
 def _decoded(contents: list[tf.Tensor], size: tuple[int, int]) -> list[tf.Tensor]:
     """Decodes pictures, each `string []`, once the headers of all have this size."""
     shapes = tf.stack([tf.io.extract_jpeg_shape(one) for one in contents])
     right = tf.reduce_all(tf.equal(shapes[:, :2], size), axis=1)
-    wrong = tf.reshape(tf.boolean_mask(shapes, ~right), [-1])
+    first_wrong = tf.argmin(tf.cast(right, tf.int32))  # the first, if all are right
     # The bare op: tf.debugging.Assert wraps it in a tf.cond, for each group.
     right_size = tf.raw_ops.Assert(
         condition=tf.reduce_all(right),
-        data=["the picture has the shape", wrong[:3],
+        data=["the picture has the shape", tf.gather(shapes, first_wrong),
               f"but image_size asks for {size[0]} x {size[1]}"],
     )
     with tf.control_dependencies([right_size]):
-        images = [decode(tf.identity(one)) for one in contents]
+        images = [decode(one) for one in contents]
     for image in images:
         image.set_shape([*size, 3])
     return images
