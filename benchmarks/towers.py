@@ -9,6 +9,7 @@ momentum SGD (learning rate 0.001, momentum 0.9), on the same random pictures, o
 same number of logical CPUs, each in a process of its own, one after the other:
 
   towers    helpers.towers: one set of variables, add_n, all-or-nothing check
+  kept      the same in a session that leaves add_n as it is (see averaging.py)
   stack     the same towers with the source's average: None to zero, stack, mean
   mirrored  MirroredStrategy with keras.applications.VGG19, which keeps one copy of
             all weights and momenta per device; a step by hand, pictures in place
@@ -33,13 +34,14 @@ from typing import NamedTuple
 from benchmarks.results import Table
 from benchmarks.rounds import options_of, run_alone, run_here
 
-CONTESTANTS = ("towers", "stack", "mirrored", "fit")
-OURS = ("towers", "stack")
+CONTESTANTS = ("towers", "kept", "stack", "mirrored", "fit")
+GRAPHS = ("towers", "kept", "stack")
 # Copies of all weights, in use at once: towers share weights and momenta and hold a
 # gradient per tower and the average; stack a copy of all gradients more; the strategy
 # weights, momenta and, through the all-reduce, three gradients per device.
 COPIES = {
     "towers": lambda towers: 3 + towers,
+    "kept": lambda towers: 3 + towers,
     "stack": lambda towers: 3 + 2 * towers,
     "mirrored": lambda towers: 5 * towers,
     "fit": lambda towers: 5 * towers,
@@ -97,10 +99,10 @@ def run_contestants(
     Raises:
       RuntimeError: one failed; the message ends with what it said last.
     """
-    module = "towers_graph" if names[0] in OURS else "towers_mirrored"
+    module = "towers_graph" if names[0] in GRAPHS else "towers_mirrored"
     task = json.dumps({**vars(options), "names": list(names), "towers": towers})
     module = f"benchmarks.peers.{module}"
-    if options.quick and names[0] in OURS:
+    if options.quick and names[0] in GRAPHS:
         printed = run_here(module, task)
     else:
         command = [sys.executable, "-m", module, task]
@@ -134,7 +136,7 @@ def table_of(results: list[Result], title: str) -> Table:
             "core s/step": r.core_seconds, "cores": r.cores, "first loss": r.losses[0],
         }
     notes = verdicts(results) if ours.name == "towers" else ()
-    return Table(title, rows, ("towers",), tuple(notes))
+    return Table(title, rows, ("towers", "kept"), tuple(notes))
 
 
 def verdicts(results: list[Result]) -> list[str]:
@@ -197,7 +199,7 @@ def run_all(options: argparse.Namespace, towers: int) -> list[Result]:
             print(f"{name}: skipped, it needs about {needed / GIGA:.1f} GB and "
                   f"{available / GIGA:.1f} GB are free")
     if options.quick:  # both of a kind in one process
-        groups = [[n for n in fit if (n in OURS) == ours] for ours in (True, False)]
+        groups = [[n for n in fit if (n in GRAPHS) == here] for here in (True, False)]
     else:
         groups = [[name] for name in fit]
     return [result for names in groups if names
