@@ -4,6 +4,8 @@ With `--logdir_spec` TensorBoard's own never becomes active: it looks for the fi
 run beside `--logdir` alone. The names of our runs are paths from the project's folder.
 """
 
+import time
+
 from absl import app
 from tensorboard import default, main_lib, program
 from tensorboard.plugins.projector.projector_plugin import ProjectorPlugin
@@ -17,6 +19,13 @@ class Projector(ProjectorPlugin):
     def __init__(self, context):
         super().__init__(context)
         self.logdir = str(ROOT)
+
+    def is_active(self):
+        """Waits for the answer, which would else come after the first page's menu."""
+        latest = time.monotonic() + 2
+        while not super().is_active() and time.monotonic() < latest:
+            time.sleep(0.1)
+        return super().is_active()
 
 
 def main() -> None:
