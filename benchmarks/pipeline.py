@@ -208,8 +208,9 @@ def through_dataset(batches, size: int) -> Iterator:
     import tensorflow as tf
 
     if size != SIDE:
+        # Two batches at once: the op takes one thread, and twice a decoding.
         batches = batches.map(
-            lambda images, labels: (resized(images, size), labels)
+            lambda images, labels: (resized(images, size), labels), tf.data.AUTOTUNE
         ).prefetch(tf.data.AUTOTUNE)
     for _, labels in batches:
         yield labels
