@@ -35,6 +35,7 @@ OURS, GOAL = ("ours", "ours, kept"), 0.7
 BLOCK = 1 << 15  # values: three such blocks lie in a core's own cache
 
 
+@functools.lru_cache
 def shapes_of(base_width: int) -> list[list[int]]:
     """Returns the shapes of VGG-19's variables, for pictures of 224."""
     import tensorflow as tf

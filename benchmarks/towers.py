@@ -171,9 +171,11 @@ def main(arguments: list[str] | None = None) -> list[Table]:
     parser.add_argument("--steps", type=int, default=5, help="after one to warm up")
     parser.add_argument("--grow", action="store_true", help="over 1, 2 and 4 towers")
     options = parser.parse_args(arguments)
+    options.base_width = 64
     if options.quick:
         options.image_size, options.classes, options.batch = 32, 5, 2
         options.towers, options.steps = 2, 1
+        options.base_width = 8  # of ours: Keras has the full width only
     counts = (1, 2, 4) if options.grow else (options.towers,)
     return [
         table_of(results, title_of(options, towers)) for towers in counts

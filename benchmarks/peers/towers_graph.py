@@ -34,7 +34,8 @@ def build(task, average):
     optimizer = tf1.train.MomentumOptimizer(LEARNING_RATE, MOMENTUM)
 
     def tower(images, labels):
-        logits = vgg_net(images, num_classes=task["classes"])
+        logits = vgg_net(images, num_classes=task["classes"],
+                         base_width=task["base_width"])
         loss = tf.reduce_mean(
             tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
         )
@@ -66,8 +67,10 @@ def run(name, task):
         session.run(tf1.global_variables_initializer())
         feed = dict(zip(inputs, pictures(task), strict=True))
         watch = measure(lambda: session.run([loss, train], feed)[0], task["steps"])
+        if name != "towers":
+            return watch.say()
         _, metadata = run_traced(session, [loss, train], feed)
-        watch.say(convolution_share=convolution_share(metadata))
+        return watch.say(convolution_share=convolution_share(metadata))
 
 
 def main(arguments):
