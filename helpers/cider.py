@@ -1,0 +1,127 @@
+"""CIDEr-D: agreement with what people said, in which rare words weigh more."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+LONGEST_PIECE = 4  # words
+SIGMA = 6.0  # words; how fast a difference in length costs
+SCALE = 10.0
+
+Pieces = Counter[tuple[str, ...]]
+
+
+def cider_d(
+    references: Sequence[Sequence[str]],
+    candidates: Sequence[str],
+    *,
+    counts: bool = False,
+) -> np.ndarray:
+    """Computes CIDEr-D of each candidate; their mean is the score of the system.
+
+    A piece of one to four words weighs its share of the sentence's pieces, times the
+    logarithm of pictures over pictures whose references have it. A candidate's weight
+    counts as far as the reference has it (clipped), and each word of difference in
+    length costs. Words are what stands between spaces; they are not stemmed.
+
+    Args:
+      references: per candidate its captions, one or more. How rare a piece is, they
+        say as well: scores of different sets of pictures cannot be compared.
+      candidates: one caption per picture.
+      counts: weigh a piece by its count, not by its share, as pycocoevalcap does,
+        whose numbers are the published ones. It matters for the clipping only, where
+        the two sentences differ in length.
+
+    Returns:
+      float64 `[picture]`, each from 0 to 10.
+
+    Raises:
+      ValueError: no candidates, or a candidate without references.
+
+    Source: Vedantam, Zitnick, Parikh, "CIDEr: Consensus-based Image Description
+    Evaluation", 2015.
+    """
+    _check(references, candidates)
+    told = [[_pieces(caption) for caption in captions] for captions in references]
+    rarity = _rarity(told)
+    scores = []
+    for candidate, captions in zip(candidates, told, strict=True):
+        said = _pieces(candidate)
+        alike = [_likeness(said, true, rarity, counts) for true in captions]
+        scores.append(SCALE * np.mean(alike))
+    return np.array(scores)
+
+
+class _Rarity(dict):
+    """Piece to log(pictures / pictures that have it); what none has counts as one's."""
+
+    def __init__(self, pictures: int, seen: Counter):
+        super().__init__((piece, math.log(pictures / n)) for piece, n in seen.items())
+        self._never = math.log(pictures)
+
+    def __missing__(self, piece: tuple[str, ...]) -> float:
+        return self._never
+
+
+def _rarity(told: Sequence[Sequence[Pieces]]) -> _Rarity:
+    pictures = (set[tuple[str, ...]]().union(*captions) for captions in told)
+    return _Rarity(len(told), Counter(piece for one in pictures for piece in one))
+
+
+def _likeness(said: Pieces, true: Pieces, rarity: _Rarity, counts: bool) -> float:
+    """Mean over the lengths of pieces of the clipped cosine, less for the length."""
+    found = 0.0
+    for length in range(1, LONGEST_PIECE + 1):
+        ours, theirs = (
+            _weights(pieces, length, rarity, counts) for pieces in (said, true)
+        )
+        norms = _norm(ours.values()) * _norm(theirs.values())
+        shared = sum(
+            min(weight, theirs[piece]) * theirs[piece]
+            for piece, weight in ours.items() if piece in theirs
+        )
+        found += shared / norms if norms else 0.0
+    apart = _words(said) - _words(true)
+    return found / LONGEST_PIECE * math.exp(-(apart**2) / (2 * SIGMA**2))
+
+
+def _weights(pieces, length, rarity, counts) -> dict[tuple[str, ...], float]:
+    whole = 1 if counts else pieces.total()
+    return {
+        piece: n / whole * rarity[piece]
+        for piece, n in pieces.items() if len(piece) == length
+    }
+
+
+def _pieces(caption: str) -> Pieces:
+    """Counts all pieces of one to four words."""
+    words = caption.split()
+    return Counter(
+        tuple(words[k : k + length])
+        for length in range(1, LONGEST_PIECE + 1)
+        for k in range(len(words) - length + 1)
+    )
+
+
+def _words(pieces: Pieces) -> int:
+    return sum(n for piece, n in pieces.items() if len(piece) == 1)
+
+
+def _norm(weights: Iterable[float]) -> float:
+    return math.sqrt(sum(weight**2 for weight in weights))
+
+
+def _check(references, candidates) -> None:
+    if not candidates or len(references) != len(candidates):
+        raise ValueError(
+            f"cider_d: {len(candidates)} candidates and {len(references)} lists of "
+            "references; give at least one, and as many of both"
+        )
+    for k, captions in enumerate(references):
+        if not captions or isinstance(captions, str):
+            raise ValueError(
+                f"cider_d: candidate {k} has the references {captions!r}; expected a "
+                "list of one caption or more"
+            )

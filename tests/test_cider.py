@@ -1,0 +1,120 @@
+"""CIDEr-D against the formulas of the paper, read a second time and written otherwise."""
+
+import math
+
+import numpy as np
+import pytest
+
+from helpers.cider import cider_d
+
+REFERENCES = [
+    ["a dog runs on the grass", "a brown dog runs", "the dog is running in a field"],
+    ["two people ride a red bus", "a red bus with people on it"],
+    ["a cat sleeps on the sofa"],
+    ["a man rides a wave on a surfboard", "a man surfs", "surfing man on a big wave"],
+    ["a dog and a cat on the sofa"],
+]
+CANDIDATES = [
+    "a dog runs on the grass in a field",
+    "a red red red bus",
+    "a dog sleeps",
+    "a man",
+    "something that nobody said at all here",
+]
+
+
+def grams(sentence, n):
+    words = sentence.split()
+    return [" ".join(words[k:k + n]) for k in range(len(words) - n + 1)]
+
+
+def by_the_paper(references, candidates, counts):
+    """Dense vectors over all n-grams that occur, one matrix per n; equations 1 to 4."""
+    everything = [s for group in references for s in group] + candidates
+    whole = {s: sum(len(grams(s, n)) for n in (1, 2, 3, 4)) for s in everything}
+    scores = np.zeros(len(candidates))
+    for n in (1, 2, 3, 4):
+        omega = sorted({g for s in everything for g in grams(s, n)})
+        frequency = np.array([
+            sum(any(g in grams(s, n) for s in group) for group in references)
+            for g in omega
+        ])
+        idf = np.log(len(references) / np.maximum(frequency, 1))
+
+        def vector(sentence, n=n, omega=omega, idf=idf):
+            h = np.array([grams(sentence, n).count(g) for g in omega], float)
+            return h * idf / (1 if counts else max(whole[sentence], 1))
+
+        for k, (candidate, group) in enumerate(zip(candidates, references, strict=True)):
+            c = vector(candidate)
+            for reference in group:
+                s = vector(reference)
+                length = np.linalg.norm(c) * np.linalg.norm(s)
+                if length == 0:
+                    continue
+                apart = len(candidate.split()) - len(reference.split())
+                penalty = np.exp(-(apart**2) / (2 * 6.0**2))
+                scores[k] += (
+                    10 / len(group) / 4 * penalty * (np.minimum(c, s) @ s) / length
+                )
+    return scores
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_equals_the_second_reading(counts):
+    ours = cider_d(REFERENCES, CANDIDATES, counts=counts)
+    np.testing.assert_allclose(ours, by_the_paper(REFERENCES, CANDIDATES, counts))
+    assert ours[0] > 1 > ours[2] > ours[4] == 0
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_equals_it_on_random_sentences(counts):
+    rng = np.random.default_rng(12)
+    words = np.array(list("abcdefgh"))
+
+    def sentence():
+        return " ".join(rng.choice(words, rng.integers(0, 9)))
+
+    references = [[sentence() for _ in range(rng.integers(1, 4))] for _ in range(20)]
+    candidates = [sentence() for _ in references]
+    np.testing.assert_allclose(
+        cider_d(references, candidates, counts=counts),
+        by_the_paper(references, candidates, counts), atol=1e-12,
+    )
+
+
+def test_a_copy_of_the_only_reference_gets_ten():
+    references = [["a b c d e"], ["f g h i j"], ["k l m n o"]]
+    scores = cider_d(references, [group[0] for group in references])
+    np.testing.assert_allclose(scores, 10)
+
+
+def test_shares_and_counts_differ_where_lengths_do():
+    shares, counts = (cider_d(REFERENCES, CANDIDATES, counts=c) for c in (False, True))
+    assert not np.allclose(shares, counts)
+    alike = [["x y z u"], ["p q r s"], ["x q z s"]], ["x y z s", "p q r u", "x y z u"]
+    np.testing.assert_allclose(cider_d(*alike), cider_d(*alike, counts=True))
+
+
+def test_what_every_picture_has_is_worth_nothing():
+    references = [["a dog"], ["a cat"], ["a bird"]]
+    assert cider_d(references, ["a", "a", "a"]).tolist() == [0, 0, 0]
+    assert cider_d([["a dog"]], ["a dog"]).tolist() == [0]
+
+
+def test_a_word_too_many_costs_what_the_paper_says():
+    references = [["x"], ["y"]]
+    one, other = cider_d(references, ["x", "y"]), cider_d(references, ["x x x", "y"])
+    # Clipped, x is worth 1 of the norm 3 (counts); the length differs by two words.
+    clipped = cider_d(references, ["x x x", "y"], counts=True)[0]
+    assert one[0] == pytest.approx(2.5)
+    assert clipped == pytest.approx(2.5 / 3 * math.exp(-4 / 72))
+    assert other[1] == one[1]
+
+
+@pytest.mark.parametrize("references, candidates", [
+    ([], []), ([["a"]], ["a", "b"]), ([[]], ["a"]), (["a"], ["a"]),
+])
+def test_refuses_what_cannot_be_scored(references, candidates):
+    with pytest.raises(ValueError, match="cider_d"):
+        cider_d(references, candidates)
