@@ -1,4 +1,4 @@
-"""CIDEr-D against the formulas of the paper, read a second time and written otherwise."""
+"""CIDEr-D against the formulas of the paper, read a second time."""
 
 import math
 
@@ -45,8 +45,8 @@ def by_the_paper(references, candidates, counts):
             h = np.array([grams(sentence, n).count(g) for g in omega], float)
             return h * idf / (1 if counts else max(whole[sentence], 1))
 
-        for k, (candidate, group) in enumerate(zip(candidates, references, strict=True)):
-            c = vector(candidate)
+        for k, candidate in enumerate(candidates):
+            c, group = vector(candidate), references[k]
             for reference in group:
                 s = vector(reference)
                 length = np.linalg.norm(c) * np.linalg.norm(s)

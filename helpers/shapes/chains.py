@@ -141,7 +141,8 @@ def _places(shapes, relations, rng) -> tuple[np.ndarray, np.ndarray]:
         for k, relation in enumerate(relations):
             apart = reaches[k] + reaches[k + 1] + rng.uniform(0, 0.3 * SIZE)
             move = np.array([apart, apart * rng.uniform(-0.4, 0.4)])
-            centres[k + 1] = centres[k] + (move if relation == "left of" else move[::-1])
+            move = move if relation == "left of" else move[::-1]
+            centres[k + 1] = centres[k] + move
         reach = np.array(reaches)[:, None]
         low, high = (centres - reach).min(0), (centres + reach).max(0)
         ends_apart = np.hypot(*(centres[0] - centres[-1]))
