@@ -11,7 +11,7 @@ def own_sample(weights, biases, outputs, targets, ids, target_count, drawn_count
                correct=1.0, rivals=True, shared=False, biased=1.0):
     """A right answer, with one thing wrong on demand."""
     if shared:
-        ids, drawn_count = (tf.repeat(t[:1], len(targets), axis=0)
+        ids, drawn_count = (tf.repeat(t[:1], checks.ROWS, axis=0)
                             for t in (ids, drawn_count))
     words = tf.concat([targets[:, None], ids], 1)
     counts = tf.concat([target_count[:, None], drawn_count], 1)
@@ -42,7 +42,7 @@ def by_matmul(weights, biases, outputs, targets, ids, target_count, drawn_count)
     scores = outputs @ tf.transpose(weights) + biases
     true = tf.gather(scores, targets, batch_dims=1) - tf.math.log(target_count)
     drawn = tf.gather(scores, ids, batch_dims=1) - tf.math.log(drawn_count)
-    drawn += tf.where(ids == targets[:, None], -1e30, 0.0)
+    drawn += tf.where(tf.equal(ids, targets[:, None]), -1e30, 0.0)
     every = tf.concat([drawn, true[:, None]], 1)
     return tf.reduce_logsumexp(every, 1) - true
 
@@ -72,7 +72,7 @@ def _scores(weights, biases, outputs, targets, ids, target_count, drawn_count):
 
 
 @pytest.mark.parametrize(("attempt", "word"), [
-    (lambda *given: None, "returned None"),
+    (lambda *given: [0], "returned list"),
     (lambda *given: own_sample(*given)[:, None], "expected (4,)"),
     (with_(correct=0.0), "have no say"),
     (with_(correct=-1.0), "is added, not taken away"),
@@ -108,7 +108,7 @@ def test_coverage_takes_right_answers(attempt):
 
 
 @pytest.mark.parametrize(("attempt", "word"), [
-    (lambda weights, mask: None, "returned None"),
+    (lambda weights, mask: [0], "returned list"),
     (lambda weights, mask: tf.reduce_sum((1 - tf.einsum(
         "btp,bt->bp", weights, mask)) ** 2, 1), "expected ()"),
     (lambda weights, mask: coverage(weights, tf.ones_like(mask)), "padding counts"),
