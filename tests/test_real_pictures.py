@@ -257,6 +257,22 @@ def test_lesson_08_on_cocos_layout(coco):
     assert f"{len(lookalikes.THINGS)} kinds of objects: cup dog hot dog" in said
 
 
+@years
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_lesson_12_on_cocos_layout(coco, data):
+    said = run_lesson("12", SOURCE=coco, LISTEN=2, TELL=3, ATTEND=3)
+    facts = lookalikes.facts(coco)
+    (train, learnt), (_, judged) = sorted(facts.pictures.items())
+    kept = sum(count >= 4 for count in facts.words[train].values())
+    assert f"{learnt:,} pictures to learn from, {judged:,} held out" in said
+    assert f" held out, {kept + 3} ids" in said
+    assert f"train: ({learnt}, 14, 14, 64) float16" in said
+    assert f"train: {learnt:5,} records, " in said and f"  val: {judged:5,} rec" in said
+    assert "CIDEr-D" in said and "a million steps, sampled loss" in said
+    assert (data / "records" / "12_captions_at_scale").is_dir()
+
+
 # Parameters ---------------------------------------------------------------------------
 
 
@@ -306,7 +322,7 @@ def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
     assert line in capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("number", ["04", "06", "07", "08"])
+@pytest.mark.parametrize("number", ["04", "06", "07", "08", "12"])
 def test_lessons_of_pictures_name_their_source_first(number):
     [path] = notebook.lessons(files.ROOT, [number])
     book = nbformat.read(path, as_version=4)

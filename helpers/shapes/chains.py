@@ -1,8 +1,11 @@
 """Drawn scenes of two and three objects in a chain, in the files of COCO."""
 
+import itertools
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -84,6 +87,49 @@ def chain_captions(
     for name, relation in zip(names[-2::-1], relations[::-1], strict=True):
         back += f" {RELATIONS[relation]} {name}"
     return forth, back
+
+
+def place_labels(objects: Sequence[Any], places: int) -> np.ndarray:
+    """Says for each place of a map which object of the scene is there.
+
+    Args:
+      objects: of a picture of `write_chains`, each with its `category` and `box`.
+      places: rows and columns of the map.
+
+    Returns:
+      int32 `[row, column, 3]`: colour, shape, and the object's number in the first
+      caption, each from 1, where the middle of the place lies in the object's box; 0
+      elsewhere.
+    """
+    labels = np.zeros([places, places, 3], np.int32)
+    middles = (np.arange(places) + 0.5) * SIZE / places  # pixels
+    for number, one in enumerate(objects, start=1):
+        x, y, width, height = one.box
+        rows = (y <= middles) & (middles < y + height)
+        columns = (x <= middles) & (middles < x + width)
+        colour, shape = divmod(one.category - 1, SHAPES)
+        labels[np.ix_(rows, columns)] = colour + 1, shape + 1, number
+    return labels
+
+
+def name_labels(objects: Sequence[Any]) -> list[list[int]]:
+    """Says what there is to name in a scene, in the order of its first caption.
+
+    Args:
+      objects: of a picture of `write_chains`, each with its `category` and `box`.
+
+    Returns:
+      Three lists of three numbers from 0: the colours, the shapes, and how each object
+      stands to the next (0 left of it, 1 above it); -1 where there is none.
+    """
+    kinds = [divmod(one.category - 1, SHAPES) for one in objects]
+    middles = [(x + width / 2, y + height / 2)
+               for x, y, width, height in (one.box for one in objects)]
+    relations = [int(abs(v - y) > abs(u - x))
+                 for (x, y), (u, v) in itertools.pairwise(middles)]
+    colours, shapes = zip(*kinds, strict=True)
+    return [[*values, *[-1] * (max(LENGTHS) - len(values))]
+            for values in (colours, shapes, relations)]
 
 
 def _write_split(folder, split, count, seed, bar) -> None:
