@@ -68,10 +68,10 @@ def changes(graph):
 
 @each_graph
 def test_a_change_anywhere_is_found(name):
-    fresh = build.build(name)
-    assert build.differences(fresh, fresh) == []
-    for what, changed in changes(fresh):
-        assert build.differences(changed, fresh), what
+    stored = build.read(event_file(name))  # building it again would take seconds
+    assert build.differences(stored, stored) == []
+    for what, changed in changes(stored):
+        assert build.differences(changed, stored), what
 
 
 @each_graph
