@@ -15,7 +15,7 @@ import time
 from helpers.files import ROOT
 
 # Two at a time: tests wait for threads, processes and servers more than they compute.
-PYTEST = ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile"]
+PYTEST = ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=15"]
 NBVAL = [
     *PYTEST, "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
     "--nbval-cell-timeout", "300", "--timeout", "600",
