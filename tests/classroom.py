@@ -118,7 +118,7 @@ def repeated_steps(log):
         print('x' * 10**6)
     return 0
 """, "too much output"),
-    "memory": ("full = [bytearray(10**8) for _ in range(1000)]\n" + HOST
+    "memory": ("full = [bytearray(10**10) for _ in range(10)]\n" + HOST
                + "    return 0", "error"),
     "exits": ("import sys\n" + HOST + "    sys.exit(0)", "ended itself"),
     "exits hard, with a fake": ("""\

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import tensorflow as tf
@@ -89,8 +89,8 @@ def write_shards(
     prefix = Path(path_prefix)
     prefix.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
-        if isinstance(examples, Shufflable):
-            source = examples
+        if hasattr(examples, "in_order"):  # isinstance would write into the class
+            source = cast(Shufflable, examples)
         else:
             spool = stack.enter_context(Spool(prefix.parent))
             source = _filled(spool, examples, prefix)

@@ -5,14 +5,13 @@ import tempfile
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
 _PART = 4096  # places that are looked up at once
 
 
-@runtime_checkable
 class Shufflable(Protocol):
     """What can be asked for its records in any order, such as a list of files."""
 
