@@ -257,7 +257,7 @@ def test_lesson_08_on_cocos_layout(coco):
     assert f"{len(lookalikes.THINGS)} kinds of objects: cup dog hot dog" in said
 
 
-@years
+@pytest.mark.parametrize("coco", [2017], indirect=True)  # read as in lesson 08
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_lesson_12_on_cocos_layout(coco, data):
