@@ -27,7 +27,7 @@ from helpers import records
 from helpers.queues import running_queues
 from helpers.records import pipeline
 
-SIZE, BATCH = 64, 32
+SIZE, BATCH = 64, 64
 
 
 def medians(sides: list[Callable], turns: int) -> list[float]:

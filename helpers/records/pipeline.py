@@ -186,7 +186,12 @@ def image_label_dataset(
     batches = groups.map(parse, num_threads, deterministic=True)
     if batch_size > group:
         batches = batches.rebatch(batch_size, drop_remainder=endless)
-    return batches.map(lambda images, labels: (from_bytes(images), labels)).prefetch(2)
+    batches = batches.map(lambda images, labels: (from_bytes(images), labels))
+    # Every number is given. Left to tune itself, one and the same dataset gave 15,000
+    # pictures per second in some passes and 22,000 in others.
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return batches.prefetch(2).with_options(options)
 
 
 def _next_records(paths: list[str], num_epochs: int | None, seed: int | None):
