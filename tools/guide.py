@@ -169,7 +169,7 @@ def measure() -> None:
     for lesson in nb.lessons(ROOT):
         start = time.monotonic()
         with tqdm(desc=lesson.stem, unit="cell") as bar:
-            execute(lesson, bar)
+            execute(lesson, bar, {})
         seconds[lesson.name[:2]] = round(time.monotonic() - start)
     with whole_file(SECONDS) as temporary:
         temporary.write_text(json.dumps(seconds, indent=1) + "\n")
