@@ -36,18 +36,6 @@ def decode(contents: tf.Tensor) -> tf.Tensor:
     return tf.io.decode_jpeg(contents, channels=3)
 
 
-def read_jpeg(path: Path) -> bytes:
-    """Returns the bytes of one JPEG file that can be decoded.
-
-    Raises:
-      DataError: it cannot be read, or is refused; names the file.
-    """
-    [group] = _groups([path])
-    with _Checker(1) as checker:
-        checker.check(group)
-    return group[0][1]
-
-
 def check_jpeg(contents: bytes, name: str | os.PathLike) -> None:
     """Refuses what is not a whole JPEG of a sane size.
 
