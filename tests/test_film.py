@@ -158,10 +158,13 @@ def test_a_wait_begins_when_the_queue_is_short_not_when_the_call_began():
         item = tf.reshape(tf.numpy_function(work, [], tf.int32), [])
         put, first = queue.enqueue(item), queue.enqueue(0)
         take = queue.dequeue()
-    with tf1.Session(graph=graph) as session, film(session) as movie:
+    # A thread for `work`, and others for the rest: of its own, however few cores.
+    threads = tf1.ConfigProto(use_per_session_threads=True,
+                              inter_op_parallelism_threads=4)
+    with tf1.Session(graph=graph, config=threads) as session, film(session) as movie:
         thread = threading.Thread(target=session.run, args=(put,))
         thread.start()
-        working.wait(60)
+        assert working.wait(60)
         while len(movie.frames) < 8:
             time.sleep(0.01)
         released = movie.frames[-1].seconds

@@ -15,7 +15,11 @@ import time
 from helpers.files import ROOT
 
 # Two at a time: tests wait for threads, processes and servers more than they compute.
-PYTEST = ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=15"]
+# A worker that a test has ended is not replaced: the rest could wait for it for ever.
+PYTEST = [
+    "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--max-worker-restart", "0",
+    "--durations=15",
+]
 NBVAL = [
     *PYTEST, "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
     "--nbval-cell-timeout", "300", "--timeout", "600",
