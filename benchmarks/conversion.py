@@ -70,7 +70,7 @@ def pillow(folder: Path, out: Path) -> int:
 
     def examples():
         for path, _ in files_of(folder):
-            contents = path.read_bytes()
+            contents = Path(path).read_bytes()
             Image.open(io.BytesIO(contents), formats=["JPEG"]).load()
             yield records.make_example(contents, 1)
 
@@ -112,7 +112,8 @@ def document(folder: Path, out: Path) -> int:
 
 def limit(folder: Path, out: Path) -> int:
     """Reads all files."""
-    return sum(path.read_bytes()[:2] == b"\xff\xd8" for path, _ in files_of(folder))
+    return sum(Path(path).read_bytes()[:2] == b"\xff\xd8"
+               for path, _ in files_of(folder))
 
 
 CONTESTANTS = {"ours": ours, "pillow": pillow, "document": document, LIMIT: limit}

@@ -57,7 +57,8 @@ def write_tiny_imagenet_shards(
             f"{layout.root}: {split} has the synset {unknown[0]}, which has no id"
         )
     labels = _label_lines(layout.synset_words(), ids)
-    examples = _Examples([(path, ids[synset]) for path, synset in pairs])
+    paths = [path for path, _ in pairs]
+    examples = _Examples(paths, [ids[synset] for _, synset in pairs])
     # The labels get their name last: until then the old shards need the old ones.
     with whole_file(prefix.with_name(f"{prefix.name}.labels.txt")) as temporary:
         temporary.write_text(labels, encoding="utf-8")
@@ -67,17 +68,18 @@ def write_tiny_imagenet_shards(
 class _Examples:
     """Examples of pictures, which are read and checked in any order."""
 
-    def __init__(self, pictures: list[tuple[Path, int]]):
-        self._pictures = pictures
+    def __init__(self, paths: list[str], labels: list[int]):
+        self._paths, self._labels = paths, labels
 
     def __len__(self) -> int:
-        return len(self._pictures)
+        return len(self._paths)
 
     def in_order(self, order: np.ndarray) -> Iterator[tf.train.Example]:
         """Yields the examples of these numbers: shuffled while they are names."""
-        paths, labels = zip(*(self._pictures[n] for n in order), strict=True)
-        for picture, label in zip(read_jpegs(paths), labels, strict=True):
-            yield make_example(picture, label)
+        places = order.tolist()
+        pictures = read_jpegs(self._paths[place] for place in places)
+        for place, picture in zip(places, pictures, strict=True):
+            yield make_example(picture, self._labels[place])
 
 
 def _label_lines(words: Mapping[str, str], synset_to_id: Mapping[str, int]) -> str:

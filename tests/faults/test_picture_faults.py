@@ -12,6 +12,7 @@ from helpers import jpeg, records
 from helpers.errors import DataError
 
 SIZE = 32
+LAST = jpeg.GROUP + 5  # of the pictures of a folder
 
 
 def picture(mode: str = "RGB", **options) -> bytes:
@@ -27,6 +28,7 @@ def picture(mode: str = "RGB", **options) -> bytes:
 KINDS = {
     "colour": picture(quality=90),
     "best": picture(quality=100, subsampling=0),
+    "half": picture(quality=90, subsampling=1),
     "grey": picture("L", quality=75),
     "CMYK": picture("CMYK", quality=75),
     "progressive": picture(quality=75, progressive=True),
@@ -143,18 +145,18 @@ def test_other_kinds_that_the_op_would_decode_are_refused(parse, kind):
     assert tf.io.decode_jpeg(stream.getvalue()).shape[-3] == SIZE
 
 
-@pytest.mark.parametrize("bad", [0, jpeg.GROUP - 1, jpeg.GROUP, 69])
+@pytest.mark.parametrize("bad", [0, jpeg.GROUP - 1, jpeg.GROUP, LAST])
 @pytest.mark.parametrize("fault", ["damaged", "missing"])
 def test_of_many_pictures_the_first_bad_one_is_named(tmp_path, no_thread_left, bad,
                                                      fault):
-    paths = [tmp_path / f"{n}.jpg" for n in range(70)]
+    paths = [tmp_path / f"{n}.jpg" for n in range(LAST + 1)]
     for path in paths:
         path.write_bytes(KINDS["colour"])
     if fault == "missing":
         paths[bad].unlink()
     else:
         paths[bad].write_bytes(KINDS["colour"][:-40])
-    paths[69].write_bytes(b"also bad") if bad != 69 else None
+    paths[LAST].write_bytes(b"also bad") if bad != LAST else None
     read = []
     with pytest.raises(DataError, match=rf"/{bad}\.jpg: "):
         for contents in jpeg.read_jpegs(paths):
@@ -165,7 +167,7 @@ def test_of_many_pictures_the_first_bad_one_is_named(tmp_path, no_thread_left, b
 
 def test_a_reader_that_is_left_early_leaves_no_thread(tmp_path, no_thread_left):
     (tmp_path / "x").write_bytes(KINDS["colour"])
-    reader = jpeg.read_jpegs([tmp_path / "x"] * 200)
+    reader = jpeg.read_jpegs([tmp_path / "x"] * (3 * jpeg.GROUP))
     assert next(reader) == KINDS["colour"]
     reader.close()
 
