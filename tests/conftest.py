@@ -27,6 +27,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
+def pytest_collection_modifyitems(items):
+    """Begins with the files that have slow tests: they would run alone in the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture
 def no_thread_left():
     """After the test there are as many threads as before."""

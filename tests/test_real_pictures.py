@@ -1,4 +1,4 @@
-"""The layouts of Tiny ImageNet and COCO, offline: read, fetched, and run as lessons."""
+"""The layouts of Tiny ImageNet and COCO, offline: read, fetched, and given to run."""
 
 import dataclasses
 import hashlib
@@ -12,7 +12,6 @@ import nbformat
 import numpy as np
 import pytest
 from PIL import Image
-from tqdm import tqdm
 
 from helpers import files
 from helpers.captions import Vocabulary
@@ -186,91 +185,6 @@ def test_a_folder_that_holds_no_tiny_imagenet_is_refused(tmp_path, monkeypatch):
     lookalikes.tiny_imagenet(tmp_path / "given", classes=2)
     monkeypatch.setattr(files, "ROOT", tmp_path)
     assert grab_tin("given") == tmp_path / "given"
-
-
-# The lessons, from the first cell to the last ----------------------------------------
-
-
-@pytest.fixture(scope="module")
-def tin(coco) -> Path:
-    """Tiny ImageNet in the folder that holds COCO: one SOURCE for all lessons."""
-    return lookalikes.tiny_imagenet(coco, train=2, val=1)
-
-
-def run_lesson(number: str, **parameters) -> str:
-    """Runs a lesson with these parameters; returns all that it printed."""
-    [path] = notebook.lessons(files.ROOT, [number])
-    before = path.read_bytes()
-    pairs = [(name, str(value)) for name, value in parameters.items()]
-    values = run_lessons.checked([path], pairs)
-    with tqdm(disable=True) as bar:
-        done = run_lessons.execute(path, bar, values)
-    assert path.read_bytes() == before
-    texts = [out.get("text", "") for cell in done.cells if cell.cell_type == "code"
-             for out in cell.outputs]
-    assert not any("Traceback" in text for text in texts)
-    return "".join(texts)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_lesson_04_on_tiny_imagenets_layout(tin):
-    said = run_lesson("04", SOURCE=tin)  # the folder itself will do
-    assert "200 classes; a picture of" in said
-    assert "400 for training, 200 for validation" in said
-    assert "400 records, 2 of one class after the other" in said
-    assert "400 pictures, each byte as in its folder" in said
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_lesson_06_on_tiny_imagenets_layout(tin, data):
-    said = run_lesson("06", SOURCE=tin.parent, EPOCHS=1, NEW_STEPS=40)
-    assert "400 pictures of 64 x 64 in 200 classes" in said
-    assert "(200, 64, 64, 3)" in said and f"ln 200 = {np.log(200):.2f}" in said
-    assert "step 16 of 16" in said
-    [weights] = (data / "checkpoints").iterdir()  # not in the place of the drawn ones
-    assert weights.name.startswith("06_vgg-tin-")
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_lesson_07_on_tiny_imagenets_layout(tin):
-    said = run_lesson("07", SOURCE=tin.parent, BATCH=8, STEPS=10, RATE_STEPS=2,
-                      NORMAL_STEPS=2, FULL_STEP=False)
-    assert "{'train': 400, 'val': 200}" in said
-    assert "restored step 10" in said and "skipped:" in said
-
-
-@years
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_lesson_08_on_cocos_layout(coco):
-    said = run_lesson("08", SOURCE=coco, LOOK=3, FROZEN=2, TUNED=2)
-    wanted = lookalikes.facts(coco)
-    for split, count in wanted.pictures.items():
-        assert f"{split:>6}: {count:5,} pictures" in said
-    [train] = [words for split, words in wanted.words.items() if "train" in split]
-    kept = sum(count >= 4 for count in train.values())
-    assert f"\n{kept + 3} ids: " in said
-    assert "val: perplexity" in said and f" of {kept + 3}\n" in said
-    assert f"{len(lookalikes.THINGS)} kinds of objects: cup dog hot dog" in said
-
-
-@pytest.mark.parametrize("coco", [2017], indirect=True)  # read as in lesson 08
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_lesson_12_on_cocos_layout(coco, data):
-    said = run_lesson("12", SOURCE=coco, LISTEN=2, TELL=3, ATTEND=3)
-    facts = lookalikes.facts(coco)
-    (train, learnt), (_, judged) = sorted(facts.pictures.items())
-    kept = sum(count >= 4 for count in facts.words[train].values())
-    assert f"{learnt:,} pictures to learn from, {judged:,} held out" in said
-    assert f" held out, {kept + 3} ids" in said
-    assert f"train: ({learnt}, 14, 14, 64) float16" in said
-    assert f"train: {learnt:5,} records, " in said and f"  val: {judged:5,} rec" in said
-    assert "CIDEr-D" in said and "a million steps, sampled loss" in said
-    assert (data / "records" / "12_captions_at_scale").is_dir()
 
 
 # Parameters ---------------------------------------------------------------------------

@@ -14,12 +14,14 @@ import time
 
 from helpers.files import ROOT
 
-# Two at a time: tests wait for threads, processes and servers more than they compute.
+# More than there are cores: tests wait for threads, processes and servers.
 # A worker that a test has ended is not replaced: the rest could wait for it for ever.
 PYTEST = [
-    "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--max-worker-restart", "0",
+    "-m", "pytest", "-q", "-n", "3", "--dist", "loadfile", "--max-worker-restart", "0",
     "--durations=15",
 ]
+# In the order of tests/conftest.py: the files with slow tests first.
+UNIT = [*PYTEST, "--no-loadscope-reorder", "tests", "--ignore", "tests/faults"]
 NBVAL = [
     *PYTEST, "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
     "--nbval-cell-timeout", "300", "--timeout", "600",
@@ -31,14 +33,14 @@ PARTS = {
                 "lint(['--no-cache'])"],
     "types": ["-m", "mypy"],
     "spelling": ["-m", "codespell_lib", "."],
-    "unit": [*PYTEST, "tests", "--ignore", "tests/faults", *COVERAGE],
+    "unit": [*UNIT, *COVERAGE],
     "faults": [*PYTEST, "tests/faults", *COVERAGE, "--cov-append"],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
     "notebooks": [*NBVAL, "notebooks"],
 }
 # Not run by a plain `test`: the short cut, and what takes hours.
 MORE = {
-    "quick": [*PYTEST, "tests", "--ignore", "tests/faults", "-m", "not slow"],
+    "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01_variable_scope.ipynb"],
     "pythons": ["-m", "tools.pythons"],
     "soak": ["-m", "tools.soak"],
