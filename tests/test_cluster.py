@@ -73,11 +73,12 @@ def nobody_listens(address):
 
 
 def assert_nothing_left(pids, addresses):
+    """Waits for both: a process counts as gone before its last thread closes a port."""
     end = time.monotonic() + 20
-    while not all(map(is_gone, pids)) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert all(map(is_gone, pids))
-    assert all(map(nobody_listens, addresses))
+    for is_over, ones in ((is_gone, pids), (nobody_listens, addresses)):
+        while not all(map(is_over, ones)) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert all(map(is_over, ones))
 
 
 def started(cluster, path, *arguments):
