@@ -6,6 +6,7 @@
     python3 course.py bench pipeline --rivals   # beside OpenCV, grain, torch as well
 
   our queue       helpers.records.image_label_queue, driven by running_queues
+  one-thread ops  the same in a session whose ops take one thread each, as tf.data's do
   our dataset     helpers.records.image_label_dataset
   document queue  one reader, one record at a time, decode, shuffle_batch
   tutorial        tf.data: parse and decode one by one with AUTOTUNE, then batch
@@ -40,7 +41,7 @@ from benchmarks.rounds import (
 )
 
 BATCH, BUFFER, SIDE = 64, 1000, 64
-OURS = ("our queue", "our dataset")
+OURS = ("our queue", "one-thread ops", "our dataset")
 LIMIT = "limit"
 
 
@@ -63,17 +64,36 @@ def write_data(prefix: Path, count: int) -> None:
     )
 
 
-def our_queue(prefix: str, size: int) -> Iterator:
-    """Yields batches of labels."""
+def our_queue(prefix: str, size: int, **options: int) -> Iterator:
+    """Yields batches of labels; `options` are fields of the session's `ConfigProto`."""
     from helpers import queues, records
 
     def build():
         images, labels = records.image_label_queue(
             prefix, BATCH, image_size=SIDE, shuffle_buffer=BUFFER
         )
-        return resized(images, size), labels
+        if size == SIDE:
+            return images, labels
+        return ahead(resized(images, size), labels)
 
-    yield from through_session(build, queues.running_queues)
+    yield from through_session(build, queues.running_queues, **options)
+
+
+def one_thread_ops(prefix: str, size: int) -> Iterator:
+    """Yields batches of labels."""
+    yield from our_queue(prefix, size, intra_op_parallelism_threads=1)
+
+
+def ahead(images, labels):
+    """Makes two batches ahead of the step, in two threads: tf.data's map, prefetch."""
+    import tensorflow as tf
+    import tensorflow.compat.v1 as tf1
+
+    batch = [images, labels]
+    queue = tf.queue.FIFOQueue(2, [one.dtype for one in batch],
+                               [one.shape for one in batch], name="ahead")
+    tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue(batch)] * 2))
+    return queue.dequeue()
 
 
 def document_queue(prefix: str, size: int) -> Iterator:
@@ -116,14 +136,15 @@ def document_queue(prefix: str, size: int) -> Iterator:
     yield from through_session(build, bare)
 
 
-def through_session(build: Callable, drive: Callable) -> Iterator:
+def through_session(build: Callable, drive: Callable, **options: int) -> Iterator:
     """Yields the labels of each batch of a graph."""
     import tensorflow as tf
     import tensorflow.compat.v1 as tf1
 
     with tf.Graph().as_default() as graph:
         images, labels = build()
-        with tf1.Session(graph=graph) as session, drive(session) as runner:
+        session = tf1.Session(graph=graph, config=tf1.ConfigProto(**options))
+        with session, drive(session) as runner:
             # The op of the pictures: they are made, and stay where they are. (Only
             # fetched ops are safe; one that others wait for is optimised away.)
             for found, _ in runner.steps([labels, images.op]):
@@ -232,7 +253,8 @@ def features() -> dict:
 
 
 CONTESTANTS = {
-    "our queue": our_queue, "our dataset": our_dataset,
+    "our queue": our_queue, "one-thread ops": one_thread_ops,
+    "our dataset": our_dataset,
     "document queue": document_queue, "tutorial": tutorial,
     "batch map_fn": batch_map_fn, LIMIT: limit,
 }

@@ -65,7 +65,7 @@ class TinyLayout:
 
         What the lists name and what the folders hold must be the same: every class
         of `wnids.txt` has training pictures, every picture of `val` has its line.
-        (Paths are text: pathlib takes as long for 100,000 as reading half of the files.)
+        (Paths are text: pathlib would take as long as reading the files.)
 
         Args:
           split: `"train"` or `"val"`.
