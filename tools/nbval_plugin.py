@@ -1,4 +1,4 @@
-"""Adjustments that let nbval run notebooks that use TensorFlow, two at a time.
+"""Adjustments that let nbval run notebooks that use TensorFlow, several at a time.
 
 pytest --nbval notebooks -p tools.nbval_plugin
 """
