@@ -21,9 +21,12 @@ PYTEST = [
     "--durations=15",
 ]
 # In the order of tests/conftest.py: the files with slow tests first.
-UNIT = [*PYTEST, "--no-loadscope-reorder", "tests", "--ignore", "tests/faults"]
-NBVAL = [
-    *PYTEST, "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
+UNIT = [
+    *PYTEST, "--no-loadscope-reorder", "tests", "--ignore", "tests/faults",
+    "--ignore", "tests/test_bench.py",
+]
+NBVAL = [  # lessons compute more than they wait
+    *PYTEST, "-n", "2", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
     "--nbval-cell-timeout", "300", "--timeout", "600",
 ]
 COVERAGE = ["--cov=helpers", "--cov-report="]
@@ -33,6 +36,8 @@ PARTS = {
                 "lint(['--no-cache'])"],
     "types": ["-m", "mypy"],
     "spelling": ["-m", "codespell_lib", "."],
+    # `bench --quick` is to end within a minute: it runs alone.
+    "bench": ["-m", "pytest", "-q", "tests/test_bench.py"],
     "unit": [*UNIT, *COVERAGE],
     "faults": [*PYTEST, "tests/faults", *COVERAGE, "--cov-append"],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
