@@ -6,7 +6,7 @@
     python3 course.py bench pipeline --rivals   # beside OpenCV, grain, torch as well
 
   our queue       helpers.records.image_label_queue, driven by running_queues
-  one-thread ops  the same in a session whose ops take one thread each, as tf.data's do
+  one-thread ops  the same in a session whose ops take one thread each
   our dataset     helpers.records.image_label_dataset
   document queue  one reader, one record at a time, decode, shuffle_batch
   tutorial        tf.data: parse and decode one by one with AUTOTUNE, then batch

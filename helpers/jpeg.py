@@ -16,6 +16,7 @@ import tensorflow.compat.v1 as tf1
 from helpers.errors import DataError, first_line
 
 Name = str | os.PathLike
+
 # A picture's header states its size before a byte is decoded. A few kilobytes can
 # state gigabytes: this is the most that is decoded (48 MB of RAM).
 MAX_PIXELS = 4096 * 4096
@@ -23,7 +24,7 @@ GROUP = 128  # pictures checked by one call, side by side in TensorFlow's thread
 AHEAD = 2  # groups that are read while one is checked: none waits for the other
 GROUP_BYTES = 8 << 20  # or fewer, if they are large
 # A file is refused for its codes, which are read whatever the scale. What follows
-# them, from numbers to pixels, is half of a decoding and never fails.
+# them, from numbers to pixels, is half of a decoding; no damaged file failed there.
 CHECK_RATIO = 8
 
 
