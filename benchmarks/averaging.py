@@ -30,21 +30,26 @@ import numpy as np
 from benchmarks.results import Table
 from benchmarks.rounds import commands, compared, compete, options_of, report
 
-TOWERS, FLOAT, GIGA = 4, 4, 1e9
+TOWERS, FLOAT, GIGA, FULL = 4, 4, 1e9, 64
 OURS, GOAL = ("ours", "ours, kept"), 0.7
 BLOCK = 1 << 15  # values: three such blocks lie in a core's own cache
 
 
 @functools.lru_cache
 def shapes_of(base_width: int) -> list[list[int]]:
-    """Returns the shapes of VGG-19's variables, for pictures of 224."""
+    """Returns the shapes of VGG-19's variables, for pictures of 224.
+
+    Less than the full width stands for `--quick`, which takes VGG-11: fewer ops.
+    """
     import tensorflow as tf
     import tensorflow.compat.v1 as tf1
 
     from helpers.vgg import vgg_net
 
     with tf.Graph().as_default():
-        vgg_net(tf1.placeholder(tf.float32, [1, 224, 224, 3]), base_width=base_width)
+        vgg_net(tf1.placeholder(tf.float32, [1, 224, 224, 3]),
+                configuration="E" if base_width == FULL else "A",
+                base_width=base_width)
         return [v.shape.as_list() for v in tf1.trainable_variables()]
 
 
@@ -220,7 +225,7 @@ CONTESTANTS = {
 def main(arguments: list[str]) -> list[Table]:
     """Runs all contestants, or the one that `--one` names."""
     parser = options_of("averaging", CONTESTANTS)
-    parser.add_argument("--base-width", type=int, default=64, help="of VGG-19")
+    parser.add_argument("--base-width", type=int, default=FULL, help="of VGG-19")
     parser.add_argument("--calls", type=int, default=3, help="averages per round")
     options = parser.parse_args(arguments)
     if options.quick:

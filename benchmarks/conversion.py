@@ -24,6 +24,7 @@ from benchmarks.rounds import (
     compete,
     options_of,
     report,
+    verdict,
 )
 
 OURS = ("ours",)
@@ -156,8 +157,7 @@ def table_of(options: argparse.Namespace, count: int) -> Table:
         if options.rivals or not options.quick:
             other = rivals.contestants(rivals.CONVERSION, arguments)
         results = compete(ways | other, options.rounds, quick=options.quick)
-    ratio = results["ours"].rate / results["document"].rate
-    note = f"ours is {ratio:.2f} of the document's unchecked loop (goal 0.5)"
+    note = verdict(results, "ours", "document", 0.5)
     return compared(f"{count:,} files", results, OURS,
                     limit=next(iter(other), LIMIT), notes=[note])
 

@@ -38,11 +38,17 @@ from benchmarks.rounds import (
     compete,
     options_of,
     report,
+    verdict,
 )
 
 BATCH, BUFFER, SIDE = 64, 1000, 64
 OURS = ("our queue", "one-thread ops", "our dataset")
 LIMIT = "limit"
+GOALS = [  # one contestant's speed as a part of another's
+    ("our queue", "document queue", 1.3), ("our queue", "our dataset", 0.8),
+    ("one-thread ops", "our dataset", 0.8), ("our dataset", "tutorial", 1.0),
+    ("our dataset", "batch map_fn", 1.0), ("our dataset", LIMIT, 0.8),
+]
 
 
 def write_data(prefix: Path, count: int) -> None:
@@ -310,7 +316,8 @@ def tables_of(options: argparse.Namespace, count: int, batches: int, sizes: list
                     rivals.PIPELINE, ["--folder", folder, "--size", size, *arguments])
             results = compete(ways, options.rounds, quick=options.quick)
             title = f"{count:,} pictures of {SIDE}, used at {size}"
-            tables.append(compared(title, results, OURS))
+            notes = [verdict(results, *goal) for goal in GOALS]
+            tables.append(compared(title, results, OURS, notes=notes))
     return tables
 
 

@@ -1,7 +1,7 @@
 """Rivals in turn, each in a process of its own: medians of rounds, ratios to the best.
 
 A machine that does other things beside shifts every time, so only ratios within one
-run mean anything; core seconds shift least.
+round mean anything; core seconds shift least.
 """
 
 import argparse
@@ -61,16 +61,19 @@ def commands(
 
 def compete(
     contestants: dict[str, list[str]], rounds: int, *, quick: bool = False
-) -> dict[str, Result]:
+) -> dict[str, list[Result]]:
     """Runs the command of each contestant, round by round.
 
     Each must end with a line of JSON, as `report` prints it.
 
     Args:
       contestants: as `commands` returns them.
-      rounds: their medians are returned.
+      rounds: how often.
       quick: runs modules of this Python here, without a process of their own: the
         import of TensorFlow takes longer than all of them.
+
+    Returns:
+      What each contestant did, round by round.
 
     Raises:
       RuntimeError: a contestant failed; with its last words.
@@ -81,10 +84,18 @@ def compete(
             here = quick and command[0] == sys.executable
             said = run_here(*command[2:]) if here else run_alone(name, command)
             found[name].append(Result(*json.loads(said.splitlines()[-1])))
-    return {
-        name: Result(*map(statistics.median, zip(*results, strict=True)))
-        for name, results in found.items()
-    }
+    return found
+
+
+def medians(results: list[Result]) -> Result:
+    """Returns the median of each figure."""
+    return Result(*map(statistics.median, zip(*results, strict=True)))
+
+
+def ratios(results: list[Result], others: list[Result]) -> list[float]:
+    """Returns the rates of one contestant over those of another, round by round."""
+    pairs = zip(results, others, strict=True)
+    return [one.rate / other.rate for one, other in pairs]
 
 
 def run_alone(name: str, command: Sequence[str]) -> str:
@@ -132,11 +143,13 @@ def peak_mb() -> float:
 
 
 def compared(
-    title: str, results: dict[str, Result], ours: Sequence[str], *,
+    title: str, results: dict[str, list[Result]], ours: Sequence[str], *,
     unit: str = "picture", limit: str = "", notes: Sequence[str] = (),
 ) -> Table:
     """Returns a table of rates, with their ratios to the best rival and the limit.
 
+    A ratio is the median of the ratios of each round: what shifts the machine for a
+    round shifts both sides.
 
     Args:
       title: says what was done, and on what.
@@ -148,16 +161,29 @@ def compared(
       notes: lines below the table.
     """
     plural = unit if unit.isupper() else f"{unit}s"
+    middle = {name: medians(rounds) for name, rounds in results.items()}
     limits = [name for name in results if name.startswith("limit")]
     rivals = [name for name in results if name not in (*ours, *limits)]
-    best = max(results[name].rate for name in rivals)
-    bound = max(results[name].rate for name in ([limit] if limit else limits))
+
+    def fastest(names: Iterable[str]) -> str:
+        return max(names, key=lambda name: middle[name].rate)
+
+    best, bound = fastest(rivals), limit or fastest(limits)
     rows = {
         name: {
-            f"{plural}/s": one.rate, "to best rival": one.rate / best,
-            "to limit": one.rate / bound, f"core us/{unit}": one.core_us,
-            "peak MB": one.peak_mb,
+            f"{plural}/s": one.rate,
+            "to best rival": statistics.median(ratios(results[name], results[best])),
+            "to limit": statistics.median(ratios(results[name], results[bound])),
+            f"core us/{unit}": one.core_us, "peak MB": one.peak_mb,
         }
-        for name, one in results.items()
+        for name, one in middle.items()
     }
     return Table(title, rows, tuple(ours), tuple(notes))
+
+
+def verdict(results: dict[str, list[Result]], one: str, other: str, goal: float) -> str:
+    """Returns a line: how fast one is beside another, in the median and at the ends."""
+    found = ratios(results[one], results[other])
+    middle, ends = statistics.median(found), f"{min(found):.2f} to {max(found):.2f}"
+    met = "met" if middle >= goal else "NOT MET"
+    return f"{one} / {other}: {middle:.2f}, rounds {ends}; goal {goal}: {met}"

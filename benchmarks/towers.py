@@ -175,7 +175,7 @@ def main(arguments: list[str] | None = None) -> list[Table]:
     if options.quick:
         options.image_size, options.classes, options.batch = 32, 5, 2
         options.towers, options.steps = 2, 1
-        options.base_width = 8  # of ours: Keras has the full width only
+        options.base_width = 8  # of ours: Keras has its convolutions in full width only
     counts = (1, 2, 4) if options.grow else (options.towers,)
     return [
         table_of(results, title_of(options, towers)) for towers in counts

@@ -1,8 +1,10 @@
 """How every lesson begins: quiet TensorFlow, seeds, figure style, a log folder."""
 
 import contextlib
+import gc
 import os
 import random
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,7 +80,8 @@ def _quiet_tensorflow():
     nothing = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, 2)
-        import tensorflow
+        with _no_garbage_from("tensorflow"):
+            import tensorflow
 
         tensorflow.get_logger().setLevel("ERROR")
     finally:
@@ -86,6 +89,24 @@ def _quiet_tensorflow():
         os.close(saved)
         os.close(nothing)
     return tensorflow
+
+
+@contextlib.contextmanager
+def _no_garbage_from(module: str) -> Iterator[None]:
+    """Keeps Python's collector off what the first import of a module makes.
+
+    Nothing of it is rubbish, yet looking took a fifth of TensorFlow's import, and
+    again time whenever the collector ran over all objects (`benchmarks/NOTES.md`).
+    """
+    if module in sys.modules or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
 def _figure_style() -> None:

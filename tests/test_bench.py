@@ -91,14 +91,15 @@ def test_medians_of_rounds_and_ratios(tmp_path):
         "rival": contestant(tmp_path / "rival", 3, 3, 300),
         "limit": contestant(tmp_path / "limit", 12, 12, 12),
     }
-    table = rounds.compared(
-        "title", rounds.compete(commands, 3), ("ours",), notes=["a verdict"]
-    )
+    found = rounds.compete(commands, 3)
+    note = rounds.verdict(found, "ours", "limit", 0.6)
+    table = rounds.compared("title", found, ("ours",), notes=[note])
     row = table.rows["ours"]
-    assert [row["pictures/s"], row["to best rival"], row["to limit"]] == [6, 2, 0.5]
+    # The rates' medians are 6 and 3, but only rates of one round are compared.
+    assert [row["pictures/s"], row["to best rival"], row["to limit"]] == [6, 1 / 3, 0.5]
     lines = results.text_of(table).splitlines()
-    assert lines[0] == "title" and lines[-1] == "a verdict"
-    assert lines[2].split() == ["ours", "6.00", "2.00", "0.50", "2.00", "3.00"]
+    assert lines[0] == "title" and "6.00       0.33       0.50" in lines[2]
+    assert lines[-1] == "ours / limit: 0.50, rounds 0.08 to 0.67; goal 0.6: NOT MET"
 
 
 def test_rivals_that_cannot_be_installed_are_named(tmp_path, monkeypatch, capsys):

@@ -3,12 +3,15 @@
 pytest --nbval notebooks -p tools.nbval_plugin
 """
 
+import json
 import os
 from pathlib import Path
 
 import nbval.kernel
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+
+from helpers.files import ROOT
 
 # Lesson 08 begins from the checkpoint that lesson 06 saves: one worker runs both.
 TOGETHER = {"08": "06"}
@@ -30,6 +33,17 @@ def pytest_collectstart(collector):
     """Leaves stderr out: progress bars and logs carry times (nbval issue 88)."""
     if getattr(collector, "skip_compare", None) is not None:
         collector.skip_compare += ("stderr",)
+
+
+def pytest_collection_modifyitems(items):
+    """Begins with the lessons that take longest: one would run alone in the end."""
+    seconds = json.loads((ROOT / "docs" / "book" / "seconds.json").read_text("utf-8"))
+
+    def together(lesson):
+        group = TOGETHER.get(lesson, lesson)
+        return sum(s for n, s in seconds.items() if TOGETHER.get(n, n) == group)
+
+    items.sort(key=lambda item: -together(item.path.name[:2]))
 
 
 class ByLesson(LoadScopeScheduling):

@@ -1,7 +1,7 @@
 """Runs what CI runs, one part after the other, and sums up at the end.
 
 python3 course.py test                       # all parts of the first list
-python3 course.py test unit notebooks        # some
+python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
 python3 course.py test quick                 # no browser, one lesson: minutes
 python3 course.py test pythons               # all lessons under 3.10 to 3.13
 python3 course.py test soak --minutes 60     # hours of everything at random
@@ -14,22 +14,19 @@ import time
 
 from helpers.files import ROOT
 
-# More than there are cores: tests wait for threads, processes and servers.
 # A worker that a test has ended is not replaced: the rest could wait for it for ever.
+# --no-loadscope-reorder: in the order of the conftest and the plugin, the slow first.
 PYTEST = [
-    "-m", "pytest", "-q", "-n", "3", "--dist", "loadfile", "--max-worker-restart", "0",
-    "--durations=15",
+    "-m", "pytest", "-q", "--dist", "loadfile", "--no-loadscope-reorder",
+    "--max-worker-restart", "0", "-p", "tools.cores_plugin", "--durations=15",
 ]
-# In the order of tests/conftest.py: the files with slow tests first.
-UNIT = [
-    *PYTEST, "--no-loadscope-reorder", "tests", "--ignore", "tests/faults",
-    "--ignore", "tests/test_bench.py",
-]
+# More than there are cores: tests wait for threads, processes and servers.
+TESTS = [*PYTEST, "-n", "4", "tests", "--ignore", "tests/test_bench.py"]
+UNIT = [*TESTS, "--ignore", "tests/faults"]
 NBVAL = [  # lessons compute more than they wait
     *PYTEST, "-n", "2", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
     "--nbval-cell-timeout", "300", "--timeout", "600",
 ]
-COVERAGE = ["--cov=helpers", "--cov-report="]
 PARTS = {
     "lint": ["-m", "ruff", "check", "."],
     "imports": ["-c", "from importlinter.cli import lint_imports_command as lint; "
@@ -38,13 +35,15 @@ PARTS = {
     "spelling": ["-m", "codespell_lib", "."],
     # `bench --quick` is to end within a minute: it runs alone.
     "bench": ["-m", "pytest", "-q", "tests/test_bench.py"],
-    "unit": [*UNIT, *COVERAGE],
-    "faults": [*PYTEST, "tests/faults", *COVERAGE, "--cov-append"],
+    # Unit tests and faults at once: nobody waits for the last of either.
+    "tests": [*TESTS, "--cov=helpers", "--cov-report="],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
     "notebooks": [*NBVAL, "notebooks"],
 }
-# Not run by a plain `test`: the short cut, and what takes hours.
+# Not run by a plain `test`: a half of `tests`, the short cut, and what takes hours.
 MORE = {
+    "unit": UNIT,
+    "faults": [*PYTEST, "-n", "4", "tests/faults"],
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01_variable_scope.ipynb"],
     "pythons": ["-m", "tools.pythons"],
@@ -58,7 +57,7 @@ def main(arguments: list[str]) -> int:
         prog="course.py test", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help=" ".join([*PARTS, "quick", "pythons", "soak"]))
+                        help=" ".join([*PARTS, *MORE]))
     if arguments[:1] and arguments[0] in ("pythons", "soak"):
         name, *own = arguments  # they read the rest of the line themselves
         return run({name: [*MORE[name], *own]})

@@ -26,11 +26,19 @@ def logical_cpus(count):
 
 def vgg19(task):
     """Returns Keras's VGG-19 with logits, and momentum SGD for it."""
-    size = task["image_size"]
-    model = tf.keras.applications.VGG19(
-        weights=None, input_shape=(size, size, 3), classes=task["classes"],
-        classifier_activation=None,
-    )
+    size, classes = task["image_size"], task["classes"]
+    shape = size, size, 3
+    if task["base_width"] < 64:  # --quick: at least without the two layers of 4096
+        model = tf.keras.Sequential([
+            tf.keras.applications.VGG19(
+                include_top=False, weights=None, input_shape=shape, pooling="avg"),
+            tf.keras.layers.Dense(classes),
+        ])
+    else:
+        model = tf.keras.applications.VGG19(
+            weights=None, input_shape=shape, classes=classes,
+            classifier_activation=None,
+        )
     optimizer = tf.keras.optimizers.SGD(LEARNING_RATE, MOMENTUM)
     optimizer.build(model.trainable_variables)
     return model, optimizer
