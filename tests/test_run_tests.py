@@ -1,9 +1,12 @@
 """`course.py test`: which parts run, what it sums up, and the Pythons it looks for."""
 
+import os
+import subprocess
 import sys
 
 import pytest
 
+from helpers.files import ROOT
 from tools import pythons, run_tests
 
 PASS, FAIL = ["-c", ""], ["-c", "raise SystemExit(3)"]
@@ -14,6 +17,26 @@ def test_all_parts_run_and_a_failure_is_named(capfd):
     out = capfd.readouterr().out
     assert "one        FAILED" in out and "two        passed" in out
     assert run_tests.run({"two": PASS}) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds")
+def test_workers_share_the_cores(tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        "import os, pathlib, pytest\n"
+        "@pytest.mark.parametrize('part', 'abcdefgh')\n"
+        "def test_it(part):\n"
+        "    cores = ','.join(map(str, sorted(os.sched_getaffinity(0))))\n"
+        "    pathlib.Path(os.environ['PYTEST_XDIST_WORKER']).write_text(cores)\n"
+    )
+    plugins = "xdist", "tools.cores_plugin"
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "3", *(f"-p{one}" for one in plugins)],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True,
+    )
+    cores = sorted(os.sched_getaffinity(0))
+    for number in range(3):
+        due = cores[number::3] or [cores[number % len(cores)]]
+        assert (tmp_path / f"gw{number}").read_text() == ",".join(map(str, due))
 
 
 @pytest.mark.parametrize(
