@@ -35,8 +35,9 @@ PARTS = {
     "spelling": ["-m", "codespell_lib", "."],
     # `bench --quick` is to end within a minute: it runs alone.
     "bench": ["-m", "pytest", "-q", "tests/test_bench.py"],
-    # Unit tests and faults at once: nobody waits for the last of either.
-    "tests": [*TESTS, "--cov=helpers", "--cov-report="],
+    # Unit tests and faults at once: nobody waits for the last of either. The folder of
+    # faults is named, so that its conftest is there to sum up.
+    "tests": [*TESTS, "tests/faults", "--cov=helpers", "--cov-report="],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
     "notebooks": [*NBVAL, "notebooks"],
 }
