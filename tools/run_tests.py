@@ -18,12 +18,13 @@ from helpers.files import ROOT
 # --no-loadscope-reorder: in the order of the conftest and the plugin, the slow first.
 PYTEST = [
     "-m", "pytest", "-q", "--dist", "loadfile", "--no-loadscope-reorder",
-    "--max-worker-restart", "0", "-p", "tools.cores_plugin", "--durations=15",
+    "--max-worker-restart", "0", "--durations=15",
 ]
-# More than there are cores: tests wait for threads, processes and servers.
-TESTS = [*PYTEST, "-n", "4", "tests", "--ignore", "tests/test_bench.py"]
+# More than there are cores, as tests wait for threads, processes and servers.
+WORKERS = ["-n", "4", "-p", "tools.cores_plugin"]
+TESTS = [*PYTEST, *WORKERS, "tests", "--ignore", "tests/test_bench.py"]
 UNIT = [*TESTS, "--ignore", "tests/faults"]
-NBVAL = [  # lessons compute more than they wait
+NBVAL = [  # lessons compute more than they wait; lesson 09 needs two cores
     *PYTEST, "-n", "2", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
     "--nbval-cell-timeout", "300", "--timeout", "600",
 ]
@@ -44,7 +45,7 @@ PARTS = {
 # Not run by a plain `test`: a half of `tests`, the short cut, and what takes hours.
 MORE = {
     "unit": UNIT,
-    "faults": [*PYTEST, "-n", "4", "tests/faults"],
+    "faults": [*PYTEST, *WORKERS, "tests/faults"],
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01_variable_scope.ipynb"],
     "pythons": ["-m", "tools.pythons"],
