@@ -240,6 +240,9 @@ class Cluster:
     def _environment(self, job: str, index: int) -> dict[str, str]:
         config = {"cluster": self.addresses, "task": {"type": job, "index": index}}
         inherited = {k: v for k, v in os.environ.items() if k not in _COLOURFUL}
+        # TensorFlow runs as many ops at a time as there are cores. With one, a process
+        # that waits for another could not run what the other waits for.
+        inherited.setdefault("TF_NUM_INTEROP_THREADS", str(max(4, os.cpu_count() or 4)))
         return dict(
             inherited, TF_CONFIG=json.dumps(config), PYTHONUTF8="1",
             TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", MPLBACKEND="agg",

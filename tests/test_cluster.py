@@ -232,3 +232,18 @@ def test_no_file_is_left_open(tmp_path, program):
         started(cluster, program(LISTEN))
     if before:
         assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize(("own", "due"), [(None, max(4, os.cpu_count() or 4)), ("9", 9)])
+def test_a_task_runs_several_ops_at_a_time_on_one_core_too(
+    tmp_path, program, monkeypatch, own, due
+):
+    """With one, the coordinator of lesson 09 waited for itself for ever on one core."""
+    monkeypatch.delenv("TF_NUM_INTEROP_THREADS", raising=False)
+    if own:
+        monkeypatch.setenv("TF_NUM_INTEROP_THREADS", own)
+    with Cluster(tmp_path / "run", {"worker": 1}) as cluster:
+        path = program("import os; print(os.environ['TF_NUM_INTEROP_THREADS'])")
+        task = cluster.start("worker", 0, path)
+        cluster.wait(task)
+    assert task.lines() == [str(due)]
