@@ -234,7 +234,9 @@ def test_no_file_is_left_open(tmp_path, program):
         assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.parametrize(("own", "due"), [(None, max(4, os.cpu_count() or 4)), ("9", 9)])
+@pytest.mark.parametrize(
+    ("own", "due"), [(None, max(4, os.cpu_count() or 4)), ("9", 9)]
+)
 def test_a_task_runs_several_ops_at_a_time_on_one_core_too(
     tmp_path, program, monkeypatch, own, due
 ):
