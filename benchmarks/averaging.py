@@ -1,7 +1,7 @@
 """The average of VGG-19's gradients over four towers, beside the memory's bandwidth.
 
     python3 course.py bench averaging            # 4 gradients of 575 MB each
-    python3 course.py bench averaging --quick    # the net a sixteenth as wide
+    python3 course.py bench averaging --quick    # VGG-11, a sixteenth as wide
 
   ours          helpers.towers.process_gradient_list: checks that all is finite
   ours, kept    the same in a session that leaves add_n as it is
@@ -30,7 +30,7 @@ import numpy as np
 from benchmarks.results import Table
 from benchmarks.rounds import commands, compared, compete, options_of, report
 
-TOWERS, FLOAT, GIGA, FULL = 4, 4, 1e9, 64
+TOWERS, FLOAT, GIGA, SMALL = 4, 4, 1e9, 4
 OURS, GOAL = ("ours", "ours, kept"), 0.7
 BLOCK = 1 << 15  # values: three such blocks lie in a core's own cache
 
@@ -39,7 +39,7 @@ BLOCK = 1 << 15  # values: three such blocks lie in a core's own cache
 def shapes_of(base_width: int) -> list[list[int]]:
     """Returns the shapes of VGG-19's variables, for pictures of 224.
 
-    Less than the full width stands for `--quick`, which takes VGG-11: fewer ops.
+    The width `SMALL`, of `--quick` and of traces, takes VGG-11: fewer ops.
     """
     import tensorflow as tf
     import tensorflow.compat.v1 as tf1
@@ -48,7 +48,7 @@ def shapes_of(base_width: int) -> list[list[int]]:
 
     with tf.Graph().as_default():
         vgg_net(tf1.placeholder(tf.float32, [1, 224, 224, 3]),
-                configuration="E" if base_width == FULL else "A",
+                configuration="A" if base_width == SMALL else "E",
                 base_width=base_width)
         return [v.shape.as_list() for v in tf1.trainable_variables()]
 
@@ -119,7 +119,7 @@ def in_graph(
         timed(session.make_callable(averages), base_width, calls)
 
 
-def allocated(average: Callable, base_width: int = 4) -> float:
+def allocated(average: Callable, base_width: int = SMALL) -> float:
     """Returns what the ops of one average allocate, in sizes of its result."""
     from helpers.tracing import run_traced
 
@@ -225,11 +225,11 @@ CONTESTANTS = {
 def main(arguments: list[str]) -> list[Table]:
     """Runs all contestants, or the one that `--one` names."""
     parser = options_of("averaging", CONTESTANTS)
-    parser.add_argument("--base-width", type=int, default=FULL, help="of VGG-19")
+    parser.add_argument("--base-width", type=int, default=64, help="of VGG-19")
     parser.add_argument("--calls", type=int, default=3, help="averages per round")
     options = parser.parse_args(arguments)
     if options.quick:
-        options.rounds, options.base_width, options.calls = 1, 4, 1
+        options.rounds, options.base_width, options.calls = 1, SMALL, 1
     if options.one:
         CONTESTANTS[options.one](options.base_width, options.calls)
         return []

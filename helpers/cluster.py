@@ -240,9 +240,9 @@ class Cluster:
     def _environment(self, job: str, index: int) -> dict[str, str]:
         config = {"cluster": self.addresses, "task": {"type": job, "index": index}}
         inherited = {k: v for k, v in os.environ.items() if k not in _COLOURFUL}
-        # TensorFlow runs as many ops at a time as there are cores. With one, a process
-        # that waits for another could not run what the other waits for.
-        inherited.setdefault("TF_NUM_INTEROP_THREADS", str(max(4, os.cpu_count() or 4)))
+        # TensorFlow runs as many ops at a time as there are cores. With one at a time,
+        # the coordinator of lesson 09 never ended.
+        inherited.setdefault("TF_NUM_INTEROP_THREADS", str(max(4, _cores())))
         return dict(
             inherited, TF_CONFIG=json.dumps(config), PYTHONUTF8="1",
             TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", MPLBACKEND="agg",
@@ -320,6 +320,13 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _cores() -> int:
+    """Returns how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # Linux; a container may have fewer
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 if __name__ == "__main__":

@@ -234,13 +234,11 @@ def test_no_file_is_left_open(tmp_path, program):
         assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.parametrize(
-    ("own", "due"), [(None, max(4, os.cpu_count() or 4)), ("9", 9)]
-)
+@pytest.mark.parametrize("own", [None, "1", "9"])
 def test_a_task_runs_several_ops_at_a_time_on_one_core_too(
-    tmp_path, program, monkeypatch, own, due
+    tmp_path, program, monkeypatch, own
 ):
-    """With one, the coordinator of lesson 09 waited for itself for ever on one core."""
+    """With one, the coordinator of lesson 09 never ended on one core."""
     monkeypatch.delenv("TF_NUM_INTEROP_THREADS", raising=False)
     if own:
         monkeypatch.setenv("TF_NUM_INTEROP_THREADS", own)
@@ -248,4 +246,5 @@ def test_a_task_runs_several_ops_at_a_time_on_one_core_too(
         path = program("import os; print(os.environ['TF_NUM_INTEROP_THREADS'])")
         task = cluster.start("worker", 0, path)
         cluster.wait(task)
-    assert task.lines() == [str(due)]
+    [said] = task.lines()
+    assert said == own if own else int(said) >= 4

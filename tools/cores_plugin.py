@@ -2,8 +2,8 @@
 
 pytest -n 4 -p tools.cores_plugin
 
-Small nets gain little from a second thread, and several processes that all use two wait
-for each other: lesson 06 took 180 to 212 core seconds on two cores, and 130 on one.
+Small nets gain little from a second thread: lesson 06 took 180 to 212 core seconds on
+two cores and 130 on one, and no more time (`benchmarks/NOTES.md`).
 """
 
 import os
