@@ -10,6 +10,7 @@ after the block's own process is killed, because every task watches its parent.
 """
 
 import contextlib
+import gc
 import json
 import os
 import re
@@ -332,4 +333,6 @@ def _cores() -> int:
 if __name__ == "__main__":
     sys.argv = sys.argv[1:]
     _end_with_parent()
+    # Importing TensorFlow makes a million objects that live on: look for rubbish less.
+    gc.set_threshold(100_000, 50, 50)
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -5,14 +5,14 @@ import hashlib
 import json
 
 import keras
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import tensorflow as tf
 from keras.src.applications import imagenet_utils
 from keras_downloads import keras_downloads
-from sklearn.datasets import load_sample_images
 
-from helpers import imagenet, pictures
+from helpers import files, imagenet, pictures
 from helpers.imagenet import grab_imagenet_words, imagenet_input, top_k
 
 INDEX = {str(k): [f"n{k:08d}", f"word {k}, another"] for k in range(1000)}
@@ -31,7 +31,9 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("net", ["vgg16", "vgg19"])
 def test_a_photograph_becomes_what_keras_makes_of_it(net):
-    for photograph in load_sample_images().images:
+    photographs = sorted((files.ROOT / "data" / "bundled").glob("*.jpg"))
+    assert len(photographs) == 2
+    for photograph in map(plt.imread, photographs):
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
             ours = session.run(imagenet_input(pictures.from_bytes(photograph)))
         module = getattr(keras.applications, net)

@@ -6,6 +6,7 @@ import math
 
 import h5py
 import keras
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -13,9 +14,9 @@ import tensorflow.compat.v1 as tf1
 import tf_keras
 from keras.src.applications import vgg16, vgg19
 from keras_downloads import keras_downloads
-from sklearn.datasets import load_sample_images
 
 from helpers import vgg_weights
+from helpers.files import ROOT
 from helpers.imagenet import imagenet_input
 from helpers.vgg import layer_table, vgg_features, vgg_net
 from helpers.vgg_weights import (
@@ -25,6 +26,7 @@ from helpers.vgg_weights import (
     vgg_sizes,
 )
 
+BUNDLED = ROOT / "data" / "bundled"
 NETS = {"D": ("VGG16", 16), "E": ("VGG19", 19)}
 
 
@@ -75,9 +77,9 @@ def as_published(path):
 
 
 def photographs(size):
-    """scikit-learn's two, float32 [2, size, size, 3] in [-1, 1]."""
-    pictures = [tf.image.resize(picture, [size, size]) / 127.5 - 1
-                for picture in load_sample_images().images]
+    """The two of `data/bundled`, float32 [2, size, size, 3] in [-1, 1]."""
+    pictures = [tf.image.resize(plt.imread(path), [size, size]) / 127.5 - 1
+                for path in sorted(BUNDLED.glob("*.jpg"))]
     return np.stack(pictures).astype(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""Handwritten digits: the small ones that scikit-learn carries, or full MNIST."""
+"""Handwritten digits: the small ones in `data/bundled`, or full MNIST."""
 
 from pathlib import Path
 
@@ -7,9 +7,10 @@ import numpy as np
 from helpers import manifest
 from helpers.datasets.downloads import Download
 from helpers.errors import DataError
-from helpers.files import data_folder, whole_folder
+from helpers.files import ROOT, data_folder, whole_folder
 
 ARRAYS = ("x_train", "y_train", "x_test", "y_test")
+BUNDLED = ROOT / "data" / "bundled" / "digits.csv.gz"
 NUM_TRAIN = 1500  # of the 1,797 small digits; the rest are by other writers
 ARCHIVE = Download(
     name="mnist.npz",
@@ -25,7 +26,7 @@ def grab_mnist(source: str = "bundled") -> Path:
     """Returns a folder of handwritten digits as four `*.npy` files.
 
     Args:
-      source: `"bundled"` takes the real 8x8 digits that come with scikit-learn: 1500
+      source: `"bundled"` takes the real 8x8 digits that come with the course: 1500
         for training, 297 for testing, with no network. `"download"` fetches MNIST:
         28x28, 60,000 and 10,000, 11 MB. A `mnist.npz` that you put into
         `data/downloads/` is used as well.
@@ -57,11 +58,9 @@ def grab_mnist(source: str = "bundled") -> Path:
 
 
 def _bundled() -> dict[str, np.ndarray]:
-    from sklearn.datasets import load_digits  # slow to import, needed once
-
-    digits = load_digits()
-    images = np.round(digits.images * 255 / 16).astype(np.uint8)
-    labels = digits.target.astype(np.uint8)
+    digits = np.loadtxt(BUNDLED, delimiter=",")  # 64 values from 0 to 16, the label
+    images = np.round(digits[:, :-1] * 255 / 16).astype(np.uint8).reshape(-1, 8, 8)
+    labels = digits[:, -1].astype(np.uint8)
     parts = (
         images[:NUM_TRAIN],
         labels[:NUM_TRAIN],
