@@ -38,6 +38,14 @@ def read_all(dataset):
     return [{k: v.numpy() for k, v in batch.items()} for batch in dataset]
 
 
+def test_tf_data_tunes_nothing(scenes, vocabulary, tmp_path):
+    """Its thread for that may hold up the end of a session for many seconds."""
+    pairs = list(cap.make_pairs(scenes["val"], vocabulary))
+    records.write_shards(pairs, tmp_path / "val", 2, seed=1)
+    dataset = cap.caption_batches(tmp_path / "val", 3, image_size=37)
+    assert dataset.options().autotune.enabled is False
+
+
 def test_pairs_come_back_as_they_went(scenes, vocabulary, tmp_path):
     pairs = list(cap.make_pairs(scenes["val"], vocabulary))
     assert len(pairs) == sum(len(p.captions) for p in scenes["val"])

@@ -187,11 +187,7 @@ def image_label_dataset(
     if batch_size > group:
         batches = batches.rebatch(batch_size, drop_remainder=endless)
     batches = batches.map(lambda images, labels: (from_bytes(images), labels))
-    # Every number is given. Left to tune itself, some passes over one and the same
-    # dataset ran at two thirds of the speed of others.
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    return batches.prefetch(2).with_options(options)
+    return batches.prefetch(2)
 
 
 def _next_records(paths: list[str], num_epochs: int | None, seed: int | None):
