@@ -24,9 +24,10 @@ PYTEST = [
 WORKERS = ["-n", "4", "-p", "tools.cores_plugin"]
 TESTS = [*PYTEST, *WORKERS, "tests", "--ignore", "tests/test_bench.py"]
 UNIT = [*TESTS, "--ignore", "tests/faults"]
-NBVAL = [  # lessons compute more than they wait; binding them showed no gain
-    *PYTEST, "-n", "2", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
-    "--nbval-cell-timeout", "300", "--timeout", "600",
+NBVAL = [  # lessons compute more than they wait: one for each core of two
+    *PYTEST, "-n", "2", "-p", "tools.cores_plugin", "--nbval", "-p",
+    "tools.nbval_plugin", "--nbval-current-env", "--nbval-cell-timeout", "300",
+    "--timeout", "600",
 ]
 PARTS = {
     "lint": ["-m", "ruff", "check", "."],
