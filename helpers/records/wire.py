@@ -151,7 +151,7 @@ def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
 
     tf.data does not tune what is made of them: give every number. A pass that tunes
     itself sometimes ran at two thirds of its speed, and its thread may hold up the end
-    of a session: 8 s after 12 s of reading, 36 s after a minute.
+    of a session: by 8 s after 12 s of reading, by 36 s in lesson 12.
 
     Args:
       paths: the files.
