@@ -333,6 +333,6 @@ def _cores() -> int:
 if __name__ == "__main__":
     sys.argv = sys.argv[1:]
     _end_with_parent()
-    # Importing TensorFlow makes half a million objects that stay: look less often.
+    # Importing TensorFlow makes half a million objects that stay: collect less often.
     gc.set_threshold(100_000, 50, 50)
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -149,9 +149,8 @@ def reader(paths: Sequence[str]) -> tf1.TFRecordReader:
 def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
     """Returns the records of files which are all plain or all GZIP, file by file.
 
-    tf.data does not tune what is made of them: give every number. A pass that tunes
-    itself sometimes ran at two thirds of its speed, and its thread may hold up the end
-    of a session: by 8 s after 12 s of reading, by 36 s in lesson 12.
+    tf.data does not tune what is made of them: give every number. Its thread for that
+    may hold up the end of a session, by 8 s after 12 s of reading, by 36 in lesson 12.
 
     Args:
       paths: the files.
