@@ -207,9 +207,11 @@ def make_environment():
 
 def install(lock):
     pip = [venv_python(), "-m", "pip", "--disable-pip-version-check", "install"]
-    step([*pip, "--no-warn-script-location", "-r", ROOT / lock],
+    step([*pip, "--no-warn-script-location", "--no-compile", "-r", ROOT / lock],
          "could not fetch the packages: pip's own words are above; check the "
          "network or the proxy, then run the same command again")
+    # pip would compile in one core. Like pip, this passes over what does not compile.
+    python("-m", "compileall", "-qq", "-j", "0", VENV / "lib")
 
 
 def make_importable():

@@ -74,33 +74,28 @@ def htmls(folder):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_page_opens_with_no_network_and_no_error(pages, visit, theme):
     page, wrong = visit(theme)
-    found = htmls(pages)
+    found, pictures = htmls(pages), 0
     assert len(found) > len(LESSONS) + 20
     for path in found:
         page.goto(path.as_uri(), wait_until="load")
-        assert page.evaluate("document.documentElement.dataset.theme") == theme
-        assert not wrong, f"{path.relative_to(pages)}: {wrong[:3]}"
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_headings_in_order_pictures_with_words_and_links_that_lead_on(pages, visit):
-    page, _ = visit("light")
-    pictures = 0
-    for path in htmls(pages):
-        page.goto(path.as_uri(), wait_until="domcontentloaded")
         name = path.relative_to(pages).as_posix()
-        levels = [level for level, _ in page.evaluate(HEADINGS)]
-        if name == "search.html":
-            continue  # the theme writes it, and a script fills it
-        assert levels[:1] == [1] and levels.count(1) == 1, name
-        steps = zip(levels, levels[1:], strict=False)
-        assert all(after <= before + 1 for before, after in steps), name
-        words = page.evaluate(PICTURES)
-        assert all(words), name
-        pictures += len(words)
-        assert page.evaluate(DEAD_ENDS) == [], name
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        assert not wrong, f"{name}: {wrong[:3]}"
+        if name != "search.html":  # the theme writes it, and a script fills it
+            pictures += pictures_with_words_below_headings_in_order(page, name)
     assert pictures > 40
+
+
+def pictures_with_words_below_headings_in_order(page, name):
+    """Looks at a page that is open, and at where its links lead; counts pictures."""
+    levels = [level for level, _ in page.evaluate(HEADINGS)]
+    assert levels[:1] == [1] and levels.count(1) == 1, name
+    steps = zip(levels, levels[1:], strict=False)
+    assert all(after <= before + 1 for before, after in steps), name
+    words = page.evaluate(PICTURES)
+    assert all(words), name
+    assert page.evaluate(DEAD_ENDS) == [], name
+    return len(words)
 
 
 @pytest.mark.slow

@@ -26,18 +26,18 @@ def event_file(name):
 
 
 @each_graph
-def test_stored_graph_is_the_one_built_today_the_same_twice(name, tmp_path):
-    first, second = (build.write(name, tmp_path / n) for n in "ab")
-    assert first.read_bytes() == second.read_bytes()
-    lines = build.differences(build.read(event_file(name)), build.read(first))
+def test_stored_graph_is_the_one_built_today_the_same_bytes(name, tmp_path):
+    again = build.write(name, tmp_path)
+    lines = build.differences(build.read(event_file(name)), build.read(again))
     assert not lines, f"{lines[:5]}: run: python -m prebuilt.build {name}"
+    assert again.read_bytes() == event_file(name).read_bytes()
 
 
 @pytest.mark.slow
 def test_the_bodies_of_loops_come_in_one_order():
     """TensorFlow lists them by a hash of names that count up from graph to graph."""
     first = build.build("show_and_tell").SerializeToString(deterministic=True)
-    for _ in range(9):
+    for _ in range(4):
         again = build.build("show_and_tell").SerializeToString(deterministic=True)
         assert again == first
 

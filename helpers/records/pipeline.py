@@ -1,5 +1,6 @@
 """From shards to batches of pictures: the queue pipeline and its tf.data twin."""
 
+import math
 from collections.abc import Callable
 
 import tensorflow as tf
@@ -119,8 +120,12 @@ def image_label_queue(
         if augment:
             draws = tf.random.uniform([GROUP], maxval=2**40, dtype=tf.int64, seed=seed)
         take = encoded.dequeue_many if num_epochs is None else encoded.dequeue_up_to
-        group = _parsed_group(take(GROUP), GROUP, draws, size)
-        decode_all = [decoded.enqueue_many(group)]
+        given = [take(GROUP)] if draws is None else [take(GROUP), draws]
+
+        def parse(records, draws=None):
+            return _parsed_group(records, GROUP, draws, size)
+
+        decode_all = [decoded.enqueue_many(_in_one_thread(parse, given))]
         if shuffle_buffer:  # otherwise one thread, which keeps the order of the files
             decode_all *= num_threads
         tf1.train.add_queue_runner(NamingQueueRunner(decoded, decode_all, **naming))
@@ -128,7 +133,10 @@ def image_label_queue(
         # has a full batch, and then its static shape says so.
         dequeue = decoded.dequeue_many if num_epochs is None else decoded.dequeue_up_to
         images, labels = dequeue(batch_size)
-        return from_bytes(images), labels
+        # A part stays in a core's cache from the first pass over it to the last.
+        parts = 1 if num_epochs is not None else math.gcd(batch_size, 8)
+        [images] = _in_one_thread(from_bytes, [images], parts)
+        return images, labels
 
 
 def image_label_dataset(
@@ -214,6 +222,34 @@ def _picture_queue(size: tuple[int, int], batch_size: int) -> tf.queue.QueueBase
     return tf.queue.FIFOQueue(
         capacity, [tf.uint8, tf.int32], [[*size, 3], []], name="batches"
     )
+
+
+def _in_one_thread(
+    function: Callable, tensors: list[tf.Tensor], parts: int = 1
+) -> list[tf.Tensor]:
+    """Calls a function of tensors; each op in it takes one thread, as in tf.data.
+
+    A session has a pool of threads that run ops and another that large ops split
+    their work in. Where decoders keep all cores busy, the two push each other off.
+
+    Args:
+      function: of the tensors, or of a part of their rows.
+      tensors: `[row, ...]` each.
+      parts: side by side; their number divides that of the rows.
+    """
+    count = tensors[0].shape[0]  # often known, and then it stays so
+    each = -1 if count is None else count // parts
+    rows = [tf.reshape(one, [parts, each, *one.shape[1:]]) for one in tensors]
+    signature = [tf.TensorSpec(one.shape[1:], one.dtype) for one in rows]
+    traced = tf.function(function, signature).get_concrete_function()
+    results = tf.raw_ops.MapDefun(
+        arguments=rows, captured_inputs=traced.captured_inputs,
+        output_types=[one.dtype for one in traced.outputs],
+        output_shapes=[one.shape for one in traced.outputs],
+        f=traced, max_intra_op_parallelism=1,
+    )
+    whole = -1 if count is None else count
+    return [tf.reshape(one, [whole, *one.shape[2:]]) for one in results]
 
 
 def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
