@@ -107,11 +107,11 @@ SECOND = {
     "raises at once": ("1 / 0\n" + HOST + "    return 0", "error"),
     "syntax error": (HOST + "    return (", "syntax error"),
     "endless": (HOST + "    while True:\n        pass", "too long"),
-    "endless and deaf": ("""\
-import signal
+    "waits and is deaf": ("""\
+import signal, time
 for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
     signal.signal(number, signal.SIG_IGN)
-""" + HOST + "    while True:\n        pass", "too long"),
+""" + HOST + "    while True:\n        time.sleep(3600)", "too long"),
     "gigabyte": ("""\
 def repeated_steps(log):
     for _ in range(1000):

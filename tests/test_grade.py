@@ -26,8 +26,10 @@ def graded(tmp_path_factory):
     folder.mkdir()
     due = classroom.write(folder)
     report = folder.with_name("report")
-    rows = grade.grade(folder, [classroom.OTHER, classroom.LESSON], seconds=12,
-                       gigabytes=1.0, jobs=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grade, "PATIENCE", 10)  # one answer waits, tests run beside
+        rows = grade.grade(folder, [classroom.OTHER, classroom.LESSON], seconds=4,
+                           gigabytes=1.0, jobs=2)
     grade.write_table(report / "grades.csv", rows)
     grade.write_pages(report, rows)
     return due, rows, report
@@ -74,6 +76,8 @@ def test_the_words_say_what_was_odd(graded):
     assert "there is steps_again" in words["renamed", "missing"]
     assert "helper belongs into the answer's own" in words[
         "helper in another cell", "not solved"]
+    assert "after computing for 4 s" in words["endless", "too long"]
+    assert "not done after 40 s" in words["waits and is deaf", "too long"]
     assert words["syntax error", "syntax error"].startswith("line 2: ")
     assert "sys.exit(0)" in words["exits", "ended itself"]
     assert "check_repeated_steps" in words["another check", "tampered"]

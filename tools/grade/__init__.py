@@ -32,6 +32,7 @@ from tools.grade.collect import Answer, collect
 from tools.grade.pages import write_pages, write_table
 
 SECONDS, GIGABYTES, JOBS = 60.0, 2.0, 2
+PATIENCE = 4  # times its seconds by the clock: an answer waits, or others compute
 SLACK = 120.0  # seconds that the keeper may take beyond an answer's own: imports
 WARNING = """\
 This runs what was handed in. Each answer has its own process and folder, and limits of
@@ -55,7 +56,7 @@ class Keeper:
     def judge(self, task: dict) -> dict:
         """Returns the verdict on one answer, whatever that does to the keeper."""
         process = self._process = self._process or _start()
-        timer = threading.Timer(task["seconds"] + SLACK, process.terminate)
+        timer = threading.Timer(task["clock"] + SLACK, process.terminate)
         timer.start()
         try:
             process.stdin.write(json.dumps(task).encode() + b"\n")
@@ -95,7 +96,7 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
     Args:
       folder: a folder or a notebook per learner.
       lessons: those that count.
-      seconds: that one answer may take.
+      seconds: that one answer may compute; by the clock, `PATIENCE` times as long.
       gigabytes: that one answer may take.
       jobs: how many run at a time.
     """
@@ -103,7 +104,8 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
     answers = collect(folder, wanted)
     pristine = {path.stem: {"setup": ex.setup(path), "taught": ex.taught(path)}
                 for path in lessons}
-    limits = {"seconds": seconds, "memory": int(gigabytes * 1e9)}
+    limits = {"seconds": seconds, "clock": PATIENCE * seconds,
+              "memory": int(gigabytes * 1e9)}
     keepers, free = [Keeper() for _ in range(jobs)], queue.SimpleQueue()
     for keeper in keepers:
         free.put(keeper)
@@ -175,7 +177,8 @@ def _parser() -> argparse.ArgumentParser:
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="a folder or notebook per learner")
     parser.add_argument("--report", type=Path, help="default: FOLDER with -report")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="per answer")
+    parser.add_argument("--seconds", type=float, default=SECONDS,
+                        help="of computing, per answer")
     parser.add_argument("--gigabytes", type=float, default=GIGABYTES, help="per answer")
     parser.add_argument("--jobs", type=int, default=JOBS, help="at a time")
     parser.add_argument("--yes", action="store_true", help="do not ask before it runs")

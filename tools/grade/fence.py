@@ -73,7 +73,8 @@ def _limit(seconds: float, memory: int) -> None:
         limits[resource.RLIMIT_NPROC] = THREADS  # of a user of its own
     for kind, limit in limits.items():
         with contextlib.suppress(OSError, ValueError):  # a lower one is there
-            resource.setrlimit(kind, (limit, limit))
+            later = 5 if kind == resource.RLIMIT_CPU else 0  # a signal tells why, first
+            resource.setrlimit(kind, (limit, limit + later))
 
 
 def _threads_of_mine() -> int:

@@ -35,8 +35,8 @@ def judge(task: dict) -> dict:
     """Returns the verdict on one answer.
 
     Args:
-      task: what `trial.try_answer` takes; and `seconds` and `memory` (bytes), which it
-        and all its processes may take.
+      task: what `trial.try_answer` takes; and the limits: `seconds` that a thread of it
+        may compute, seconds by the `clock`, bytes of `memory` of all its processes.
     """
     workplace = Path(tempfile.mkdtemp(prefix="answer-")).resolve()
     task, nonce = {**task, "workplace": str(workplace)}, secrets.token_hex(16)
@@ -150,19 +150,24 @@ class _Watch:
         if self.printed > LARGEST_OUTPUT:
             return {"result": "too much output",
                     "says": f"over {LARGEST_OUTPUT / 1e6:.0f} MB"}
-        if time.monotonic() - self.began > self.task["seconds"]:
+        if time.monotonic() - self.began > self.task["clock"]:
             return {"result": "too long",
-                    "says": f"not done after {self.task['seconds']:g} s"}
+                    "says": f"not done after {self.task['clock']:g} s"}
         family = psutil.Process().children(recursive=True)
         if len(family) > fence.PROCESSES:
             return {"result": "too many processes", "says": f"{len(family)} at once"}
-        memory = 0
+        memory = computed = 0
         for process in family:
             with contextlib.suppress(psutil.Error):
                 # Each began with what it shares with this process.
                 memory += max(0, process.memory_info().rss - self.task["own"])
+                times = [one.user_time + one.system_time for one in process.threads()]
+                computed = max(computed, *times)
         if memory > MARGIN * self.task["memory"]:
             return {"result": "too much memory", "says": f"{memory / 1e9:.1f} GB"}
+        if computed > self.task["seconds"]:  # a busy machine takes nobody's time away
+            return {"result": "too long",
+                    "says": f"not done after computing for {self.task['seconds']:g} s"}
         return None
 
 
