@@ -21,7 +21,7 @@ Name = str | os.PathLike
 # state gigabytes: this is the most that is decoded (48 MB of RAM).
 MAX_PIXELS = 4096 * 4096
 GROUP = 128  # pictures checked by one call, side by side in TensorFlow's threads
-AHEAD = 2  # groups that are read while one is checked: none waits for the other
+AHEAD = 4  # groups that are read while one is checked: none waits for the other
 GROUP_BYTES = 8 << 20  # or fewer, if they are large
 # A file is refused for its codes, which are read whatever the scale. What follows
 # them, from numbers to pixels, is half of a decoding; no damaged file failed there.
@@ -59,7 +59,7 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
     """Yields the bytes of JPEG files, each checked before it comes.
 
     One group is decoded in as many threads as there are cores, while the next are
-    read; memory holds four groups.
+    read; memory holds six groups.
 
     Args:
       paths: the files.

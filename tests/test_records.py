@@ -13,7 +13,8 @@ from PIL import Image
 
 from helpers import records
 from helpers.errors import DataError
-from helpers.records import shards, wire
+from helpers.pictures import from_bytes
+from helpers.records import pipeline, shards, wire
 
 SIZE = 16
 CLASSES = 40
@@ -330,6 +331,11 @@ def test_black_and_white_are_the_ends_of_the_range(tmp_path, read):
     records.write_shards(examples, tmp_path / "x", 1, seed=1)
     [(images, _)] = read(tmp_path / "x")
     assert images.min() == -1.0 and images.max() == 1.0
+
+
+def test_the_floats_of_all_bytes_are_those_of_graphs():
+    images = tf.constant(np.arange(256, dtype=np.uint8).reshape(1, 16, 16))
+    np.testing.assert_array_equal(pipeline._floats(images), from_bytes(images))
 
 
 def test_endless_batches_have_a_static_size(tmp_path):

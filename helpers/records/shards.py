@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
@@ -274,7 +275,7 @@ def _write_set(prefix, examples, parts, compression) -> list[Path]:
     shards = {}
     payloads = (_serialised(one, n, prefix) for n, one in enumerate(examples))
     with _named_disk_errors(prefix):
-        with contextlib.ExitStack() as whole:
+        with contextlib.ExitStack() as whole, ThreadPoolExecutor(1) as thread:
             for number, part in enumerate(parts):
                 path = prefix.with_name(
                     f"{prefix.name}-{number:05d}-of-{len(parts):05d}"
@@ -286,8 +287,10 @@ def _write_set(prefix, examples, parts, compression) -> list[Path]:
                 shards[path.name] = {
                     "records": part,
                     "bytes": temporary.stat().st_size,
-                    "sha256": sha256(temporary),
+                    "sha256": thread.submit(sha256, temporary),
                 }
+            for shard in shards.values():  # hashed while the next one was written
+                shard["sha256"] = shard["sha256"].result()
             _forget_old_set(prefix, manifest_path, keep=shards)
         with whole_file(manifest_path) as temporary:
             manifest = {"records": sum(parts), "shards": shards}
