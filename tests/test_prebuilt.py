@@ -30,7 +30,8 @@ def test_stored_graph_is_the_one_built_today_the_same_bytes(name, tmp_path):
     again = build.write(name, tmp_path)
     lines = build.differences(build.read(event_file(name)), build.read(again))
     assert not lines, f"{lines[:5]}: run: python -m prebuilt.build {name}"
-    assert again.read_bytes() == event_file(name).read_bytes()
+    same = again.read_bytes() == event_file(name).read_bytes()
+    assert same, f"run: python -m prebuilt.build {name}"
 
 
 @pytest.mark.slow
