@@ -162,7 +162,7 @@ class _Watch:
                 # Each began with what it shares with this process.
                 memory += max(0, process.memory_info().rss - self.task["own"])
                 times = [one.user_time + one.system_time for one in process.threads()]
-                computed = max(computed, *times)
+                computed = max([computed, *times])
         if memory > MARGIN * self.task["memory"]:
             return {"result": "too much memory", "says": f"{memory / 1e9:.1f} GB"}
         if computed > self.task["seconds"]:  # a busy machine takes nobody's time away
