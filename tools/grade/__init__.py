@@ -32,7 +32,7 @@ from tools.grade.collect import Answer, collect
 from tools.grade.pages import write_pages, write_table
 
 SECONDS, GIGABYTES, JOBS = 60.0, 2.0, 2
-PATIENCE = 4  # times its seconds by the clock: an answer waits, or others compute
+PATIENCE = 2  # times its seconds by the clock: an answer waits, or others compute
 SLACK = 120.0  # seconds that the keeper may take beyond an answer's own: imports
 WARNING = """\
 This runs what was handed in. Each answer has its own process and folder, and limits of
