@@ -1,5 +1,8 @@
 """The soak in small: every kind of round, and that it sees what grows or fails."""
 
+import ctypes
+import itertools
+import platform
 import re
 import subprocess
 import sys
@@ -13,7 +16,9 @@ from helpers.files import ROOT
 from tools import soak
 from tools.soak_rounds import KINDS
 
-ROUNDS = 16  # a quarter is not compared; four are the first third, four the last
+ROUNDS = 32  # a quarter is not compared; eight are the first third, eight the last
+MARGIN = soak.MARGINS.memory * soak.MIB
+PAGE = 4000
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +43,7 @@ def test_two_minutes_of_everything(tmp_path):
 
 
 def leak_of_memory(held):
-    held.append(bytearray(b"x" * (32 * soak.MIB)))
+    held.append(bytearray(b"x" * (MARGIN // 3)))
 
 
 def leak_of_threads(held):
@@ -85,6 +90,41 @@ def test_files_that_stay_are_seen(tmp_path, capsys):
     assert "temporary files grew from" in capsys.readouterr().out
 
 
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="asks glibc's allocator")
+def test_memory_that_the_allocator_keeps_is_no_leak(tmp_path, capsys):
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.malloc.argtypes, libc.free.argtypes = [ctypes.c_size_t], [ctypes.c_void_p]
+    rounds, on_top = itertools.count(1), []
+
+    def keep(*_):
+        if next(rounds) != ROUNDS // 2:
+            return
+        pages = [libc.malloc(PAGE) for _ in range(4 * MARGIN // PAGE)]
+        for page in pages:
+            ctypes.memset(page, 1, PAGE)
+        on_top.append(libc.malloc(PAGE))  # what lies below it stays in the process
+        for page in pages:
+            libc.free(page)
+
+    report = soak.soak({"keeps": keep}, tmp_path, 7, lambda n: n < ROUNDS)
+    libc.free(on_top[0])
+    assert report.verdict() == 0, capsys.readouterr().out
+
+
+def test_what_comes_and_goes_is_no_leak(tmp_path):
+    """Memory that most of the later rounds use, and not all, is not kept."""
+    held, rounds = [], itertools.count(1)
+
+    def come_and_go(*_):
+        number = next(rounds)
+        comes = number > ROUNDS // 2 and number % 4
+        held[:] = [bytearray(b"x" * (2 * MARGIN))] if comes else []
+
+    report = soak.soak({"comes": come_and_go}, tmp_path, 7, lambda n: n < ROUNDS)
+    assert report.verdict() == 0
+
+
 def test_a_round_that_fails_is_named_and_the_rest_goes_on(tmp_path, capsys):
     def fail(folder, chance):
         raise LookupError("nothing there")
@@ -92,9 +132,9 @@ def test_a_round_that_fails_is_named_and_the_rest_goes_on(tmp_path, capsys):
     kinds = {"fails": fail, "good": lambda *_: None}
     report = soak.soak(kinds, tmp_path, 7, lambda rounds: rounds < ROUNDS)
     assert report.verdict() == 1
-    assert report.kinds == {"fails": 8, "good": 8}
+    assert report.kinds == {"fails": ROUNDS // 2, "good": ROUNDS // 2}
     printed = capsys.readouterr().out
-    assert "16  rounds, 8 failed" in printed
+    assert f"{ROUNDS}  rounds, {ROUNDS // 2} failed" in printed
     assert "fails: LookupError: nothing there" in printed
 
 
