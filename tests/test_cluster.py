@@ -74,7 +74,7 @@ def nobody_listens(address):
 
 def assert_nothing_left(pids, addresses):
     """Waits for both: a process counts as gone before its last thread closes a port."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     for is_over, ones in ((is_gone, pids), (nobody_listens, addresses)):
         while not all(map(is_over, ones)) and time.monotonic() < end:
             time.sleep(0.05)

@@ -53,7 +53,7 @@ def lab(serve, tmp_path_factory):
 
 def test_the_server_wants_a_token_and_listens_here_only(lab):
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(f"{lab}/api/contents", timeout=10)
+        urllib.request.urlopen(f"{lab}/api/contents", timeout=60)
     assert lab.startswith("http://127.0.0.1:")
 
 

@@ -349,7 +349,7 @@ def test_no_thread_and_no_socket_is_left(server, data):
     for fault in ("drop", "stall", "missing"):
         refused(known(f"{server.url}/{fault}"), data)
     server.over.set()
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.05)  # the server's own threads
     assert threading.active_count() <= before
@@ -368,7 +368,7 @@ def test_ctrl_c_stops_a_stalled_download(server, data):
         time.sleep(0.05)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert b"KeyboardInterrupt" in errors
     assert list((data / "downloads").iterdir()) == []
 
@@ -421,5 +421,5 @@ def test_two_processes_at_once(server, data):
             print(file=process.stdin, flush=True)
         assert [p.stdout.readline() for p in pair] == [f"{len(CONTENTS)}\n"] * 2
     for process in pair:
-        process.communicate("\n", timeout=10)
+        process.communicate("\n", timeout=60)
     assert [p.name for p in (data / "downloads").iterdir()] == ["file.zip"]
