@@ -38,6 +38,8 @@ def test_verdicts_follow_the_targets():
     assert of_stack.endswith("0.75, reached")
     table = benchmark.table_of([ours, stack, mirrored], "four towers")
     assert table.rows["mirrored"]["ours is"] == 1.5
+    assert len(table.notes) == 4
+    assert not benchmark.table_of([ours, stack, mirrored], "two", towers=2).notes
 
 
 def test_a_contestant_that_fails_is_an_error_with_its_last_words(monkeypatch):
