@@ -516,7 +516,7 @@ def kernel():
 @pytest.mark.parametrize("code", [BLOCKED, LOOP, JOIN], ids=["blocked", "loop", "join"])
 def test_the_stop_button_works(kernel, code):
     reply = kernel.run(code, interrupt=True, limit=30)
-    assert (reply["status"], reply["ename"]) == ("error", "KeyboardInterrupt")
+    assert reply.get("ename") == "KeyboardInterrupt", reply
     settled = kernel.run("""
         if "let_go" in globals():
             let_go.set()
@@ -532,4 +532,4 @@ def test_the_stop_button_works(kernel, code):
 def test_the_stop_button_does_nothing_for_naive_code(kernel):
     """It stands last: the kernel hangs from here on, until it is killed."""
     with pytest.raises(Exception, match="^$"):  # queue.Empty: no reply came
-        kernel.run(NAIVE_BLOCKED, interrupt=True, limit=3)
+        kernel.run(NAIVE_BLOCKED, interrupt=True, limit=30)
