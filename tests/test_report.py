@@ -1,9 +1,20 @@
 """What a check says: of a stub, of a wrong attempt, of a right one, and its hints."""
 
+from unittest import mock
+
+import numpy as np
 import pytest
 import tensorflow as tf
 
-from helpers.checks.report import Report, exercise, is_untouched
+from helpers.checks.report import (
+    Report,
+    answering,
+    close,
+    drawn,
+    exercise,
+    is_untouched,
+    shown,
+)
 
 
 @exercise("Exercise 0: halve", "think of a division.", "return x / 2")
@@ -82,3 +93,45 @@ def documented(x):
 )
 def test_what_counts_as_untouched(attempt, untouched):
     assert is_untouched(attempt) is untouched
+
+
+@exercise("Exercise 0: total")
+def check_total(total):
+    for numbers in drawn(lambda rng, size: rng.integers(-9, 9, size).tolist(), 6):
+        with answering(f"of {numbers}"):
+            found = total(numbers)
+        yield "is the sum", close(found, sum(numbers)), shown(sum(numbers), found)
+
+
+@exercise("Exercise 0: broken")
+def check_broken(attempt):
+    attempt(1)
+    raise KeyError("a slip of the check")
+    yield
+
+
+def test_a_claim_of_many_cases_is_one_line():
+    assert repr(check_total(sum)).splitlines()[1] == "  [✓] is the sum (6 cases)"
+
+
+def test_the_smallest_case_that_fails_is_shown():
+    report = check_total(lambda numbers: numbers[0] if numbers else 0)
+    assert [holds for _, holds, _ in report.claims] == [True, True, False]
+    assert "due " in repr(report) and "yours " in repr(report)
+
+
+def test_an_error_names_its_case():
+    assert "of []: IndexError" in repr(check_total(lambda numbers: numbers[0]))
+
+
+def test_what_equals_everything_is_not_close():
+    assert not check_total(lambda numbers: mock.ANY)
+    assert not close([1.0, 1.0], 1.0) and not close([[1.0]], [1.0])
+    assert close(np.float32(0.1), 0.1) and close([], [])
+
+
+def test_a_check_that_fails_does_not_blame_the_answer():
+    report = check_broken(lambda x: x)
+    assert not report and "the check itself failed" in repr(report)
+    assert "✗" not in repr(report)
+    assert "✗" in repr(check_broken(lambda x: 1 / 0))

@@ -1,9 +1,16 @@
-"""What every exercise check returns: ticks, crosses, and hints one step at a time."""
+"""What every exercise check is made of: drawn cases, claims, and a report with hints.
 
+A check is a generator of claims over drawn cases, small ones first. It stops at the
+first claim that does not hold, which so is the smallest case that fails.
+"""
+
+import contextlib
 import dis
 import functools
 import textwrap
 from collections.abc import Callable, Iterator
+
+import numpy as np
 
 from helpers.errors import first_line
 
@@ -17,9 +24,11 @@ class Report:
     Attributes:
       title: the exercise.
       claims: the claims reached, in order; only the last can be false. None are
-        reached by a stub that nobody has touched.
+        reached by a stub that nobody has touched. A claim that several cases share
+        is printed once.
       hints: how many of `steps` the reader has asked for.
       steps: what helps further, the smallest help first.
+      broken: what went wrong in the check itself; "" where nothing did.
     """
 
     def __init__(self, title: str, steps: tuple[str, ...] = (), hints: int = 0):
@@ -27,17 +36,26 @@ class Report:
         self.steps = steps
         self.hints = hints
         self.claims: list[Claim] = []
+        self.broken = ""
 
     def __bool__(self) -> bool:
-        return bool(self.claims) and all(holds for _, holds, _ in self.claims)
+        return (bool(self.claims) and not self.broken
+                and all(holds for _, holds, _ in self.claims))
 
     def __repr__(self) -> str:
+        if self.broken:
+            return (f"{self.title}\n  [?] the check itself failed, so your answer is "
+                    f"not judged: {self.broken}")
         if not self.claims:
             return f"{self.title}\n  [ ] not tried yet"
         lines = [self.title]
+        held = [text for text, holds, _ in self.claims if holds]
+        for text in dict.fromkeys(held):
+            cases = f" ({held.count(text)} cases)" if held.count(text) > 1 else ""
+            lines.append(f"  [✓] {text}{cases}")
         for text, holds, wrong in self.claims:
-            lines.append(f"  [{'✓' if holds else '✗'}] {text}")
             if not holds:
+                lines.append(f"  [✗] {text}")
                 lines += textwrap.wrap(wrong, 76, initial_indent=" " * 6,
                                        subsequent_indent=" " * 6)
         return "\n".join(lines + self._last_lines())
@@ -56,9 +74,10 @@ class Report:
 def exercise(title: str, *steps: str) -> Callable:
     """Turns a generator of claims into a check that returns a `Report`.
 
-    The generator yields `(claim, holds, what_is_wrong)`. The check stops at the first
-    claim that does not hold, because the later ones rest on it. An error in the
-    attempt becomes a cross with one line, never a traceback.
+    The generator yields `(claim, holds, what_is_wrong)`, the same claim for each case.
+    The check stops at the first claim that does not hold. An error in the answer
+    becomes a cross with one line, never a traceback; an error of the check's own code
+    is said to be that.
 
     Args:
       title: for example `"Exercise 1: counted"`.
@@ -76,20 +95,93 @@ def exercise(title: str, *steps: str) -> Callable:
             if attempt and is_untouched(attempt[0]):
                 return report
             try:
-                for text, holds, wrong in claims(*attempt, **options):
+                for text, holds, wrong in claims(*map(_watched, attempt), **options):
                     report.claims.append((text, bool(holds), wrong))
                     if not holds:
                         break
             except Exception as error:
-                report.claims.append(
-                    ("runs without an error", False,
-                     f"{type(error).__name__}: {first_line(error)}")
-                )
+                said = f"{type(error).__name__}: {first_line(error)}"
+                about = getattr(error, "about_answer", None)
+                if about is None:
+                    report.broken = said
+                else:
+                    report.claims.append(("runs without an error", False, about + said))
             return report
 
         return check
 
     return decorate
+
+
+@contextlib.contextmanager
+def answering(case: str = "") -> Iterator[None]:
+    """Marks errors inside as the answer's: it runs here, or what it built does.
+
+    Args:
+      case: what the reader should know of the case; "" for nothing.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not getattr(error, "about_answer", ""):  # the innermost case says most
+            error.about_answer = f"{case}: " if case else ""
+        raise
+
+
+def drawn(
+    make: Callable[[np.random.Generator, int], object], how_many: int = 20, seed: int = 7
+) -> Iterator[object]:
+    """Yields `make(rng, size)` for the sizes 0, 1, 2, ...: small cases come first.
+
+    Args:
+      make: draws one case; a larger size is to give a larger case.
+      how_many: cases.
+      seed: each case has a generator of its own, so a case can be made again.
+    """
+    for size in range(how_many):
+        yield make(np.random.default_rng([seed, size]), size)
+
+
+def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) -> bool:
+    """Returns whether numbers are equal up to rounding, in shape and in every value.
+
+    Args:
+      found: what an answer gave; what is no number or array of numbers is not close.
+      due: numbers of any shape; nothing is broadcast.
+      rtol: relative to `due`.
+      atol: absolute.
+    """
+    try:
+        found, due = np.asarray(found), np.asarray(due)
+    except Exception:  # ragged lists, tensors without a value
+        return False
+    if found.dtype.kind not in "biufc" or found.shape != due.shape:
+        return False
+    return np.allclose(found, due, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def shown(due: object, found: object, most: int = 200) -> str:
+    """Returns "due ..., yours ..." on one line, each shortened to `most` characters."""
+    def short(value):
+        if isinstance(value, np.ndarray | np.generic):
+            value = value.tolist()
+        text = " ".join(repr(value).split())
+        return text if len(text) <= most else text[: most - 3] + "..."
+
+    return f"due {short(due)}, yours {short(found)}"
+
+
+def _watched(attempt: object) -> object:
+    """Returns a function whose errors are marked as the answer's; others unchanged."""
+    if isinstance(attempt, type) or not callable(attempt):
+        return attempt
+
+    @functools.wraps(attempt)
+    def call(*args, **options):
+        with answering():
+            return attempt(*args, **options)
+
+    return call
 
 
 def is_untouched(attempt: object) -> bool:
