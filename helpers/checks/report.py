@@ -44,8 +44,8 @@ class Report:
 
     def __repr__(self) -> str:
         if self.broken:
-            return (f"{self.title}\n  [?] the check itself failed, so your answer is "
-                    f"not judged: {self.broken}")
+            said = f"  [?] the check itself failed, not your answer: {self.broken}"
+            return "\n".join([self.title, said, *self._last_lines()])
         if not self.claims:
             return f"{self.title}\n  [ ] not tried yet"
         lines = [self.title]
@@ -129,7 +129,9 @@ def answering(case: str = "") -> Iterator[None]:
 
 
 def drawn(
-    make: Callable[[np.random.Generator, int], object], how_many: int = 20, seed: int = 7
+    make: Callable[[np.random.Generator, int], object],
+    how_many: int = 20,
+    seed: int = 7,
 ) -> Iterator[object]:
     """Yields `make(rng, size)` for the sizes 0, 1, 2, ...: small cases come first.
 
