@@ -341,14 +341,22 @@ def test_bad_arguments_are_errors():
             )
 
 
-@pytest.mark.parametrize(("gpus", "names", "said"), [
-    (0, ["/cpu:0", "/cpu:1", "/cpu:2"], "/cpu:2 (there is no GPU here)\n"),
-    (1, ["/gpu:0"], "towers on /gpu:0\n"),
-    (5, ["/gpu:0", "/gpu:1", "/gpu:2"], "towers on /gpu:0 /gpu:1 /gpu:2\n"),
+@pytest.mark.parametrize(("wanted", "gpus", "names"), [
+    (3, 0, ["/cpu:0", "/cpu:1", "/cpu:2"]),
+    (3, 1, ["/gpu:0"]),
+    (3, 5, ["/gpu:0", "/gpu:1", "/gpu:2"]),
+    ("auto", 0, ["/cpu:0", "/cpu:1", "/cpu:2", "/cpu:3"]),
+    ("auto", 2, ["/gpu:0", "/gpu:1"]),
+    (["/gpu:1", "/cpu:0"], 2, ["/gpu:1", "/cpu:0"]),
 ])
-def test_devices_are_gpus_where_there_are_some(monkeypatch, capsys, gpus, names, said):
+def test_devices_reads_the_setting(monkeypatch, capsys, wanted, gpus, names):
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind] * gpus)
-    assert devices(3) == names
-    assert said in capsys.readouterr().out
-    with pytest.raises(ValueError, match="at least one"):
-        devices(0)
+    assert devices(wanted) == names
+    said = capsys.readouterr().out
+    assert " ".join(names) in said and ("no GPU" in said) == (not gpus)
+
+
+@pytest.mark.parametrize("wanted", [0, [], "gpu"])
+def test_devices_refuses_what_names_none(wanted):
+    with pytest.raises(ValueError, match="devices: "):
+        devices(wanted)

@@ -29,28 +29,38 @@ def cpu_devices(n: int) -> list[str]:
     return [f"/cpu:{index}" for index in range(n)]
 
 
-def devices(n: int) -> list[str]:
-    """Names the devices to build towers on: GPUs where there are some, else CPUs.
+def devices(wanted: str | int | Sequence[str] = "auto") -> list[str]:
+    """Reads the setting `DEVICES` of a lesson, and prints the devices it names.
 
-    It prints what it took. Let a session on GPUs grow its memory as it needs it, and
-    place on the CPU what has no kernel for a GPU: `tf1.ConfigProto(
-    allow_soft_placement=True, gpu_options=tf1.GPUOptions(allow_growth=True),
-    device_count={"CPU": n})`.
+    Let a session on GPUs grow its memory as it needs it, and place on the CPU what
+    has no kernel for a GPU: `tf1.ConfigProto(allow_soft_placement=True,
+    gpu_options=tf1.GPUOptions(allow_growth=True), device_count={"CPU": n})`.
 
     Args:
-      n: how many, at least 1. Fewer come where there are GPUs, but not so many.
+      wanted: `"auto"` for all GPUs where there are some, else four logical CPUs; how
+        many, fewer where there are GPUs, but not so many; or a list of names.
 
     Returns:
-      `["/gpu:0", ...]`, or what `cpu_devices` returns.
+      `["/gpu:0", ...]`, what `cpu_devices` returns, or the names as given.
 
     Raises:
-      ValueError: `n` is below 1.
+      ValueError: another word than `"auto"`, or fewer than one device.
+
+    Taught in lesson 02a, "Settings in one place".
     """
-    names = cpu_devices(n)
+    if isinstance(wanted, str) and wanted != "auto":
+        raise ValueError(f'devices: "auto", a number or a list, got "{wanted}"')
     gpus = len(tf.config.list_physical_devices("GPU"))
-    if gpus:
-        names = [f"/gpu:{index}" for index in range(min(n, gpus))]
-    print("towers on", *names, *([] if gpus else ["(there is no GPU here)"]))
+    if not isinstance(wanted, (str, int)):
+        names = list(wanted)
+    elif gpus:
+        names = [f"/gpu:{index}" for index in range(gpus)]
+        names = names if wanted == "auto" else names[:max(wanted, 0)]
+    else:
+        names = cpu_devices(4 if wanted == "auto" else wanted)
+    if not names:
+        raise ValueError("devices: at least one device, got none")
+    print("devices:", *names, *([] if gpus else ["(there is no GPU here)"]))
     return names
 
 
