@@ -8,8 +8,8 @@ import pytest
 from tools import guide
 from tools import notebook as nb
 
-LESSONS = {path.name[:2]: path for path in nb.lessons(guide.ROOT)}
-ROW = re.compile(r"^\| \[(\d\d) .+?\) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", re.M)
+LESSONS = {nb.number(path): path for path in nb.lessons(guide.ROOT)}
+ROW = re.compile(r"^\| \[(\d\d[a-z]?) .+?\)" + 4 * r" \| (\d+)" + r" \|$", re.M)
 SKIPPED = re.compile(r"^\*\*Short of time:\*\* (.+)$", re.M)
 
 

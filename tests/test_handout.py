@@ -65,7 +65,7 @@ def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
 def test_lessons_are_named_in_two_ways(words, tmp_path):
     words[0] = str(tmp_path)
     assert handout.main(words) == 0
-    assert sorted(p.name[:2] for p in tmp_path.iterdir()) == ["01", "03"]
+    assert sorted(nb.number(p) for p in tmp_path.iterdir()) == ["01", "03"]
 
 
 def test_what_a_lesson_taught_follows_an_answer():

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
+from tools import notebook as nb
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "promises.md").read_text("utf-8")
 NAMED = re.findall(r"`((?:faults/)?test_\w+\.py)::(test_\w+)`", PAGE)
@@ -84,7 +86,7 @@ def test_lessons_use_the_guarded_pieces_but_where_the_page_says_why():
     for path in NOTEBOOKS:
         for cell in json.loads(path.read_text("utf-8"))["cells"]:
             if cell["cell_type"] == "code":
-                found |= {(path.name[:2], name)
+                found |= {(nb.number(path), name)
                           for name in bare_names("".join(cell["source"]))}
     listed = {
         (lesson, name)

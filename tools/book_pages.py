@@ -17,7 +17,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.M)
 PITFALL = re.compile(r"^> \*\*Pitfall: (.+?)\*\*", re.M)
 ERROR = re.compile(r"^(?:\w+\.)*([A-Z]\w*(?:Error|Exception|Stalled|Died))\b: .+", re.M)
 SENTENCE = re.compile(r"(?<=[.?!])[\"')]* (?=[\"'(`*\dA-Z])")
-ROW = re.compile(r"^\| (.+) \| (.+) \| (\d\d): (.+?) \|$", re.M)
+ROW = re.compile(r"^\| (.+) \| (.+) \| (\d\d[a-z]?): (.+?) \|$", re.M)
 
 
 class Place(NamedTuple):
@@ -37,7 +37,7 @@ class Place(NamedTuple):
         """
         above = self.cell.source.split(words)[0] if words else ""
         heading = [self.heading, *HEADING.findall(above)][-1]
-        return f"[{self.lesson.name[:2]} {heading}](#{self.cell.id})"
+        return f"[{nb.number(self.lesson)} {heading}](#{self.cell.id})"
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def _places(lesson: Path) -> Iterator[Place]:
 def pitfalls(root: Path = ROOT) -> dict[tuple[str, str], Place]:
     """Returns the cell of each pitfall, by the lesson's number and its name."""
     return {
-        (place.lesson.name[:2], name.rstrip(".?")): place
+        (nb.number(place.lesson), name.rstrip(".?")): place
         for place in places(root) if place.cell.cell_type == "markdown"
         for name in PITFALL.findall(place.cell.source)
     }
@@ -192,7 +192,7 @@ def front_page(text: str, root: Path = ROOT) -> str:
     """Returns `docs/book/index.md` with its film, its table and list of lessons."""
     table = "\n".join(readme.table(root).splitlines()[1:-1])
     entries = "\n".join(
-        f"{path.name[:2]} {readme.head(path)['title']} <notebooks/{path.stem}>"
+        f"{nb.number(path)} {readme.head(path)['title']} <notebooks/{path.stem}>"
         for path in nb.lessons(root))
     text = re.sub(r"```\{film\}\n(.+)\n```", lambda match: film(match[1]), text)
     return text.replace("```{lessons}\n```", table).replace("LESSONS", entries)

@@ -4,7 +4,7 @@
     python -m tools.guide --measure      # run every lesson first, and note its seconds
 
 Minutes are rounded up to five. `docs/book/seconds.json` holds what was measured; a
-lesson that is not in it counts with the minutes that stand at its head.
+lesson that is not in it counts with one minute.
 """
 
 import argparse
@@ -64,9 +64,7 @@ def minutes(lesson: Path, seconds: dict[str, float]) -> Minutes:
     """
     notebook = nbformat.read(lesson, as_version=4)
     words = sum(len(re.findall(r"\w+", c.source)) for c in notebook.cells)
-    number = lesson.name[:2]
-    run = (seconds[number] / 60 if number in seconds
-           else int(readme.head(lesson)["minutes"]))
+    run = seconds.get(nb.number(lesson), 60) / 60
     return Minutes(up(words / WORDS_PER_MINUTE), math.ceil(run),
                    len(stubs.exercises(notebook)))
 
@@ -79,7 +77,7 @@ def up(value: float) -> int:
 def guide() -> str:
     """Returns the whole text of docs/guide.md."""
     seconds = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
-    lessons = {path.name[:2]: path for path in nb.lessons(ROOT)}
+    lessons = {nb.number(path): path for path in nb.lessons(ROOT)}
     found = {number: minutes(path, seconds) for number, path in lessons.items()}
     advice = _advice()
     head = advice["head"].format(words=WORDS_PER_MINUTE, each=MINUTES_PER_EXERCISE)
@@ -156,7 +154,8 @@ def _predictions(lesson: Path) -> str:
 
 def _advice() -> dict[str, str]:
     """Returns what docs/book/teaching.md says: its `head`, and by lesson's number."""
-    head, *parts = re.split(r"^## (\d\d)\n", TEACHING.read_text("utf-8"), flags=re.M)
+    text = TEACHING.read_text("utf-8")
+    head, *parts = re.split(r"^## (\d\d[a-z]?)\n", text, flags=re.M)
     of_lessons = dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
     return {"head": head.strip(), **of_lessons}
 
@@ -170,7 +169,7 @@ def measure() -> None:
         start = time.monotonic()
         with tqdm(desc=lesson.stem, unit="cell") as bar:
             execute(lesson, bar, {})
-        seconds[lesson.name[:2]] = round(time.monotonic() - start)
+        seconds[nb.number(lesson)] = round(time.monotonic() - start)
     with whole_file(SECONDS) as temporary:
         temporary.write_text(json.dumps(seconds, indent=1) + "\n")
 

@@ -30,7 +30,7 @@ def handout(lesson: Path) -> nbformat.NotebookNode:
     """Returns the notebook to hand out for a lesson."""
     pristine = nbformat.read(lesson, as_version=4)
     title = pristine.cells[0].source.splitlines()[0].removeprefix("# ")
-    text = INTRODUCTION.format(number=lesson.stem[:2], title=title)
+    text = INTRODUCTION.format(number=nb.number(lesson), title=title)
     before = "\n".join(ex.setup(lesson))
     more = [line for line in ex.taught(lesson) if _is_new_import(line, before)]
     cells = [v4.new_markdown_cell(text), *map(v4.new_code_cell, ex.setup(lesson))]

@@ -12,9 +12,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from helpers.files import ROOT
-
-# Lesson 08 begins from the checkpoint that lesson 06 saves: one worker runs both.
-TOGETHER = {"08": "06"}
+from tools import notebook as nb
 
 _start_new_kernel = nbval.kernel.start_new_kernel
 
@@ -39,19 +37,14 @@ def pytest_collection_modifyitems(items):
     """Begins with the lessons that take longest: one would run alone in the end."""
     seconds = json.loads((ROOT / "docs" / "book" / "seconds.json").read_text("utf-8"))
 
-    def together(lesson):
-        group = TOGETHER.get(lesson, lesson)
-        return sum(s for n, s in seconds.items() if TOGETHER.get(n, n) == group)
-
-    items.sort(key=lambda item: -together(item.path.name[:2]))
+    items.sort(key=lambda item: -seconds.get(nb.number(item.path), 0))
 
 
 class ByLesson(LoadScopeScheduling):
     """Keeps a lesson and its solution in one worker: they write the same folders."""
 
     def _split_scope(self, nodeid):
-        number = Path(nodeid.partition("::")[0]).name[:2]
-        return TOGETHER.get(number, number)
+        return nb.number(Path(nodeid.partition("::")[0]))
 
 
 @pytest.hookimpl(optionalhook=True)

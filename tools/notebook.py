@@ -22,27 +22,39 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 IGNORE_TAGS = {"nbval-ignore-output", "nbval-skip"}
+NUMBER = re.compile(r"(\d\d)([a-z]?)_")
+
+
+def number(lesson: Path) -> str:
+    """Returns the number of a sitting, such as `03a`: its subject and its place."""
+    return "".join(NUMBER.match(lesson.name).groups())
 
 
 def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
-    """Returns the lessons in reading order, or those with the given numbers.
+    """Returns the sittings in reading order, or those with the given numbers.
 
     Args:
       root: the project's folder.
-      numbers: such as `["01", "5"]`; all lessons if empty or `None`.
+      numbers: such as `["01a", "5"]`, where `5` stands for 05a, 05b and so on; all
+        sittings if empty or `None`.
 
     Raises:
-      ValueError: no lesson has such a number.
+      ValueError: no sitting has such a number.
     """
-    paths = sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    paths = sorted(path for path in (root / "notebooks").glob("*.ipynb")
+                   if NUMBER.match(path.name))
     if not numbers:
         return paths
-    by_number = {int(path.name[:2]): path for path in paths}
-    unknown = [n for n in numbers if not n.isdigit() or int(n) not in by_number]
-    if unknown:
-        there = " ".join(f"{n:02d}" for n in by_number)
-        raise ValueError(f"there is no lesson {unknown[0]}; there are {there}")
-    return [by_number[int(n)] for n in numbers]
+    found = []
+    for asked in numbers:
+        named = [path for path in paths
+                 if number(path) == asked.rjust(2 + asked[-1:].isalpha(), "0")
+                 or asked.isdigit() and int(number(path)[:2]) == int(asked)]
+        if not named:
+            there = " ".join(map(number, paths))
+            raise ValueError(f"there is no lesson {asked}; there are {there}")
+        found += [path for path in named if path not in found]
+    return found
 
 
 def chosen(
@@ -116,12 +128,13 @@ def canonical(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNo
       name: its file name; the cell ids are made from its number and their order.
     """
     notebook = nbformat.from_dict(notebook)
+    prefix = number(Path(name)) if NUMBER.match(name) else name[:2]
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.cells = [c for c in notebook.cells if c.source.strip()]
     count = 0
     for index, cell in enumerate(notebook.cells):
-        cell.id = f"cell-{name[:2]}-{index:03d}"
+        cell.id = f"cell-{prefix}-{index:03d}"
         cell.source = cell.source.rstrip()
         tags = cell.metadata.get("tags", [])
         cell.metadata = nbformat.from_dict({"tags": sorted(tags)} if tags else {})

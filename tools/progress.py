@@ -70,7 +70,7 @@ def notebooks(words: list[str]) -> list[Path]:
     Raises:
       ValueError: one of the words stands for none.
     """
-    if not words or all(word.isdigit() for word in words):
+    if not words or all(re.fullmatch(r"\d+[a-z]?", word) for word in words):
         return nb.lessons(ROOT, words)
     found = []
     for word in words:

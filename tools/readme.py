@@ -13,6 +13,8 @@ from tools import notebook as nb
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN = "<!-- lessons: made by python -m tools.readme -->"
 END = "<!-- end of lessons -->"
+# From the first scope to the first caption: what a reader with one day reads.
+CORE = tuple(f"{subject:02d}a" for subject in range(1, 9))
 
 
 def head(path: Path) -> dict[str, str]:
@@ -25,8 +27,8 @@ def head(path: Path) -> dict[str, str]:
     text = "\n\n".join(c.source for c in cells[:3] if c.cell_type == "markdown")
     patterns = {
         "title": r"^# (.+)$",
-        "minutes": r"under (\d+) minutes on two cores",
-        "needs": r"on two cores · needs (.+)$",
+        "minutes": r"about (\d+) minutes to read",
+        "needs": r"minutes to read · needs (.+)$",
         "builds": r"^\*\*You build\*\* (.+?)(?:\n\n|\Z)",
     }
     found = {}
@@ -40,13 +42,12 @@ def head(path: Path) -> dict[str, str]:
 
 def table(root: Path = ROOT) -> str:
     """Returns the table in Markdown, between its two marker lines."""
-    rows = [BEGIN, "| lesson | you build | minutes | needs |",
-            "| --- | --- | --- | --- |"]
+    rows = [BEGIN, "| sitting | you build | minutes to read |", "| --- | --- | --- |"]
     for path in nb.lessons(root):
         h = head(path)
-        link = f"[{path.name[:2]} {h['title']}](notebooks/{path.name})"
-        builds = h["builds"].rstrip(".")
-        rows.append(f"| {link} | {builds} | {h['minutes']} | {h['needs']} |")
+        link = f"[{nb.number(path)} {h['title']}](notebooks/{path.name})"
+        link = f"**{link}**" if nb.number(path) in CORE else link
+        rows.append(f"| {link} | {h['builds'].rstrip('.')} | {h['minutes']} |")
     return "\n".join([*rows, END])
 
 

@@ -131,7 +131,7 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
 
 def _task(answer: Answer) -> dict:
     exercise = answer.exercise
-    return {"module": f"helpers.checks.lesson_{exercise.lesson[:2]}",
+    return {"module": f"helpers.checks.lesson_{exercise.lesson.split('_')[0]}",
             "check": exercise.check, "name": exercise.name, "source": answer.source,
             "elsewhere": answer.elsewhere}
 
