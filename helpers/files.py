@@ -1,20 +1,25 @@
-"""Where files live, and how a file gets its name only when it is whole."""
+"""Where files live, and how a file or folder gets its name only when it is whole.
+
+Taught in lesson 04a, 'Whole or absent'.
+"""
 
 import contextlib
 import errno
 import glob
 import hashlib
+import json
 import os
-import re
 import shutil
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from helpers.errors import DataError
 
 ROOT = Path(__file__).resolve().parent.parent
+MANIFEST = "manifest.json"  # of a whole folder
 STALE_SECONDS = 24 * 3600
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS)
 
@@ -145,26 +150,120 @@ def whole_file(path: str | os.PathLike) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
-    """Yields a temporary folder that gets its real name only when it is whole.
+def whole_or_absent(
+    folder: str | os.PathLike, *, made_by: str, **facts
+) -> Iterator[Path | None]:
+    """Yields a draft of a folder, which gets its name when all of it is written.
 
-    Where two processes make the same folder at once, the first to finish wins and
-    the other's copy is thrown away.
+    Nothing is to be done where the folder stands already, whole: then it yields
+    `None`. A damaged or older one of the same maker stays until the new one is whole.
+    Of two processes that make one folder at once, the first to finish wins.
+
+        with whole_or_absent(folder, made_by="my converter, version 1") as draft:
+            if draft:
+                (draft / "one").write_text("1")
 
     Args:
-      path: the real name, of a folder that is not there yet.
+      folder: the real name.
+      made_by: who makes it; what follows a comma is the version.
+      **facts: what it is made from or with, in types of JSON; it goes into the
+        folder's `manifest.json`, with the name and size of each file.
 
     Yields:
-      A unique, empty folder beside it, to fill.
+      A unique, empty folder beside it, to fill; or `None`.
+
+    Raises:
+      DataError: the folder is there and has another maker, or there is no room.
     """
-    path = Path(path)
-    with _writing(path), _incomplete(path, Path.mkdir) as temporary:
-        yield temporary
+    folder, facts = Path(folder), {"made_by": made_by, **facts}
+    if is_whole(folder, **facts):
+        yield None
+        return
+    _refuse_foreign(folder, made_by)
+    with _writing(folder), _incomplete(folder, Path.mkdir) as draft:
+        yield draft
+        manifest = {**facts, "sizes": _sizes(draft)}
+        (draft / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
         try:
-            os.rename(temporary, path)
-        except OSError:
-            if not path.is_dir():
-                raise
+            os.rename(draft, folder)
+        except OSError:  # one is there: the old one, or that of another process
+            if not is_whole(folder, **facts):
+                _put_aside(folder)
+                os.rename(draft, folder)
+
+
+def is_whole(folder: str | os.PathLike, **facts) -> bool:
+    """Returns whether a folder holds each file that its manifest lists.
+
+    The files are measured, not read. One that is not listed does no harm.
+
+    Args:
+      folder: one that `whole_or_absent` made, or none.
+      **facts: what the manifest must say besides.
+    """
+    manifest = read_manifest(folder)
+    if not facts.items() <= manifest.items():
+        return False  # before the files are counted
+    listed = manifest.get("sizes")
+    return bool(listed) and listed.items() <= _sizes(Path(folder)).items()
+
+
+def read_manifest(folder: str | os.PathLike) -> dict:
+    """Returns the manifest of a folder; an empty one where none can be read."""
+    try:
+        manifest = json.loads((Path(folder) / MANIFEST).read_text())
+    except (OSError, ValueError):
+        return {}
+    sound = isinstance(manifest, dict) and isinstance(manifest.get("sizes"), dict)
+    return manifest if sound else {}
+
+
+def contents_digest(folder: str | os.PathLike) -> str:
+    """Returns one SHA-256 of the names and contents of all files in a folder."""
+    digest = hashlib.sha256()
+    for name in _sizes(Path(folder)):
+        digest.update(f"{name} {sha256(Path(folder) / name)}\n".encode())
+    return digest.hexdigest()
+
+
+def _refuse_foreign(folder: Path, made_by: str) -> None:
+    """Raises `DataError` for a folder that another maker made, of any version."""
+    maker = made_by.split(",")[0]
+    theirs = str(read_manifest(folder).get("made_by")).split(",")[0]
+    if folder.exists() and theirs != maker:
+        raise DataError(
+            f"{folder}: this folder was not made by {maker}, so it is left alone: "
+            "move it away, then run this again"
+        )
+
+
+def _put_aside(folder: Path) -> None:
+    """Removes a folder of ours; one that holds other files is kept under a new name."""
+    others = sorted(_sizes(folder).keys() - read_manifest(folder).get("sizes", {}))
+    kind = "kept" if others else "incomplete"
+    aside = folder.with_name(f"{folder.name}.{kind}-{uuid.uuid4().hex[:8]}")
+    try:
+        folder.rename(aside)  # of two processes only one succeeds
+    except FileNotFoundError:
+        return
+    if others:
+        warnings.warn(
+            f"{folder} is made anew; the old one holds {others[0]}, which is not "
+            f"ours, and is kept as {aside.name}",
+            stacklevel=2,
+        )
+    else:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """Returns the size of each file in a folder but the manifest, sorted by name."""
+    sizes = {
+        path.relative_to(folder).as_posix(): path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file() and path != folder / MANIFEST
+    }
+    return dict(sorted(sizes.items()))
 
 
 @contextlib.contextmanager
@@ -185,38 +284,19 @@ def _writing(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _incomplete(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """Makes a file or folder of a unique temporary name; sweeps those of the dead.
-
-    The name holds the number of this process: a clock that jumps can make the file
-    of a living writer look old.
-    """
+    """Makes a file or folder of a unique temporary name; old leftovers of it go."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for leftover in path.parent.glob(f"{glob.escape(path.name)}.incomplete-*"):
         with contextlib.suppress(OSError):
-            old = time.time() - leftover.stat().st_mtime > STALE_SECONDS
-            if old and not _writer_lives(leftover.name):
+            if time.time() - leftover.stat().st_mtime > STALE_SECONDS:
                 _remove(leftover)
-    name = f"{path.name}.incomplete-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    name = f"{path.name}.incomplete-{uuid.uuid4().hex[:8]}"
     temporary = path.with_name(name)
     make(temporary)
     try:
         yield temporary
     finally:
         _remove(temporary)
-
-
-def _writer_lives(name: str) -> bool:
-    """Returns whether the process that a temporary name holds runs on this machine."""
-    number = re.search(r"\.incomplete-(\d+)-\w+$", name)
-    if not number or os.name == "nt":  # there, `kill` would mean what it says
-        return False
-    try:
-        os.kill(int(number[1]), 0)
-    except PermissionError:
-        return True  # somebody else's
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
 
 
 def _remove(path: Path) -> None:

@@ -65,6 +65,7 @@ class TinyLayout:
 
         What the lists name and what the folders hold must be the same: every class
         of `wnids.txt` has training pictures, every picture of `val` has its line.
+        Boxes are asked for nowhere: nothing reads one.
         (Paths are text: pathlib would take as long as reading the files.)
 
         Args:
@@ -94,13 +95,10 @@ class TinyLayout:
 
     def _train_class(self, synset: str) -> list[str]:
         """Returns the names of the pictures of one class."""
-        folder, boxes = self.train_images(synset), self.boxes(synset)
+        folder = self.train_images(synset)
         names = _pictures(folder)
         if not names:
             raise DataError(f"{folder}: there is no picture in it. {_WHOLE}")
-        if boxes.exists():
-            listed = [line.split()[0] for line in _lines(boxes) if line.strip()]
-            _same_names(boxes, listed, names)
         return names
 
     def _val(self) -> list[tuple[str, str]]:

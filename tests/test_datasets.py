@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import helpers
-from helpers import files, manifest
+from helpers import files
 from helpers.datasets import (
     archives,
     digits,
@@ -164,11 +164,11 @@ def test_digits_of_another_version_are_made_again_and_notes_beside_them_are_kept
     path = grab_mnist()
     (path / "my_notes.txt").write_text("mine")
     assert (grab_mnist() / "my_notes.txt").exists()
-    text = (path / manifest.NAME).read_text()
-    (path / manifest.NAME).write_text(text.replace("version 1", "version 0"))
+    text = (path / files.MANIFEST).read_text()
+    (path / files.MANIFEST).write_text(text.replace("version 1", "version 0"))
     with pytest.warns(UserWarning, match="my_notes.txt"):
         grab_mnist()
-    assert (path / manifest.NAME).read_text() == text
+    assert (path / files.MANIFEST).read_text() == text
     [kept] = data.glob("mnist-bundled.kept-*")
     assert (kept / "my_notes.txt").read_text() == "mine"
 

@@ -165,14 +165,21 @@ def test_records_of_a_folder_follow_it(tmp_path):
     assert grab_tin_records(root) == folder
     assert (folder / "manifest.json").stat().st_mtime_ns == stamp
     home = next((root / "train").iterdir())
-    lost = next((home / "images").iterdir())
-    lost.unlink()
-    with pytest.raises(DataError, match="names a picture that is not there"):
-        grab_tin_records(root)
-    boxes = home / f"{home.name}_boxes.txt"
-    kept = [line for line in boxes.read_text().splitlines() if lost.name not in line]
-    boxes.write_text("\n".join(kept) + "\n")
+    (home / f"{home.name}_boxes.txt").unlink()  # nothing reads a box
+    next((home / "images").iterdir()).unlink()
     assert read_manifest(grab_tin_records(root) / "train")["records"] == 9
+    for name in ("words.txt", "wnids.txt"):  # lists of the same size
+        lines = (root / name).read_text().splitlines()
+        (root / name).write_text("\n".join([*lines[1:], lines[0]]) + "\n")
+        labels = (grab_tin_records(root) / "train.labels.txt").read_text()
+    assert labels.startswith(lines[1])
+    picture = next((root / "val" / "images").iterdir())
+    size = picture.stat().st_size
+    Image.new("RGB", (64, 64)).save(picture, "JPEG")
+    picture.write_bytes(picture.read_bytes().ljust(size, b"\0"))  # as long as before
+    black, _ = next(iter(image_label_dataset(
+        grab_tin_records(root) / "val", 5, image_size=64, shuffle_buffer=0)))
+    assert (np.asarray(black) < -0.9).all(axis=(1, 2, 3)).any()
     other = lookalikes.tiny_imagenet(tmp_path / "other" / "mine", classes=5)
     assert grab_tin_records(other) != folder
 

@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import nbformat
@@ -21,8 +22,7 @@ from tqdm import tqdm
 
 from helpers import lesson
 from helpers.errors import DataError
-from helpers.files import ROOT, whole_folder
-from helpers.manifest import clear_way, write_manifest
+from helpers.files import ROOT, whole_or_absent
 from tools import book_notebooks, book_pages
 from tools import notebook as nb
 from tools.book_drawing import drawn
@@ -110,7 +110,8 @@ def make(book: Path = BOOK, epub: bool = False) -> list[Path]:
     Raises:
       DataError: Sphinx warned, the folder is somebody else's, or there is no room.
     """
-    with whole_folder(book) as new, tempfile.TemporaryDirectory() as work:
+    made = {"made_by": MADE_BY, "at": time.time_ns()}  # each one is made anew
+    with whole_or_absent(book, **made) as new, tempfile.TemporaryDirectory() as work:
         source = Path(work) / "source"
         write_source(source)
         # Beside its output Sphinx leaves files of its own, so it works elsewhere.
@@ -122,8 +123,6 @@ def make(book: Path = BOOK, epub: bool = False) -> list[Path]:
             [made] = (Path(work) / "epub").glob("*.epub")
             shutil.copyfile(made, new / "course.epub")
             found.append(book / "course.epub")
-        write_manifest(new, made_by=MADE_BY)
-        clear_way(book, MADE_BY)
     return found
 
 

@@ -15,10 +15,9 @@ from pathlib import Path, PurePosixPath
 
 from tqdm import tqdm
 
-from helpers import manifest
 from helpers.datasets.zip_list import check_list
 from helpers.errors import DataError
-from helpers.files import whole_folder
+from helpers.files import MANIFEST, whole_or_absent
 
 MAX_BYTES = 4 << 30
 MAX_RATIO = 200  # pictures and tables shrink to a tenth at best, zeros to a thousandth
@@ -51,16 +50,13 @@ def unpack_zip(zip_path: str | os.PathLike, folder: str | os.PathLike) -> Path:
         with zipfile.ZipFile(zip_path) as archive:
             members = archive.infolist()
             made = {"made_by": _MAKER, "made_from": _identity(members)}
-            if manifest.is_whole(folder, **made):
-                return folder
-            _check_names(zip_path, members)
-            _check_sizes(zip_path, members, folder)
-            with open(zip_path, "rb") as file:
-                check_list(zip_path, file, members, archive.start_dir)
-            manifest.clear_way(folder, _MAKER)
-            with whole_folder(folder) as draft:
-                _write(zip_path, archive, members, draft)
-                manifest.write_manifest(draft, **made)
+            with whole_or_absent(folder, **made) as draft:
+                if draft:
+                    _check_names(zip_path, members)
+                    _check_sizes(zip_path, members, folder)
+                    with open(zip_path, "rb") as file:
+                        check_list(zip_path, file, members, archive.start_dir)
+                    _write(zip_path, archive, members, draft)
     except UnicodeDecodeError as error:
         raise DataError(
             f"{zip_path}: refused, the name {error.object!r} is not the UTF-8 that its "
@@ -86,7 +82,7 @@ def _identity(members: list[zipfile.ZipInfo]) -> str:
 
 def _check_names(zip_path: Path, members: list[zipfile.ZipInfo]) -> None:
     """Refuses every name that another system or another folder could understand."""
-    files, folders = {_key(manifest.NAME)}, set()  # that name is for our own list
+    files, folders = {_key(MANIFEST)}, set()  # that name is for our own list
     for member in members:
         # `filename` is already tidied by zipfile; we want what stands in the file.
         name = member.orig_filename
@@ -94,7 +90,7 @@ def _check_names(zip_path: Path, members: list[zipfile.ZipInfo]) -> None:
         key = _key(name)
         parents = {_key(str(parent)) for parent in PurePosixPath(name).parents}
         if not problem and not name.endswith("/"):
-            if key == _key(manifest.NAME):
+            if key == _key(MANIFEST):
                 problem = "has the name of the list that is written beside it"
             elif key in files:
                 problem = "comes twice"

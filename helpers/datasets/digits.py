@@ -4,10 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers import manifest
 from helpers.datasets.downloads import Download
 from helpers.errors import DataError
-from helpers.files import ROOT, data_folder, whole_folder
+from helpers.files import ROOT, data_folder, whole_or_absent
 
 ARRAYS = ("x_train", "y_train", "x_test", "y_test")
 BUNDLED = ROOT / "data" / "bundled" / "digits.csv.gz"
@@ -46,14 +45,11 @@ def grab_mnist(source: str = "bundled") -> Path:
             f'grab_mnist: source is {source!r}; it is "bundled" or "download"'
         )
     folder = data_folder() / f"mnist-{source}"
-    if manifest.is_whole(folder, made_by=_MAKER):
-        return folder
-    arrays = makers[source]()
-    manifest.clear_way(folder, _MAKER)
-    with whole_folder(folder) as draft:
-        for name in ARRAYS:
-            np.save(draft / f"{name}.npy", arrays[name], allow_pickle=False)
-        manifest.write_manifest(draft, made_by=_MAKER)
+    with whole_or_absent(folder, made_by=_MAKER) as draft:
+        if draft:
+            arrays = makers[source]()
+            for name in ARRAYS:
+                np.save(draft / f"{name}.npy", arrays[name], allow_pickle=False)
     return folder
 
 

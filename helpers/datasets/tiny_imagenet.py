@@ -4,11 +4,18 @@ import hashlib
 import os
 from pathlib import Path
 
-from helpers import manifest
 from helpers.datasets.archives import unpack_zip
 from helpers.datasets.downloads import Download
 from helpers.errors import DataError
-from helpers.files import data_folder, given_folder, whole_folder
+from helpers.files import (
+    MANIFEST,
+    contents_digest,
+    data_folder,
+    given_folder,
+    is_whole,
+    sha256,
+    whole_or_absent,
+)
 from helpers.shapes import write_tiny_shapes
 from helpers.tiny_layout import FOLDER, TinyLayout
 
@@ -50,9 +57,7 @@ def grab_tin(source: str | os.PathLike = "drawn") -> Path:
         return write_tiny_shapes(data_folder() / "tin-drawn").parent
     if source == "download":
         folder = data_folder() / "tin-download"
-        return (
-            folder if manifest.is_whole(folder) else unpack_zip(ARCHIVE.fetch(), folder)
-        )
+        return folder if is_whole(folder) else unpack_zip(ARCHIVE.fetch(), folder)
     folder = given_folder(source).resolve()
     folder = folder.parent if folder.name == FOLDER else folder
     if not (folder / FOLDER).is_dir():
@@ -66,7 +71,7 @@ def grab_tin(source: str | os.PathLike = "drawn") -> Path:
 def grab_tin_records(source: str | os.PathLike = "drawn") -> Path:
     """Returns a folder with Tiny ImageNet as shards, after making it if need be.
 
-    Shards that are damaged, or were made from other pictures, are made anew.
+    Shards that are damaged, or made from other pictures or lists, are made anew.
 
     Args:
       source: as for `grab_tin`.
@@ -83,26 +88,26 @@ def grab_tin_records(source: str | os.PathLike = "drawn") -> Path:
     from helpers.records import write_tiny_imagenet_shards
 
     tin = grab_tin(source)
-    name, made_from = _name_and_listing(tin, source)
-    wanted = {"made_by": _MAKER, "made_from": made_from}
+    name, made_from = _name_and_digest(tin, source)
     folder = data_folder() / "records" / name
-    if manifest.is_whole(folder, **wanted):
-        return folder
-    manifest.clear_way(folder, _MAKER)
-    with whole_folder(folder) as temporary:
-        for split, shards in (("train", 4), ("val", 1)):
-            write_tiny_imagenet_shards(tin, split, temporary / split, shards, seed=7)
-        manifest.write_manifest(temporary, **wanted)
+    with whole_or_absent(folder, made_by=_MAKER, made_from=made_from) as draft:
+        if draft:
+            for split, shards in (("train", 4), ("val", 1)):
+                write_tiny_imagenet_shards(tin, split, draft / split, shards, seed=7)
     return folder
 
 
-def _name_and_listing(tin: Path, source: str | os.PathLike) -> tuple[str, str | None]:
-    """Returns the name of a source's records, and a digest that its pictures have."""
-    if source in ("drawn", "download"):
-        pictures = manifest.find_manifest(tin / FOLDER) or manifest.find_manifest(tin)
-        return f"tin-{source}", (pictures or {}).get("sha256")
+def _name_and_digest(tin: Path, source: str | os.PathLike) -> tuple[str, str]:
+    """Returns the name of a source's records, and a digest of its pictures and lists.
+
+    Those that we made have a manifest; of yours, every byte is read.
+    """
+    if source == "drawn":
+        return "tin-drawn", sha256(tin / FOLDER / MANIFEST)
+    if source == "download":
+        return "tin-download", sha256(tin / MANIFEST)
     digits = hashlib.sha256(os.fsencode(tin)).hexdigest()[:8]
-    return f"tin-{tin.name}-{digits}", manifest.listing_digest(tin / FOLDER)
+    return f"tin-{tin.name}-{digits}", contents_digest(tin / FOLDER)
 
 
 def get_tin_id_maps(

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from helpers import manifest
 from helpers.arguments import whole_number
-from helpers.files import whole_folder
+from helpers.files import whole_or_absent
 from helpers.shapes import drawing
 from helpers.shapes.scenes import RELATIONS, phrases
 
@@ -55,16 +54,13 @@ def write_chains(
     seed = whole_number("write_chains: seed", seed, 0)
     folder = Path(path)
     made = {"made_by": _MAKER, "settings": {**counts, "seed": seed}}
-    if manifest.is_whole(folder, **made):
-        return folder
-    manifest.clear_way(folder, _MAKER)
-    with whole_folder(folder) as draft:
-        (draft / "images").mkdir()
-        (draft / "annotations").mkdir()
-        with tqdm(total=sum(counts.values()), desc="drawing", unit=" files") as bar:
-            for split, count in counts.items():
-                _write_split(draft, split, count, seed, bar)
-        manifest.write_manifest(draft, **made)
+    with whole_or_absent(folder, **made) as draft:
+        if draft:
+            (draft / "images").mkdir()
+            (draft / "annotations").mkdir()
+            with tqdm(total=sum(counts.values()), desc="drawing", unit=" files") as bar:
+                for split, count in counts.items():
+                    _write_split(draft, split, count, seed, bar)
     return folder
 
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from helpers import manifest
 from helpers.arguments import whole_number
-from helpers.files import whole_folder
+from helpers.files import whole_or_absent
 from helpers.shapes import drawing
 
 MOST_COLOURS, MOST_SHAPES = len(drawing.COLOURS), len(drawing.SHAPES)
@@ -87,16 +86,13 @@ def write_scenes(
     counts, world = _checked(counts), _checked(world)
     folder = Path(path)
     made = {"made_by": _MAKER, "settings": {**counts, **world}}
-    if manifest.is_whole(folder, **made):
-        return folder
-    manifest.clear_way(folder, _MAKER)
-    with whole_folder(folder) as draft:
-        (draft / "images").mkdir()
-        (draft / "annotations").mkdir()
-        with tqdm(total=sum(counts.values()), desc="drawing", unit=" files") as bar:
-            for split, count in counts.items():
-                _write_split(draft, split, count, bar=bar, **world)
-        manifest.write_manifest(draft, **made)
+    with whole_or_absent(folder, **made) as draft:
+        if draft:
+            (draft / "images").mkdir()
+            (draft / "annotations").mkdir()
+            with tqdm(total=sum(counts.values()), desc="drawing", unit=" files") as bar:
+                for split, count in counts.items():
+                    _write_split(draft, split, count, bar=bar, **world)
     return folder
 
 

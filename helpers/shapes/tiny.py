@@ -10,9 +10,8 @@ import numpy as np
 from PIL import Image
 from tqdm import tqdm
 
-from helpers import manifest
 from helpers.arguments import whole_number
-from helpers.files import whole_folder
+from helpers.files import whole_or_absent
 from helpers.shapes import drawing
 from helpers.tiny_layout import FOLDER, TinyLayout
 
@@ -71,12 +70,9 @@ def write_tiny_shapes(
     }
     folder = Path(path) / FOLDER
     made = {"made_by": _MAKER, "settings": settings}
-    if manifest.is_whole(folder, **made):
-        return folder
-    manifest.clear_way(folder, _MAKER)
-    with whole_folder(folder) as draft:
-        _write(draft, **settings)
-        manifest.write_manifest(draft, **made)
+    with whole_or_absent(folder, **made) as draft:
+        if draft:
+            _write(draft, **settings)
     return folder
 
 
