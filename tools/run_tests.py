@@ -4,6 +4,7 @@ python3 course.py test                       # all parts of the first list
 python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
 python3 course.py test quick                 # no browser, one lesson: minutes
 python3 course.py test pythons               # all lessons under 3.10 to 3.13
+python3 course.py test checks                # wrong answers made by rules: an hour
 python3 course.py test soak --minutes 60     # hours of everything at random
 """
 
@@ -42,6 +43,7 @@ PARTS = {
     "tests": [*TESTS, "tests/faults", "--cov=helpers", "--cov-report="],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
     "notebooks": [*NBVAL, "notebooks"],
+    "mutants": ["-m", "tools.mutants", "--sample", "2"],
 }
 # Not run by a plain `test`: a half of `tests`, the short cut, and what takes hours.
 MORE = {
@@ -50,6 +52,7 @@ MORE = {
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01_variable_scope.ipynb"],
     "pythons": ["-m", "tools.pythons"],
+    "checks": ["-m", "tools.mutants"],
     "soak": ["-m", "tools.soak"],
 }
 QUICK = ["lint", "imports", "types", "spelling", "quick", "lesson"]
@@ -61,7 +64,7 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help=" ".join([*PARTS, *MORE]))
-    if arguments[:1] and arguments[0] in ("pythons", "soak"):
+    if arguments[:1] and arguments[0] in ("pythons", "checks", "soak"):
         name, *own = arguments  # they read the rest of the line themselves
         return run({name: [*MORE[name], *own]})
     options, rest = parser.parse_known_args(arguments)
