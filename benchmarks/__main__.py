@@ -19,12 +19,7 @@ NAMES = {
     "towers": "four towers of VGG-19 beside stack-and-mean and MirroredStrategy",
     "pipeline": "reading records: our queue and dataset beside other ways to write it",
     "conversion": "folders of pictures to records, beside the document's loop",
-    "averaging": "the average of VGG-19's gradients beside the memory's bandwidth",
-    "captions": "a step of Show and Tell and its searches, beside Keras and Python",
-    "resume": "saving and restoring VGG-19, beside Saver and Checkpoint",
     "lessons": "seconds, core seconds and memory of every lesson",
-    "guards": "what a guarded step and checked reading cost",
-    "film": "what filming the queues costs a step of 20 ms",
 }
 
 

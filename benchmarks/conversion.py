@@ -2,23 +2,18 @@
 
 python3 course.py bench conversion            # 20,000 files
 python3 course.py bench conversion --quick    # 400
-python3 course.py bench conversion --grow     # 2,500, 10,000 and 40,000
 
 ours      helpers.records.write_tiny_imagenet_shards: checked, shuffled, whole
-pillow    the same, with each picture checked by Pillow in one thread, as it was
 document  the loop of the records document as it is there: nothing is checked
-limit     reads the files and nothing else; once --rivals has installed OpenCV, the
-          limit is to read and decode them by its libjpeg-turbo in all cores
+limit     reads the files and nothing else
 """
 
 import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks import rivals
 from benchmarks.results import Table
 from benchmarks.rounds import (
-    GROWTH,
     commands,
     compared,
     compete,
@@ -61,24 +56,6 @@ def ours(folder: Path, out: Path) -> int:
     return records.read_manifest(out)["records"]
 
 
-def pillow(folder: Path, out: Path) -> int:
-    """Converts with another decoder's check, one picture after the other."""
-    import io
-
-    from PIL import Image
-
-    from helpers import records
-
-    def examples():
-        for path, _ in files_of(folder):
-            contents = Path(path).read_bytes()
-            Image.open(io.BytesIO(contents), formats=["JPEG"]).load()
-            yield records.make_example(contents, 1)
-
-    records.write_shards(examples(), out, 4, seed=1)
-    return records.read_manifest(out)["records"]
-
-
 def document(folder: Path, out: Path) -> int:
     """Converts as the records document does: one file, class by class, unchecked."""
     import glob
@@ -117,17 +94,13 @@ def limit(folder: Path, out: Path) -> int:
                for path, _ in files_of(folder))
 
 
-CONTESTANTS = {"ours": ours, "pillow": pillow, "document": document, LIMIT: limit}
+CONTESTANTS = {"ours": ours, "document": document, LIMIT: limit}
 
 
 def main(arguments: list[str]) -> list[Table]:
     """Runs all contestants, or the one that `--one` names."""
     parser = options_of("conversion", CONTESTANTS)
     parser.add_argument("--files", type=int, default=20_000)
-    parser.add_argument("--grow", action="store_true",
-                        help="1, 4 and 16 times an eighth of the files")
-    parser.add_argument("--rivals", action="store_true",
-                        help="install OpenCV for its limit first")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
@@ -139,12 +112,7 @@ def main(arguments: list[str]) -> list[Table]:
         return []
     if options.quick:
         options.rounds, options.files = 1, 400
-    if options.rivals:
-        rivals.install()
-    counts = [options.files]
-    if options.grow:
-        counts = [options.files // 8 * factor for factor in GROWTH]
-    return [table_of(options, count) for count in counts]
+    return [table_of(options, options.files)]
 
 
 def table_of(options: argparse.Namespace, count: int) -> Table:
@@ -153,13 +121,9 @@ def table_of(options: argparse.Namespace, count: int) -> Table:
         write_files(Path(folder), count)
         arguments = ["--folder", folder]
         ways = commands("benchmarks.conversion", CONTESTANTS, arguments)
-        other = {}
-        if options.rivals or not options.quick:
-            other = rivals.contestants(rivals.CONVERSION, arguments)
-        results = compete(ways | other, options.rounds, quick=options.quick)
+        results = compete(ways, options.rounds, quick=options.quick)
     note = verdict(results, "ours", "document", 0.5)
-    return compared(f"{count:,} files", results, OURS,
-                    limit=next(iter(other), LIMIT), notes=[note])
+    return compared(f"{count:,} files", results, OURS, notes=[note])
 
 
 if __name__ == "__main__":

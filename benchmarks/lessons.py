@@ -24,7 +24,7 @@ from benchmarks.rounds import ROOT, options_of, run_alone
 from tools import notebook as nb
 from tools import run_lessons
 
-LIMIT_MINUTES = 15
+LIMIT_MINUTES = 12
 
 
 def run_one(path: Path) -> None:

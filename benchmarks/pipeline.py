@@ -1,20 +1,13 @@
-"""Our two pipelines beside every way that we know to write them, on the same records.
+"""Our two pipelines beside the document's and the tutorial's, on the same records.
 
     python3 course.py bench pipeline            # 64 x 64, then resized to 224
     python3 course.py bench pipeline --quick    # a few batches, at 64 x 64 only
-    python3 course.py bench pipeline --grow     # 1, 4 and 16 times the data
-    python3 course.py bench pipeline --rivals   # beside OpenCV, grain, torch as well
 
   our queue       helpers.records.image_label_queue, driven by running_queues
-  one-thread ops  the same in a session whose ops take one thread each
   our dataset     helpers.records.image_label_dataset
   document queue  one reader, one record at a time, decode, shuffle_batch
   tutorial        tf.data: parse and decode one by one with AUTOTUNE, then batch
-  batch map_fn    tf.data: batch first, parse_example, decode in a map_fn
   limit           TensorFlow's decoder alone on pictures in memory: no records
-
-With --rivals, or once they are installed, also those of `peers/libraries.py`: OpenCV's
-decoder as the limit, grain, torch.
 
 All shuffle with a buffer of 1000 and return float32 in [-1, 1] by batches of 64.
 """
@@ -29,10 +22,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from benchmarks import rivals
 from benchmarks.results import Table
 from benchmarks.rounds import (
-    GROWTH,
     commands,
     compared,
     compete,
@@ -42,12 +33,11 @@ from benchmarks.rounds import (
 )
 
 BATCH, BUFFER, SIDE = 64, 1000, 64
-OURS = ("our queue", "one-thread ops", "our dataset")
+OURS = ("our queue", "our dataset")
 LIMIT = "limit"
 GOALS = [  # one contestant's speed as a part of another's
-    ("our queue", "document queue", 1.3), ("our queue", "our dataset", 0.8),
-    ("one-thread ops", "our dataset", 0.8), ("our dataset", "tutorial", 1.0),
-    ("our dataset", "batch map_fn", 1.0), ("our dataset", LIMIT, 0.8),
+    ("our queue", "document queue", 1.3), ("our dataset", "tutorial", 1.0),
+    ("our dataset", LIMIT, 0.75),
 ]
 
 
@@ -70,8 +60,8 @@ def write_data(prefix: Path, count: int) -> None:
     )
 
 
-def our_queue(prefix: str, size: int, **options: int) -> Iterator:
-    """Yields batches of labels; `options` are fields of the session's `ConfigProto`."""
+def our_queue(prefix: str, size: int) -> Iterator:
+    """Yields batches of labels."""
     from helpers import queues, records
 
     def build():
@@ -82,12 +72,7 @@ def our_queue(prefix: str, size: int, **options: int) -> Iterator:
             return images, labels
         return ahead(resized(images, size), labels)
 
-    yield from through_session(build, queues.running_queues, **options)
-
-
-def one_thread_ops(prefix: str, size: int) -> Iterator:
-    """Yields batches of labels."""
-    yield from our_queue(prefix, size, intra_op_parallelism_threads=1)
+    yield from through_session(build, queues.running_queues)
 
 
 def ahead(images, labels):
@@ -142,15 +127,14 @@ def document_queue(prefix: str, size: int) -> Iterator:
     yield from through_session(build, bare)
 
 
-def through_session(build: Callable, drive: Callable, **options: int) -> Iterator:
+def through_session(build: Callable, drive: Callable) -> Iterator:
     """Yields the labels of each batch of a graph."""
     import tensorflow as tf
     import tensorflow.compat.v1 as tf1
 
     with tf.Graph().as_default() as graph:
         images, labels = build()
-        session = tf1.Session(graph=graph, config=tf1.ConfigProto(**options))
-        with session, drive(session) as runner:
+        with tf1.Session(graph=graph) as session, drive(session) as runner:
             # The op of the pictures: they are made, and stay where they are. (Only
             # fetched ops are safe; one that others wait for is optimised away.)
             for found, _ in runner.steps([labels, images.op]):
@@ -180,24 +164,6 @@ def tutorial(prefix: str, size: int) -> Iterator:
     yield from through_dataset(
         rows.batch(BATCH, drop_remainder=True).prefetch(tf.data.AUTOTUNE), size
     )
-
-
-def batch_map_fn(prefix: str, size: int) -> Iterator:
-    """Yields batches of labels."""
-    import tensorflow as tf
-
-    def decode(contents):
-        image = tf.io.decode_jpeg(contents, channels=3)
-        return tf.ensure_shape(image, [SIDE, SIDE, 3])
-
-    def parse(rows):
-        fields = tf.io.parse_example(rows, features())
-        images = tf.map_fn(decode, fields["image"], fn_output_signature=tf.uint8)
-        return (tf.cast(images, tf.float32) - 127.5) / 127.5, fields["label"]
-
-    batches = shuffled(prefix).batch(BATCH, drop_remainder=True)
-    batches = batches.map(parse, tf.data.AUTOTUNE)
-    yield from through_dataset(batches.prefetch(tf.data.AUTOTUNE), size)
 
 
 def limit(prefix: str, size: int) -> Iterator:
@@ -259,10 +225,8 @@ def features() -> dict:
 
 
 CONTESTANTS = {
-    "our queue": our_queue, "one-thread ops": one_thread_ops,
-    "our dataset": our_dataset,
-    "document queue": document_queue, "tutorial": tutorial,
-    "batch map_fn": batch_map_fn, LIMIT: limit,
+    "our queue": our_queue, "our dataset": our_dataset,
+    "document queue": document_queue, "tutorial": tutorial, LIMIT: limit,
 }
 
 
@@ -277,10 +241,6 @@ def main(arguments: list[str]) -> list[Table]:
     parser.add_argument("--batches", type=int, default=300)
     parser.add_argument("--sizes", type=int, nargs="+", default=[SIDE, 224])
     parser.add_argument("--records", type=int, default=20_000)
-    parser.add_argument("--grow", action="store_true",
-                        help="all records once, of 1, 4 and 16 times a quarter of them")
-    parser.add_argument("--rivals", action="store_true",
-                        help="install OpenCV, grain and torch for this first")
     parser.add_argument("--prefix", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
@@ -292,13 +252,7 @@ def main(arguments: list[str]) -> list[Table]:
     if options.quick:
         options.rounds, options.batches, options.sizes = 1, 2, [SIDE]
         options.records = 2_000
-    if options.rivals:
-        rivals.install()
-    if not options.grow:
-        return tables_of(options, options.records, options.batches, options.sizes)
-    counts = [options.records // 4 * factor for factor in GROWTH]
-    return [table for count in counts
-            for table in tables_of(options, count, count // BATCH, [SIDE])]
+    return tables_of(options, options.records, options.batches, options.sizes)
 
 
 def tables_of(options: argparse.Namespace, count: int, batches: int, sizes: list[int]):
@@ -311,9 +265,6 @@ def tables_of(options: argparse.Namespace, count: int, batches: int, sizes: list
             arguments = ["--batches", max(1, batches * SIDE // size)]
             ways = commands("benchmarks.pipeline", CONTESTANTS,
                             ["--prefix", prefix, "--sizes", size, *arguments])
-            if options.rivals or not options.quick:
-                ways |= rivals.contestants(
-                    rivals.PIPELINE, ["--folder", folder, "--size", size, *arguments])
             results = compete(ways, options.rounds, quick=options.quick)
             title = f"{count:,} pictures of {SIDE}, used at {size}"
             notes = [verdict(results, *goal) for goal in GOALS]

@@ -21,7 +21,6 @@ from typing import NamedTuple
 from benchmarks.results import Table
 
 ROOT = Path(__file__).resolve().parent.parent
-GROWTH = (1, 4, 16)  # times the data, with --grow
 
 
 class Result(NamedTuple):
@@ -49,12 +48,11 @@ def options_of(name: str, contestants: Iterable[str] = ()) -> argparse.ArgumentP
 
 
 def commands(
-    module: str, names: Iterable[str], arguments: Sequence[str],
-    python: str | Path = sys.executable,
+    module: str, names: Iterable[str], arguments: Sequence[str]
 ) -> dict[str, list[str]]:
     """Returns `python -m MODULE --one NAME ARGUMENTS` for each name."""
     return {
-        name: [str(python), "-m", module, "--one", name, *map(str, arguments)]
+        name: [sys.executable, "-m", module, "--one", name, *map(str, arguments)]
         for name in names
     }
 
@@ -144,7 +142,7 @@ def peak_mb() -> float:
 
 def compared(
     title: str, results: dict[str, list[Result]], ours: Sequence[str], *,
-    unit: str = "picture", limit: str = "", notes: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> Table:
     """Returns a table of rates, with their ratios to the best rival and the limit.
 
@@ -154,27 +152,18 @@ def compared(
     Args:
       title: says what was done, and on what.
       results: as `compete` returns them.
-      ours: names that are no rivals.
-      unit: what the rates count, one of it.
-      limit: what nobody can be faster than; the best of the contestants whose names
-        begin with `limit` where none is named.
+      ours: names that are no rivals; nor is `limit`, which nobody can pass.
       notes: lines below the table.
     """
-    plural = unit if unit.isupper() else f"{unit}s"
     middle = {name: medians(rounds) for name, rounds in results.items()}
-    limits = [name for name in results if name.startswith("limit")]
-    rivals = [name for name in results if name not in (*ours, *limits)]
-
-    def fastest(names: Iterable[str]) -> str:
-        return max(names, key=lambda name: middle[name].rate)
-
-    best, bound = fastest(rivals), limit or fastest(limits)
+    rivals = [name for name in results if name not in (*ours, "limit")]
+    best = max(rivals, key=lambda name: middle[name].rate)
     rows = {
         name: {
-            f"{plural}/s": one.rate,
+            "pictures/s": one.rate,
             "to best rival": statistics.median(ratios(results[name], results[best])),
-            "to limit": statistics.median(ratios(results[name], results[bound])),
-            f"core us/{unit}": one.core_us, "peak MB": one.peak_mb,
+            "to limit": statistics.median(ratios(results[name], results["limit"])),
+            "core us/picture": one.core_us, "peak MB": one.peak_mb,
         }
         for name, one in middle.items()
     }

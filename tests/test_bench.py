@@ -4,12 +4,11 @@ import json
 import math
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import results, rivals, rounds, towers
+from benchmarks import results, rounds, towers
 from helpers.files import ROOT
 
 
@@ -67,8 +66,8 @@ def test_names_are_run_in_turn_with_their_options(monkeypatch, tmp_path, capsys)
     assert bench.main(["--quick"]) == 0
     assert calls == [(name, ["--quick"]) for name in bench.NAMES]
     calls.clear()
-    bench.main(["pipeline", "--grow", "--help"])
-    assert calls == [("pipeline", ["--grow", "--help"])]
+    bench.main(["pipeline", "--rounds", "--help"])
+    assert calls == [("pipeline", ["--rounds", "--help"])]
 
 
 def contestant(file, *rates):
@@ -101,20 +100,6 @@ def test_medians_of_rounds_and_ratios(tmp_path):
     assert lines[0] == "title"
     assert lines[2].split() == ["ours", "6.00", "0.33", "0.50", "2.00", "3.00"]
     assert lines[-1] == "ours / limit: 0.50, rounds 0.08 to 0.67; goal 0.6: NOT MET"
-
-
-def test_rivals_that_cannot_be_installed_are_named(tmp_path, monkeypatch, capsys):
-    assert rivals.contestants(rivals.PIPELINE, []) == {} or rivals.python().exists()
-    monkeypatch.setattr(rivals, "python", lambda: Path(sys.executable))
-    wanted = tmp_path / "requirements.txt"
-    wanted.write_text(f"# a comment\n{tmp_path.as_posix()}/none.whl  # and another\n")
-    rivals.install(wanted)
-    [line] = capsys.readouterr().out.splitlines()[-1:]
-    assert "none.whl: skipped, it cannot be installed: ERROR" in line
-    assert rivals.contestants(rivals.PIPELINE, []) == {}
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "limit OpenCV: skipped, .venv-rivals has no cv2"
-    assert len(lines) == len(rivals.PIPELINE)
 
 
 def test_peak_memory_is_this_process_own():

@@ -5,7 +5,6 @@ python3 course.py test unit notebooks        # some: `tests` is `unit` and `faul
 python3 course.py test quick                 # no browser, one lesson: minutes
 python3 course.py test pythons               # all lessons under 3.10 to 3.13
 python3 course.py test checks                # wrong answers made by rules: an hour
-python3 course.py test soak --minutes 60     # hours of everything at random
 """
 
 import argparse
@@ -22,13 +21,12 @@ PYTEST = [
     "--max-worker-restart", "0", "--durations=15",
 ]
 # More than there are cores, as tests wait for threads, processes and servers.
-WORKERS = ["-n", "4", "-p", "tools.cores_plugin"]
+WORKERS = ["-n", "4"]
 TESTS = [*PYTEST, *WORKERS, "tests", "--ignore", "tests/test_bench.py"]
 UNIT = [*TESTS, "--ignore", "tests/faults"]
 NBVAL = [  # lessons compute more than they wait: one for each core of two
-    *PYTEST, "-n", "2", "-p", "tools.cores_plugin", "--nbval", "-p",
-    "tools.nbval_plugin", "--nbval-current-env", "--nbval-cell-timeout", "300",
-    "--timeout", "600",
+    *PYTEST, "-n", "2", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
+    "--nbval-cell-timeout", "300", "--timeout", "600",
 ]
 PARTS = {
     "lint": ["-m", "ruff", "check", "."],
@@ -45,15 +43,14 @@ PARTS = {
     "notebooks": [*NBVAL, "notebooks"],
     "mutants": ["-m", "tools.mutants", "--sample", "2"],
 }
-# Not run by a plain `test`: a half of `tests`, the short cut, and what takes hours.
+# Not run by a plain `test`: a half of `tests`, the short cut, and what takes an hour.
 MORE = {
     "unit": UNIT,
     "faults": [*PYTEST, *WORKERS, "tests/faults"],
     "quick": [*UNIT, "-m", "not slow"],
-    "lesson": [*NBVAL, "notebooks/01_variable_scope.ipynb"],
+    "lesson": [*NBVAL, "notebooks/01a_variable_scope.ipynb"],
     "pythons": ["-m", "tools.pythons"],
     "checks": ["-m", "tools.mutants"],
-    "soak": ["-m", "tools.soak"],
 }
 QUICK = ["lint", "imports", "types", "spelling", "quick", "lesson"]
 
@@ -64,7 +61,7 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help=" ".join([*PARTS, *MORE]))
-    if arguments[:1] and arguments[0] in ("pythons", "checks", "soak"):
+    if arguments[:1] and arguments[0] in ("pythons", "checks"):
         name, *own = arguments  # they read the rest of the line themselves
         return run({name: [*MORE[name], *own]})
     options, rest = parser.parse_known_args(arguments)
