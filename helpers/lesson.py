@@ -21,7 +21,7 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
     """Imports TensorFlow quietly, seeds every generator, sets the figure style.
 
     Args:
-      name: the notebook's name without its ending, such as `01_variable_scope`.
+      name: the notebook's name without its ending, such as `01a_variable_scope`.
       seed: for Python, NumPy and TensorFlow's eager mode. A `tf.Graph` has a seed
         of its own: call `tf1.set_random_seed` inside it.
 

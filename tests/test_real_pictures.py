@@ -230,7 +230,7 @@ def test_a_value_is_a_literal_or_the_text(text, value):
 @pytest.mark.parametrize(("arguments", "line"), [
     (["06", "-p", "EPOCH", "3"],
      "06_vgg.ipynb: no parameter EPOCH; there are SOURCE EPOCHS NEW_STEPS"),
-    (["01", "-p", "SOURCE", "x"], "01_variable_scope.ipynb: no parameter SOURCE; "),
+    (["01a", "-p", "SOURCE", "x"], "01a_variable_scope.ipynb: no parameter SOURCE; "),
     (["06", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "a name comes twice"),
     (["06", "-p", "EPOCHS"], "expected 2 arguments"),
 ])

@@ -18,7 +18,7 @@ class Exercise(NamedTuple):
     """One exercise of a lesson.
 
     Attributes:
-      lesson: for example `01_variable_scope`.
+      lesson: for example `01a_variable_scope`.
       title: for example `Exercise 1: siamese`.
       name: of the function or class to write.
       check: the name of its check in `helpers.checks.lesson_NN`.

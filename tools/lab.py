@@ -20,7 +20,7 @@ OPTIONS = [
     "--LabApp.news_url=",
     f"--LabApp.extra_labextensions_path={EXTENSION}",
 ]
-FIRST = "notebooks/01_variable_scope.ipynb"
+FIRST = "notebooks/01a_variable_scope.ipynb"
 
 
 def main(arguments: list[str]) -> None:

@@ -1,0 +1,93 @@
+"""The check of lesson 01a: two calls, one set of weights."""
+
+import contextlib
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.checks.report import answering, close, drawn, exercise, shown
+
+# Two scopes of the caller, each entered twice: to create, then to find.
+VISITS = [("one", False), ("two", False), ("one", True), ("two", tf1.AUTO_REUSE)]
+
+
+@exercise(
+    "Exercise 1: siamese",
+    "look at the end of `A layer called twice, again`: one graph with a shared layer "
+    "calls it twice, the second time inside the idiom for another mode.",
+    'begin with `a = layers.fully_connected_layer(left, units, name="embed")`; open '
+    "`with tf1.variable_scope(tf1.get_variable_scope(), reuse=True):` for the second "
+    "call. What is left: square a - b, and sum over the units, axis 1.",
+)
+def check_siamese(attempt):
+    """Compares values and gradients with NumPy, and counts variables in four calls.
+
+    Args:
+      attempt: `(left, right, units)` to the squared distance `[batch]`.
+    """
+    for left, right, units, around in drawn(_pictures, how_many=12):
+        with tf.Graph().as_default() as graph:
+            feed = {tf1.placeholder(tf.float32, [None, left.shape[1]]): left,
+                    tf1.placeholder(tf.float32, [None, left.shape[1]]): right}
+            layers, built = {}, []
+            for scope, mode in VISITS:
+                case = f"in scope {'/'.join([*around, scope])}, reuse={mode}"
+                before = tf1.global_variables()
+                with _opened([*around, scope], mode) as here:
+                    distance = attempt(*feed, units)
+                    after = here.reuse
+                yield ("returns a float32 tensor", isinstance(distance, tf.Tensor)
+                       and distance.dtype == tf.float32, f"it returned {distance!r}.")
+                new = tf1.global_variables()[len(before):]
+                yield ("one layer `embed` for each scope of the caller",
+                       _named(new, [*around, scope]) if not mode else not new,
+                       f"{case}: it made {[v.op.name for v in new]}; a scope that is "
+                       "new gets embed/kernel and embed/bias, one that is known none.")
+                yield ("leaves the mode as it was", after == mode,
+                       f"{case}: afterwards reuse is {after}.")
+                bias, kernel = layers.setdefault(
+                    scope, sorted(new, key=lambda v: v.op.name))
+                with answering(case):
+                    built.append([distance, *tf.gradients(distance, [kernel, *feed])])
+            size = left.shape[1], units
+            weights = {scope: np.random.default_rng(n).normal(size=size)
+                       for n, scope in enumerate(layers)}
+            with answering(), tf1.Session(graph=graph) as session:
+                for scope, (bias, kernel) in layers.items():
+                    bias.load(np.linspace(-2.0, 1.0, units), session)
+                    kernel.load(weights[scope], session)
+                values = session.run(built, feed)
+        for (scope, _), (found, *slopes) in zip(VISITS, values, strict=True):
+            kernel, apart = weights[scope], left - right
+            due = ((apart @ kernel) ** 2).sum(axis=1)
+            yield ("equals NumPy's squared distance", close(found, due, 1e-4, 1e-4),
+                   f"left {left.tolist()}, right {right.tolist()}, kernel "
+                   f"{kernel.round(2).tolist()}: {shown(due, found)}.")
+            pull = 2 * apart @ kernel @ kernel.T
+            due = [2 * apart.T @ apart @ kernel, pull, -pull]
+            yield ("its gradients are those of the distance",
+                   all(map(lambda a, b: close(a, b, 1e-3, 1e-3), slopes, due)),
+                   f"left {left.tolist()}, right {right.tolist()}, the kernel's: "
+                   f"{shown(due[0], slopes[0])}.")
+
+
+def _pictures(rng, size):
+    batch, values, units = (int(n) for n in rng.integers(1, 2 + size // 2, 3))
+    left, right = rng.integers(-2, 3, [2, batch, values]).astype(np.float32)
+    return left, left if size % 5 == 4 else right, units, ["a", "b"][: size % 3]
+
+
+@contextlib.contextmanager
+def _opened(names, mode):
+    with contextlib.ExitStack() as stack:
+        for name in names[:-1]:
+            stack.enter_context(tf1.variable_scope(name))
+        yield stack.enter_context(tf1.variable_scope(names[-1], reuse=mode))
+
+
+def _named(variables, scopes) -> bool:
+    names = sorted(v.op.name for v in variables)
+    ends = [name.split("/")[-2:] for name in names]
+    return (ends == [["embed", "bias"], ["embed", "kernel"]]
+            and all(name.startswith("/".join(scopes) + "/") for name in names))

@@ -1,0 +1,93 @@
+"""The check of lesson 01b: who else reads the scope."""
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.checks.report import answering, close, drawn, exercise, shown
+
+MODES = [False, True, tf1.AUTO_REUSE]
+
+
+@exercise(
+    "Exercise 1: minimize_anywhere",
+    "look at `Two optimizers, one slot`: which mode may both create and return, and "
+    "what kept the two optimizers from having a slot each?",
+    "open `with tf1.variable_scope(name, reuse=tf1.AUTO_REUSE):`. What is left: "
+    "minimize inside it, and return what minimize returns.",
+)
+def check_minimize_anywhere(attempt):
+    """Trains with two optimizers in turn, and compares with NumPy.
+
+    Args:
+      attempt: `(optimizer, loss, name)` to the train op.
+    """
+    for kind, rate, mode, names, pulls, inside in drawn(_training, how_many=18):
+        case = f"{kind} at {rate}, reuse={mode}, names {names}"
+        with tf.Graph().as_default() as graph:
+            weights = [tf1.get_variable(f"w_{n}", [len(pull)], trainable=n < 2,
+                                        initializer=tf1.ones_initializer())
+                       for n, pull in enumerate(pulls)]
+            trains = []
+            for name in names:
+                known = tf1.global_variables()
+                with tf1.variable_scope(inside or tf1.get_variable_scope(),
+                                        reuse=mode) as scope, answering(case):
+                    loss = sum(tf.reduce_sum(w**2 * pull)
+                               for w, pull in zip(weights, pulls, strict=True))
+                    trains.append(attempt(_optimizer(kind, rate), loss, name))
+                    after = scope.reuse
+                yield ("returns an op", isinstance(trains[-1], tf.Operation),
+                       f"{case}: it returned {trains[-1]!r}.")
+                yield ("leaves the mode as it was", after == mode,
+                       f"{case}: afterwards reuse is {after}.")
+                own = [v.op.name for v in tf1.global_variables()[len(known):]]
+                yield ("an optimizer's own variables lie in the scope of its name",
+                       all(name in v.split("/") for v in own),
+                       f"{case}: `{name}` made {own}.")
+            due = _by_hand(kind, rate, pulls, len(names))
+            with answering(case), tf1.Session(graph=graph) as session:
+                session.run(tf1.global_variables_initializer())
+                for step in range(6):
+                    session.run(trains[step % len(trains)])
+                found = np.concatenate(session.run(weights))
+        yield ("trains as NumPy does, each optimizer with a memory of its own",
+               close(found, due, 1e-4, 1e-5),
+               f"{case}, after six steps in turn: {shown(due, found)}.")
+
+
+def _training(rng, size):
+    """Draws optimizer, mode and names; the third weight is not trainable."""
+    kind = ["descent", "momentum", "Adam"][size % 3]
+    names = [f"{word}_{rng.integers(9)}" for word in ("eyes", "words")[: 1 + size // 9]]
+    pulls = [rng.integers(-2, 3, 1 + rng.integers(3)).astype(np.float32)
+             for _ in range(1 + size % 4)]
+    pulls[0][0] = 1.0
+    return (kind, float(rng.choice([0.01, 0.02, 0.05])), MODES[size // 3 % 3], names,
+            pulls, "model" if size % 2 else None)
+
+
+def _optimizer(kind, rate):
+    return {"descent": lambda: tf1.train.GradientDescentOptimizer(rate),
+            "momentum": lambda: tf1.train.MomentumOptimizer(rate, 0.9),
+            "Adam": lambda: tf1.train.AdamOptimizer(rate)}[kind]()
+
+
+def _by_hand(kind, rate, pulls, optimizers):
+    """Six steps in turn, each optimizer with its own moments m and v and count t."""
+    moves = np.concatenate([np.full(len(p), n < 2) for n, p in enumerate(pulls)])
+    pull, w = np.concatenate(pulls), np.ones(len(moves))
+    m, v = np.zeros([2, optimizers, len(w)])
+    for step in range(6):
+        mine, t, slope = step % optimizers, step // optimizers + 1, 2 * w * pull
+        if kind == "descent":
+            w -= rate * slope * moves
+        elif kind == "momentum":
+            m[mine] = 0.9 * m[mine] + slope
+            w -= rate * m[mine] * moves
+        else:
+            m[mine] = 0.9 * m[mine] + 0.1 * slope
+            v[mine] = 0.999 * v[mine] + 0.001 * slope**2
+            rate_now = rate * np.sqrt(1 - 0.999**t) / (1 - 0.9**t)
+            w -= rate_now * m[mine] / (np.sqrt(v[mine]) + 1e-8) * moves
+    return w
