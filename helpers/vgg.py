@@ -123,6 +123,42 @@ def vgg_net(
     return fully_connected_layer(outgoing, num_classes, name="fc8")
 
 
+def keras_vgg(
+    configuration: str,
+    num_classes: int,
+    base_width: int,
+    size: int = 64,
+    keep_prob: float = 0.9,
+) -> tf.keras.Sequential:
+    """Returns the same net in Keras: equal shapes, in the same order.
+
+    Taught in lesson 06b, 'The same thing today'.
+
+    Args:
+      configuration: a key of `CONFIGURATIONS`.
+      num_classes: logits per picture.
+      base_width: kernels in block 1.
+      size: rows and columns of the RGB pictures.
+      keep_prob: share of the outputs of fc6 and fc7 that dropout keeps.
+    """
+    net = [tf.keras.layers.Input([size, size, 3])]
+    for kernel_sizes, width in _blocks(configuration, base_width):
+        for kernel_size in kernel_sizes:
+            net.append(tf.keras.layers.Conv2D(
+                width, kernel_size, padding="same", activation="relu",
+                kernel_initializer="he_normal",
+            ))
+        net.append(tf.keras.layers.MaxPool2D())
+    net.append(tf.keras.layers.Flatten())
+    for _ in ("fc6", "fc7"):
+        net.append(tf.keras.layers.Dense(
+            FC_WIDTH * base_width, "relu", kernel_initializer="he_normal"
+        ))
+        net.append(tf.keras.layers.Dropout(1 - keep_prob))
+    net.append(tf.keras.layers.Dense(num_classes))
+    return tf.keras.Sequential(net)
+
+
 def layer_table(
     configuration: str = "E",
     image_size: int = 224,

@@ -13,7 +13,6 @@ import pytest
 import helpers
 from helpers import files
 from helpers.datasets import (
-    archives,
     digits,
     get_tin_id_maps,
     grab_mnist,
@@ -221,14 +220,3 @@ def test_no_pickle_is_loaded(data, monkeypatch):
     assert not (data / "mnist-download").exists()
     for path in Path(helpers.__file__).parent.rglob("*.py"):
         assert not re.search(r"import pickle|allow_pickle=True", path.read_text())
-
-
-def test_unpacking_makes_a_whole_folder(tmp_path):
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
-        file.mkdir("one")
-        file.writestr("one/two/three.txt", "drei")
-        file.writestr("vier", "vier")
-    folder = archives.unpack_zip(tmp_path / "a.zip", tmp_path / "out")
-    assert (folder / "one" / "two" / "three.txt").read_text() == "drei"
-    found = {p.name for p in folder.rglob("*") if p.is_file()}
-    assert found == {"three.txt", "vier", "manifest.json"}

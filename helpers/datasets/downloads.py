@@ -1,10 +1,13 @@
-"""Fetching one file: whole and of the right hash, or one line that says why not."""
+"""Fetching one file: whole and of the right hash, or one line that says why not.
+
+pooch keeps what was fetched and compares the hash. What it lacks is here: a download
+goes on where it broke, and has a time limit whatever the server does.
+"""
 
 import contextlib
 import dataclasses
 import hashlib
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +16,8 @@ import requests
 import urllib3
 from tqdm import tqdm
 
-from helpers.datasets.deadline import Deadline
 from helpers.errors import DataError
-from helpers.files import ROOT, data_folder, whole_file
+from helpers.files import ROOT, data_folder
 
 RETRIES = 2  # after a dropped connection or a server's own error, never after a 404
 PAUSE_SECONDS = 1.0  # before the first retry, twice as long before the next
@@ -40,7 +42,7 @@ class Download:
       size: bytes.
       digest: algorithm and hexadecimal digits, as in "sha256:731c5a...".
       offline: the call that needs no network, for the error message.
-      deadline: seconds for all tries together, whatever the server does.
+      deadline: seconds for all tries together.
       timeout: seconds to connect, and seconds to hear anything.
     """
 
@@ -55,25 +57,30 @@ class Download:
     def fetch(self) -> Path:
         """Returns the file, from `data/downloads/` if it is there with the right hash.
 
-        A dropped connection is taken up where it broke. The file gets its name after
-        its hash was compared, so two processes may fetch it at once.
-
         Raises:
           DataError: names the file, the cause and the call that needs no network.
         """
-        path = data_folder() / "downloads" / self.name
-        try:
-            if path.is_file() and self.is_right(path):
-                return path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            free = shutil.disk_usage(path.parent).free
-            if free < self.size:
-                raise self._error(f"it needs {self.size:,} bytes, {free:,} are free")
-            with whole_file(path) as temporary:
-                self._fetch_from_any(temporary)
-        except OSError as error:
-            raise self._error(f"{path.parent}: {error.strerror or error}") from error
-        return path
+        import pooch
+
+        pooch.get_logger().setLevel("WARNING")
+        folder = data_folder() / "downloads"
+        causes: list[str] = []
+        get = _Resuming(self.name, self.size, self.deadline, self.timeout)
+        for url in self.urls:
+            try:
+                return Path(pooch.retrieve(
+                    url, self.digest, self.name, folder, downloader=get
+                ))
+            except _Failed as failure:
+                causes.append(f"{url}: {failure}")
+            except ValueError:  # pooch's, of a hash
+                causes.append(f"{url}: another file came: its hash is not the one we "
+                              "know")
+            except OSError as error:
+                causes.append(f"{folder}: {error.strerror or error}")
+        raise DataError(
+            f"{self.name}: {'; '.join(causes)}. {self.offline} needs no network"
+        )
 
     def found_in(self, source: str | os.PathLike) -> Path:
         """Returns the file: fetched for `"download"`, else from the folder `source`.
@@ -91,88 +98,17 @@ class Download:
                 f'{path}: there is no such file. Put it there, use "download", or '
                 f"{self.offline}"
             )
-        if not self.is_right(path):
+        algorithm, wanted = self.digest.split(":")
+        with open(path, "rb") as file:
+            found = hashlib.new(algorithm)
+            while block := file.read(1 << 20):
+                found.update(block)
+        if found.hexdigest() != wanted:
             raise DataError(
                 f"{path}: its hash is not the one we know: it is damaged or another "
                 'file. Copy it again, or use "download"'
             )
         return path
-
-    def _fetch_from_any(self, temporary: Path) -> None:
-        causes = []
-        with Deadline(self.deadline) as deadline:
-            for url in self.urls:
-                try:
-                    temporary.write_bytes(b"")
-                    self._fetch_from(url, temporary, deadline)
-                    return
-                except _Failed as failure:
-                    causes.append(f"{url}: {failure}")
-                    last = failure
-        raise self._error("; ".join(causes)) from last
-
-    def _fetch_from(self, url: str, temporary: Path, deadline: Deadline) -> None:
-        for attempt in range(RETRIES + 1):
-            try:
-                self._append(url, temporary, deadline)
-                break
-            except _Failed as failure:
-                _check_time(deadline)  # a connection that was shut looks dropped
-                if attempt == RETRIES or not isinstance(failure, _Dropped):
-                    raise
-                time.sleep(min(PAUSE_SECONDS * 2**attempt, deadline.left()))
-        if not self.is_right(temporary):
-            raise _Failed("another file came: its hash is not the one we know")
-
-    def _append(self, url: str, temporary: Path, deadline: Deadline) -> None:
-        """Adds to the file what is still missing of it."""
-        have = temporary.stat().st_size
-        headers = {"Accept-Encoding": "identity"}
-        if have:
-            headers["Range"] = f"bytes={have}-"
-        left = _check_time(deadline)
-        timeout = min(self.timeout[0], left), min(self.timeout[1], left)
-        with contextlib.ExitStack() as open_:
-            session = open_.enter_context(deadline.session())
-            with _network_failures(timeout):
-                response = session.get(
-                    url, headers=headers, stream=True, timeout=timeout
-                )
-            open_.enter_context(response)
-            if not _continues(response, have):
-                have = 0
-            _check_answer(response, self.size - have)
-            with (
-                open(temporary, "ab" if have else "wb") as file,
-                tqdm(
-                    desc=self.name,
-                    total=self.size,
-                    initial=have,
-                    unit="B",
-                    unit_scale=True,
-                ) as bar,
-            ):
-                while block := _next_block(response, timeout):
-                    _check_time(deadline)
-                    have += len(block)
-                    if have > self.size:
-                        raise _Failed(f"it is longer than {self.size:,} bytes")
-                    file.write(block)
-                    bar.update(len(block))
-        if have < self.size:
-            raise _Dropped(f"the connection was dropped after {have:,} bytes")
-
-    def is_right(self, path: Path) -> bool:
-        """Returns whether a file has the hash that we know."""
-        algorithm, wanted = self.digest.split(":")
-        digest = hashlib.new(algorithm)
-        with open(path, "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-        return digest.hexdigest() == wanted
-
-    def _error(self, cause: str) -> DataError:
-        return DataError(f"{self.name}: {cause}. {self.offline} needs no network")
 
 
 def fetch_bytes(
@@ -193,83 +129,123 @@ def fetch_bytes(
     Raises:
       DataError: names the address and the cause.
     """
-    with Deadline(deadline) as clock:
-        for attempt in range(RETRIES + 1):
-            try:
-                return _whole_answer(url, most, clock, timeout)
-            except _Failed as failure:
-                last = failure
-                if not clock.left() or not isinstance(failure, _Dropped):
-                    break
-                if attempt < RETRIES:
-                    time.sleep(min(PAUSE_SECONDS * 2**attempt, clock.left()))
-        cause = last if clock.left() else f"not finished after {deadline:g} s"
-    raise DataError(f"{url}: {cause}") from last
+    clock = _Clock(deadline, timeout)
 
-
-def _whole_answer(url: str, most: int, deadline: Deadline, timeout) -> bytes:
-    """Returns all that comes from an address, if it is as much as was announced."""
-    left = _check_time(deadline)
-    timeout = min(timeout[0], left), min(timeout[1], left)
-    headers = {"Accept-Encoding": "identity"}
-    contents = bytearray()
-    with contextlib.ExitStack() as open_:
-        session = open_.enter_context(deadline.session())
-        with _network_failures(timeout):
-            response = session.get(url, headers=headers, stream=True, timeout=timeout)
-        open_.enter_context(response)
-        _check_status(response)
-        while block := _next_block(response, timeout):
-            _check_time(deadline)
-            contents += block
-            if len(contents) > most:
-                raise _Failed(f"it is longer than {most:,} bytes")
-        announced = response.headers.get("Content-Length", "")
+    def whole() -> bytes:
+        contents = bytearray()
+        with _answer(url, 0, clock) as response:
+            for block in _blocks(response, clock):
+                contents += block
+                if len(contents) > most:
+                    raise _Failed(f"it is longer than {most:,} bytes")
+            announced = response.headers.get("Content-Length", "")
         if announced.isdecimal() and len(contents) < int(announced):
             raise _Dropped(f"the connection was dropped after {len(contents):,} bytes")
-    return bytes(contents)
+        return bytes(contents)
+
+    try:
+        return _with_retries(whole, clock)
+    except _Failed as failure:
+        raise DataError(f"{url}: {failure}") from failure
 
 
-def _check_time(deadline: Deadline) -> float:
-    """Returns the seconds that are left; raises `_Failed` where there are none."""
-    if not deadline.left():
-        raise _Failed(f"not finished after {deadline.seconds:g} s")
-    return deadline.left() or 0.001  # a timeout of nothing would mean none
+class _Clock:
+    """How long a conversation may take, and a wait in it."""
+
+    def __init__(self, seconds: float, timeout: tuple[float, float]):
+        self.seconds, self.timeout = seconds, timeout
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Returns the seconds that are left; raises `_Failed` where there are none."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise _Failed(f"not finished after {self.seconds:g} s")
+        return left
 
 
-def _continues(response: requests.Response, have: int) -> bool:
-    """Returns whether the server sends the rest, and not all from the start."""
-    start = response.headers.get("Content-Range", "")
-    return response.status_code == 206 and start.startswith(f"bytes {have}-")
+class _Resuming:
+    """A downloader for pooch: what a dropped connection brought is kept."""
+
+    def __init__(self, name: str, size: int, deadline: float, timeout):
+        self._name, self._size = name, size
+        self._clock = _Clock(deadline, timeout)
+
+    def __call__(self, url: str, output_file: str, _pooch: object) -> None:
+        """Fetches an address into a file, which pooch then compares and renames."""
+        Path(output_file).write_bytes(b"")
+        _with_retries(lambda: self._append(url, Path(output_file)), self._clock)
+
+    def _append(self, url: str, path: Path) -> None:
+        """Adds to the file what is still missing of it."""
+        have = path.stat().st_size
+        with _answer(url, have, self._clock) as response:
+            if response.status_code == 200:
+                have = 0  # the server begins anew
+            announced = response.headers.get("Content-Length")
+            if announced not in (None, str(self._size - have)):
+                raise _Failed(f"{announced} bytes are announced, "
+                              f"{self._size - have:,} are missing")
+            with (
+                open(path, "ab" if have else "wb") as file,
+                tqdm(desc=self._name, total=self._size, initial=have, unit="B",
+                     unit_scale=True) as bar,
+            ):
+                for block in _blocks(response, self._clock):
+                    have += file.write(block)
+                    bar.update(len(block))
+                    if have > self._size:
+                        raise _Failed(f"it is longer than {self._size:,} bytes")
+        if have < self._size:
+            raise _Dropped(f"the connection was dropped after {have:,} bytes")
 
 
-def _check_answer(response: requests.Response, missing: int) -> None:
-    """Raises `_Failed` where the headers show that the file is not what comes."""
-    _check_status(response)
-    announced = response.headers.get("Content-Length")
-    if announced is not None and announced != str(missing):
-        raise _Failed(f"{announced} bytes are announced, {missing:,} are missing")
-
-
-def _check_status(response: requests.Response) -> None:
-    """Raises `_Failed` where the server answers with anything but a file."""
-    status = response.status_code
-    if status >= 500:
-        raise _Dropped(f"HTTP {status} {response.reason}")
-    if status not in (200, 206):
-        raise _Failed(f"HTTP {status} {response.reason}")
-    if response.headers.get("Content-Type", "").startswith("text/html"):
-        raise _Failed("a web page came in its place (a login page of the network?)")
-
-
-def _next_block(response: requests.Response, timeout) -> bytes:
-    """Returns what has arrived, without waiting for a full block; b"" at the end."""
-    with _network_failures(timeout):
-        return response.raw.read1(BLOCK)
+def _with_retries(fetch, clock: _Clock):
+    for attempt in range(RETRIES + 1):
+        try:
+            return fetch()
+        except _Dropped:
+            if attempt == RETRIES:
+                raise
+        time.sleep(min(PAUSE_SECONDS * 2**attempt, clock.left()))
 
 
 @contextlib.contextmanager
-def _network_failures(timeout) -> Iterator[None]:
+def _answer(url: str, have: int, clock: _Clock) -> Iterator[requests.Response]:
+    """Opens an address, from byte `have` on; raises where no file comes."""
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    timeout = tuple(min(seconds, clock.left()) for seconds in clock.timeout)
+    with _network_failures(clock):
+        response = requests.get(url, headers=headers, stream=True, timeout=timeout)
+    with response:
+        status, kind = response.status_code, response.headers.get("Content-Type", "")
+        start = response.headers.get("Content-Range", "")
+        if status >= 500:
+            raise _Dropped(f"HTTP {status} {response.reason}")
+        if status == 206 and not (have and start.startswith(f"bytes {have}-")):
+            raise _Failed("HTTP 206: a part came that was not asked for")
+        if status not in (200, 206):
+            raise _Failed(f"HTTP {status} {response.reason}")
+        if kind.startswith("text/html"):
+            raise _Failed("a web page came in its place (a login page of the network?)")
+        yield response
+
+
+def _blocks(response: requests.Response, clock: _Clock) -> Iterator[bytes]:
+    """Yields what has arrived, without waiting for full blocks, until the end."""
+    while True:
+        clock.left()
+        with _network_failures(clock):
+            block = response.raw.read1(BLOCK)
+        if not block:
+            return
+        yield block
+
+
+@contextlib.contextmanager
+def _network_failures(clock: _Clock) -> Iterator[None]:
     """Turns the exceptions of three libraries into `_Failed` and `_Dropped`."""
     errors = urllib3.exceptions
     try:
@@ -277,9 +253,10 @@ def _network_failures(timeout) -> Iterator[None]:
     except requests.exceptions.SSLError as error:
         raise _Failed("the server's certificate was not accepted") from error
     except requests.exceptions.ConnectTimeout as error:
-        raise _Failed(f"no connection within {timeout[0]:g} s") from error
+        raise _Failed(f"no connection within {clock.timeout[0]:g} s") from error
     except (requests.exceptions.Timeout, errors.TimeoutError) as error:
-        raise _Dropped(f"nothing came for {timeout[1]:g} s") from error
+        clock.left()
+        raise _Dropped(f"nothing came for {clock.timeout[1]:g} s") from error
     except requests.exceptions.ConnectionError as error:
         if isinstance(error.args[0], errors.MaxRetryError):
             raise _Failed("no connection (is there a network?)") from error

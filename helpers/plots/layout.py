@@ -1,7 +1,7 @@
 """Where the boxes of a layered drawing stand, and where its arrows pass between them.
 
-Rows and order come from igraph (Sugiyama's method). It knows nothing of the width of a
-box, so the places within a row are found here.
+Rows, order and places come from igraph (Sugiyama's method). It knows nothing of the
+width of a box, so each column is as wide as the widest.
 """
 
 from collections import defaultdict
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import igraph
 
-ROW, GAP, PASSAGE = 0.42, 0.22, 0.12  # inches: between rows, boxes; room of an arrow
-SWEEPS = 40
+ROW, GAP = 0.42, 0.22  # inches: between rows, boxes
 
 Edge = tuple[str, str]
 Key = str | tuple[str, str, int]  # a box, or where an edge passes a row
@@ -52,10 +51,7 @@ def layered(sizes: Mapping[str, tuple[float, float]], edges: Iterable[Edge]) -> 
     forward = _without_cycles(names, list(edges))
     row = _rows(names, forward)
     links = _links(row, forward)
-    rows = _ordered(row, links)
-    widths: dict[Key, float] = {name: width for name, (width, _) in sizes.items()}
-    x = _columns(rows, links, widths)
-    return _layout(rows, x, row, sizes)
+    return _layout(_columns(row, links), row, sizes)
 
 
 def _graph(names: list, edges: list[tuple]) -> igraph.Graph:
@@ -90,71 +86,34 @@ def _links(row: dict[str, int], forward: list[Edge]) -> list[tuple[Key, Key]]:
     return links
 
 
-def _ordered(row: dict[str, int], links: list[tuple[Key, Key]]) -> list[list[Key]]:
-    """Returns the rows from left to right, in igraph's order of few crossings."""
+def _columns(row: dict[str, int], links: list[tuple[Key, Key]]) -> dict[Key, float]:
+    """Returns igraph's place of each key in its row, in columns: few crossings."""
     keys: list[Key] = list(row)
     keys += dict.fromkeys(k for link in links for k in link if isinstance(k, tuple))
     layer = [row[key] if isinstance(key, str) else key[2] for key in keys]
-    found = _graph(keys, links).layout_sugiyama(layers=layer)
-    rows: list[list[Key]] = [[] for _ in range(1 + max(layer))]
-    for i in sorted(range(len(keys)), key=lambda i: found[i][0]):
-        rows[layer[i]].append(keys[i])
-    return rows
+    found = _graph(keys, links).layout_sugiyama(layers=layer, maxiter=500)
+    return {key: place for key, (place, _) in zip(keys, found, strict=True)}
 
 
-def _columns(
-    rows: list[list[Key]], links: list[tuple[Key, Key]], widths: dict[Key, float]
-) -> dict[Key, float]:
-    """Returns the x of each key: rows keep their order and move to their neighbours."""
-    near: dict[Key, list[Key]] = defaultdict(list)
-    for a, b in links:
-        near[a].append(b)
-        near[b].append(a)
-    x: dict[Key, float] = {}
-    offsets = []
-    for row in rows:
-        half = [widths.get(key, PASSAGE) / 2 for key in row]
-        offset = [0.0]
-        for left, right in zip(half, half[1:], strict=False):
-            offset.append(offset[-1] + left + right + GAP)
-        offsets.append(offset)
-        x |= {key: half[0] + place for key, place in zip(row, offset, strict=True)}
-    order = list(zip(rows, offsets, strict=True))
-    for sweep in range(SWEEPS):
-        for row, offset in order if sweep % 2 else order[::-1]:
-            wish = [sum(x[n] for n in near[k]) / len(near[k]) if near[k] else x[k]
-                    for k in row]
-            x |= zip(row, _settled(wish, offset), strict=True)
-    left = min(x[key] - widths.get(key, PASSAGE) / 2 for key in x)
-    return {key: place - left for key, place in x.items()}
+def _layout(x, row, sizes) -> Layout:
+    """Returns the layout with the rows one below the other, the columns side by side.
 
-
-def _settled(wish: list[float], offset: list[float]) -> list[float]:
-    """Returns the places nearest to those wished for that keep the order and the gaps.
-
-    Neighbours that touch move together (the pool-adjacent-violators algorithm).
+    All columns are as wide as the widest box.
     """
-    blocks: list[tuple[float, int]] = []
-    for target, place in zip(wish, offset, strict=True):
-        block = (target - place, 1)
-        while blocks and blocks[-1][0] > block[0]:
-            mean, count = blocks.pop()
-            total = mean * count + block[0] * block[1]
-            block = (total / (count + block[1]), count + block[1])
-        blocks.append(block)
-    moved = [mean for mean, count in blocks for _ in range(count)]
-    return [mean + place for mean, place in zip(moved, offset, strict=True)]
-
-
-def _layout(rows, x, row, sizes) -> Layout:
-    """Returns the layout with the rows one below the other."""
+    column = max(width for width, _ in sizes.values()) + GAP
+    rows = defaultdict(list)
+    for key in x:
+        rows[row[key] if isinstance(key, str) else key[2]].append(key)
+    left = min(x[key] * column - sizes[key][0] / 2 for key in sizes)
+    left = min(left, min(x.values()) * column)
     centre, passages, top = {}, {}, 0.0
-    for keys in rows:
-        tall = max((sizes[key][1] for key in keys if key in sizes), default=0.2)
-        for key in keys:
+    for number in sorted(rows):
+        tall = max((sizes[key][1] for key in rows[number] if key in sizes), default=0.2)
+        for key in rows[number]:
+            place = x[key] * column - left, -top - tall / 2
             if key in sizes:
-                centre[key] = (x[key], -top - tall / 2)
+                centre[key] = place
             else:
-                passages[key] = (x[key], -top - tall / 2, tall)
+                passages[key] = (*place, tall)
         top += tall + ROW
     return Layout(row, centre, passages)

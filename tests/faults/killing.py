@@ -16,13 +16,14 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import urllib.request
 import zipfile
 from pathlib import Path
 
 from tqdm import tqdm
 
-from helpers.datasets.archives import unpack_zip
+from helpers.datasets import tiny_imagenet
 from helpers.datasets.downloads import Download
 from helpers.shapes import write_tiny_shapes
 
@@ -61,7 +62,8 @@ def naive_download(target, url, **_):
 
 
 def unpack(target, archive):
-    unpack_zip(archive, target)
+    known = types.SimpleNamespace(digest="md5:0", fetch=lambda: archive)
+    tiny_imagenet._unpacked(known, Path(target))
 
 
 def naive_unpack(target, archive):

@@ -189,7 +189,8 @@ def _ask(folder: Path, report: Path, yes: bool) -> None:
     """Says what will run; without a terminal, or a yes, nothing does."""
     from tools.grade import fence  # not on Windows
 
-    kept = "it reads no file of another, opens no connection" if fence.version() >= 4 \
+    kept = "it reads no file of another, makes no TCP connection" \
+        if fence.version() >= 4 \
         else "it reads no file of another" if fence.version() \
         else "what it reads and whom it calls nobody limits here"
     print(WARNING.format(fence=kept, submissions=folder, report=report))
