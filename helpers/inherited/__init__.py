@@ -4,8 +4,8 @@
     model = open_model("frozen.pb")
     probabilities = model(images=pictures)
 
-A file is data here. Nothing runs Python that a file brings (no pickle, no Lambda layer,
-no library of ops), and ops that touch files or start programs are refused by name.
+A file is data here. Of a graph only those ops run that `ops.txt` names, and a Keras
+file is made from the classes of `keras.txt`; all else is refused by its name.
 """
 
 from helpers.inherited.describing import Description, describe

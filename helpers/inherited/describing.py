@@ -1,6 +1,5 @@
 """What a file that somebody left says of itself; nothing of it is run."""
 
-import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,8 +8,8 @@ import h5py
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.inherited import allowed, cutting, keras_files, kinds, loading
 from helpers.inherited import graph_facts as facts
-from helpers.inherited import kinds
 from helpers.inherited.graph_facts import Node
 
 MANY = 12  # names in a printed list
@@ -33,8 +32,8 @@ class Description:
       training: how many ops are there for training or saving only.
       ops: how many there are.
       missing: types of ops that this TensorFlow does not have.
-      python: what asks for Python or a library of its own; it is never run.
-      files: types of ops that touch files.
+      opening: the ops that opening it runs: the restore, then the tables.
+      refused: what is on no list, with the reason; it is never run.
       devices: device strings asked for.
       records: how many records or events; None for other kinds.
     """
@@ -51,8 +50,8 @@ class Description:
     training: int = 0
     ops: int = 0
     missing: list[str] = field(default_factory=list)
-    python: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
+    opening: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
     devices: list[str] = field(default_factory=list)
     records: int | None = None
 
@@ -71,10 +70,11 @@ class Description:
         for name, (inputs, outputs) in self.signatures.items():
             lines.append(f"  signature {name}: {', '.join(inputs)} to "
                          f"{', '.join(outputs)}")
-        lines += _list("devices", self.devices) + _list("touches files", self.files)
+        lines += _list("devices", self.devices)
+        lines += _list("opening it runs", self.opening)
         lines += _list("NOT IN THIS TENSORFLOW", self.missing)
-        lines += _list("ASKS FOR PYTHON, never run here", self.python)
-        return "\n".join(lines)
+        lines += _list("NEVER RUN HERE", self.refused)
+        return "\n".join(kinds.printable(line) for line in lines)
 
     __repr__ = __str__
 
@@ -130,6 +130,7 @@ def _in_checkpoint(prefix: str | None) -> dict[str, tuple[str, tuple]]:
 
 def _graph(found: kinds.Found) -> Description:
     graph, every = found.graph, facts.all_nodes(found.graph)
+    metas = _metas(found)
     return Description(
         found.path, found.kind, _writer(found), _in_checkpoint(found.prefix),
         inputs=[facts.node_of(n) for n in graph.node
@@ -138,19 +139,32 @@ def _graph(found: kinds.Found) -> Description:
         queues=[n.name for n in graph.node if n.op.endswith(("Queue", "QueueV2"))],
         tables=[n.name for n in graph.node if n.op in facts.TABLES],
         outputs=facts.ends(graph),
-        signatures=_signatures(found.metas or ([found.meta] if found.meta else [])),
+        signatures=_signatures(metas),
         training=sum(facts.is_training(n.name, n.op) for n in graph.node),
         ops=len(graph.node),
         missing=facts.missing_ops(every, graph.library),
-        python=sorted({n.op for n in every if n.op in facts.PYTHON}),
-        files=sorted({n.op for n in every if n.op in facts.FILES}),
+        opening=[name for meta in metas for name in
+                 [loading.restore_op(found, meta), *loading.initial_ops(found, meta)]
+                 if name],
+        refused=_refused(found, graph, metas),
         devices=sorted({n.device for n in every if n.device}),
     )
 
 
+def _metas(found: kinds.Found) -> list:
+    return list(found.metas) or ([found.meta] if found.meta is not None else [])
+
+
+def _refused(found: kinds.Found, graph, metas: list) -> list[str]:
+    """Returns the types of ops that never run here, also where nothing needs them."""
+    own = {name for meta in metas for name in loading.own_files(found, meta)}
+    missing = set(facts.missing_ops(facts.all_nodes(graph), graph.library))
+    return sorted({f"{kind}: {why}" for _, kind, why in
+                   allowed.refusals(cutting.plain(graph), own) if kind not in missing})
+
+
 def _writer(found: kinds.Found) -> str:
-    metas = found.metas or ([found.meta] if found.meta else [])
-    for meta in metas:
+    for meta in _metas(found):
         if meta.meta_info_def.tensorflow_version:
             return f"TensorFlow {meta.meta_info_def.tensorflow_version}"
     producer = found.graph.versions.producer
@@ -166,31 +180,13 @@ def _signatures(metas) -> dict[str, tuple[dict, dict]]:
 
     return {name: (nodes(signature.inputs), nodes(signature.outputs))
             for meta in metas for name, signature in sorted(meta.signature_def.items())
-            if name != "__saved_model_init_op"}
-
-
-def keras_config(file: h5py.File) -> dict:
-    """Returns the model's configuration in a Keras HDF5 file; {} for weights alone."""
-    text = file.attrs.get("model_config")
-    if text is None:
-        return {}
-    return json.loads(text.decode() if isinstance(text, bytes) else text)
-
-
-def keras_layers(config: dict) -> list[dict]:
-    """Returns the configurations of all layers, those inside others included."""
-    inner = config.get("config", {})
-    layers = inner.get("layers", []) if isinstance(inner, dict) else inner
-    wrapped = [inner[key] for key in ("layer", "cell") if isinstance(inner, dict)
-               and isinstance(inner.get(key), dict)]
-    return [config, *(found for layer in [*layers, *wrapped]
-                      for found in keras_layers(layer))]
+            if name != loading.INIT}
 
 
 def _keras(found: kinds.Found) -> Description:
-    with h5py.File(found.path, "r") as file:
+    with keras_files.opened(found.path) as file:
         version = file.attrs.get("keras_version", "unknown")
-        layers = keras_layers(keras_config(file))
+        config = keras_files.config_of(file)
         variables = {}
 
         def note(name, item):
@@ -200,10 +196,10 @@ def _keras(found: kinds.Found) -> Description:
 
         file.visititems(note)
     given = version.decode() if isinstance(version, bytes) else version
-    lambdas = [layer["config"]["name"] for layer in layers
-               if layer.get("class_name") == "Lambda"]
+    refused = keras_files.refusals(config) if config else []
     return Description(found.path, found.kind, f"Keras {given}", variables,
-                       python=[f"Lambda layer '{name}'" for name in lambdas])
+                       refused=[f"layer '{name}': {kind} {why}"
+                                for name, kind, why in refused])
 
 
 def _records(found: kinds.Found) -> Description:

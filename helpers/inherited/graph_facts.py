@@ -1,6 +1,6 @@
 """What a GraphDef says of itself, not being run: ends, inputs, training, danger."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,6 @@ TAKES = {"QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "QueueDeq
          "QueueDequeueMany", "QueueDequeueUpTo", "IteratorGetNext"}
 TABLES = {"HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2",
           "MutableDenseHashTable", "MutableDenseHashTableV2"}
-PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
-FILES = {"ReadFile", "WriteFile", "MatchingFiles", "WriteSummary", "WriteGraphSummary",
-         "CreateSummaryFileWriter", "FixedLengthRecordReaderV2", "TFRecordReaderV2",
-         "TextLineReaderV2", "WholeFileReaderV2", "IdentityReaderV2"}
 SAVING = {"SaveV2", "Save", "SaveSlices", "RestoreV2", "Restore", "RestoreSlice",
           "MergeV2Checkpoints", "ShardedFilename"}
 SLOTS = ("Momentum", "Adam", "Adam_1", "RMSProp", "RMSProp_1", "Adagrad", "Ftrl",
@@ -49,17 +45,43 @@ class Node:
 def node_of(node: Any) -> Node:
     """Returns name, kind, dtype and shape of a NodeDef, as far as it tells."""
     # Asking a protobuf map for a key that is not there would put it in.
-    attr = dict(node.attr)
-    types = [attr[key].type for key in ("dtype", "T", "Tparams") if key in attr]
-    if node.op in TAKES:
-        types = [kind for key in ("component_types", "output_types") if key in attr
-                 for kind in attr[key].list.type]
-    dtype = tf.as_dtype(types[0]).name if types else ""
+    attr, types = dict(node.attr), dtypes(node)
+    dtype = types[0].name if types else ""
     noted = attr["_output_shapes"].list.shape[:1] if "_output_shapes" in attr else []
     given = [attr["shape"].shape] if "shape" in attr else []
     known = [tf.TensorShape(message) for message in [*noted, *given]]
     shape = next((tuple(s.as_list()) for s in known if s.rank is not None), None)
     return Node(node.name, node.op, dtype, shape)
+
+
+def dtypes(node: Any) -> list[tf.DType]:
+    """Returns the dtypes of a NodeDef's outputs, as far as it tells."""
+    attr = dict(node.attr)
+    types = [attr[key].type for key in ("dtype", "T", "Tparams") if key in attr]
+    if node.op in TAKES:
+        types = [kind for key in ("component_types", "output_types") if key in attr
+                 for kind in attr[key].list.type]
+    return [tf.as_dtype(kind) for kind in types]
+
+
+def called(node: Any, functions: Collection[str]) -> list[str]:
+    """Returns the functions that a NodeDef calls, or whose call it is.
+
+    Args:
+      node: the op.
+      functions: the names of those in the file; others may be called too.
+    """
+    direct = [node.op] if node.op in functions else []
+    return direct + [name for value in node.attr.values() for name in _named_in(value)]
+
+
+def _named_in(value) -> Iterator[str]:
+    """Yields the functions that an attribute names, those inside others included."""
+    for function in [value.func, *value.list.func]:
+        if function.name:
+            yield function.name
+        for inner in function.attr.values():
+            yield from _named_in(inner)
 
 
 def op_name(text: str) -> str:

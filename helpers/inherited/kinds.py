@@ -1,5 +1,6 @@
 """Which kind of file or folder somebody left, read from its bytes, not its name."""
 
+import glob
 import hashlib
 import json
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ SAVED_MODEL, GRAPH, META = "SavedModel", "graph", "meta graph"
 CHECKPOINT, OLD_CHECKPOINT = "checkpoint", "checkpoint of the first format"
 KERAS, EVENTS, RECORDS = "Keras HDF5", "event file", "TFRecord file"
 FOLDER = "folder of a training"
+SAVED_NAMES = ("saved_model.pb", "saved_model.pbtxt")
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _V1_TABLE = bytes.fromhex("57fb808b247547db")  # the magic number at a table's end
 
@@ -57,11 +59,17 @@ def in_one_line(path: Path, doing: str) -> Iterator[None]:
     """
     try:
         yield
-    except DataError:
-        raise
+    except DataError as error:
+        raise DataError(printable(str(error))) from error.__cause__
     except Exception as error:
         cause = first_line(error)[:300] or type(error).__name__
-        raise DataError(f"{path}: {doing}: {cause}") from error
+        raise DataError(printable(f"{path}: {doing}: {cause}")) from error
+
+
+def printable(text: str) -> str:
+    """Returns a text in which nothing moves the cursor or turns the writing round."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode()
+                   for c in text)
 
 
 def find(path: Path) -> Found:
@@ -80,6 +88,8 @@ def find(path: Path) -> Found:
             check_listed(file)
         if path.is_dir():
             return _folder(path)
+        if path.name in SAVED_NAMES and path.exists():
+            return _saved_model(path.parent, path)
         if _is_prefix(path):
             return _checkpoint(path)
         if not path.exists():
@@ -97,29 +107,42 @@ def check_listed(file: Path) -> None:
     """
     for folder in file.resolve().parents:
         listing = folder / "manifest.json"
-        if not listing.exists():
+        if not listing.is_file():
             continue
-        name = file.resolve().relative_to(folder).as_posix()
-        listed = json.loads(listing.read_text("utf-8")).get("files")
-        wanted = listed.get(name) if isinstance(listed, dict) else None
-        if wanted is None:
-            return
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-        if digest != wanted["sha256"]:
+        wanted = _listed(listing, file.resolve().relative_to(folder).as_posix())
+        if wanted is None:  # a manifest of another kind, or of other files
+            continue
+        if hashlib.sha256(file.read_bytes()).hexdigest() != wanted:
             raise DataError(
-                f"{file}: its SHA-256 is not the one that {listing.name} lists: the "
-                "file has changed; get it again from where it came"
-            )
+                f"{file}: its SHA-256 is not the one that {listing} lists: the file "
+                "has changed; get it again from where it came")
         return
 
 
+def _listed(listing: Path, name: str) -> str | None:
+    try:
+        found = json.loads(listing.read_text("utf-8"))["files"][name]["sha256"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return found if isinstance(found, str) else None
+
+
 def _files_of(path: Path) -> list[Path]:
+    """Returns the files of a folder, or those that share a checkpoint's prefix.
+
+    Raises:
+      DataError: one is a pipe or a device: reading it might never end.
+    """
     if path.is_dir():
-        return sorted(file for file in path.rglob("*") if file.is_file())
-    # A checkpoint is several files that share a prefix.
-    prefix = path.name.removesuffix(".meta").removesuffix(".index")
-    files = [file for file in path.parent.glob(f"{prefix}.*") if file.is_file()]
-    return sorted({*files, *([path] if path.is_file() else [])})
+        every = sorted(path.rglob("*"))
+    else:
+        prefix = path.name.removesuffix(".meta").removesuffix(".index")
+        shared = path.parent.glob(f"{glob.escape(prefix)}[.-]*")
+        every = sorted({*shared, *([path] if path.exists() else [])})
+    for file in every:
+        if file.exists() and not file.is_file() and not file.is_dir():
+            raise DataError(f"{file}: is a pipe or a device, and no file")
+    return [file for file in every if file.is_file()]
 
 
 def _is_prefix(path: Path) -> bool:
@@ -127,17 +150,19 @@ def _is_prefix(path: Path) -> bool:
 
 
 def _folder(path: Path) -> Found:
-    for name in ("saved_model.pb", "saved_model.pbtxt"):
+    for name in SAVED_NAMES:
         if (path / name).exists():
             return _saved_model(path, path / name)
     if (path / "checkpoint").exists():
-        latest = tf.train.latest_checkpoint(str(path))
-        if latest is None:
+        # A folder that was copied still names the place where it was written.
+        state = tf.train.get_checkpoint_state(str(path))
+        latest = path / Path(state.model_checkpoint_path).name if state else path
+        if not (_is_prefix(latest) or latest.is_file() or "?" in latest.name):
             raise DataError(
                 f"{path / 'checkpoint'}: names a checkpoint that is not in the "
                 "folder: look for its .index file")
-        meta = Path(latest + ".meta")
-        return _file(meta) if meta.exists() else _checkpoint(Path(latest))
+        meta = path / (latest.name.split("-?????-of-")[0] + ".meta")
+        return _file(meta) if meta.exists() else _checkpoint(latest)
     metas = sorted(path.glob("*.meta"))
     if len(metas) == 1:
         return _file(metas[0])
@@ -220,8 +245,15 @@ def _graph(path: Path, content: bytes) -> Found:
 
 
 def _meta(path: Path, message) -> Found:
-    prefix = path.with_suffix("")
-    old = prefix.exists() and prefix.is_file()
-    there = old or _is_prefix(prefix)
     return Found(path, META, graph=message.graph_def, meta=message,
-                 prefix=str(prefix) if there else None)
+                 prefix=_prefix_beside(path.with_suffix("")))
+
+
+def _prefix_beside(prefix: Path) -> str | None:
+    """Returns the checkpoint that a `.meta` belongs to, of whichever format."""
+    if _is_prefix(prefix) or prefix.is_file():
+        return str(prefix)
+    shards = sorted(prefix.parent.glob(f"{glob.escape(prefix.name)}-?????-of-?????"))
+    if not shards:
+        return None
+    return f"{prefix}-?????-of-{shards[0].name[-5:]}"

@@ -5,15 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import DataError
+from helpers.inherited import allowed, cutting, keras_files, kinds, loading
 from helpers.inherited import graph_facts as facts
-from helpers.inherited import kinds
-from helpers.inherited.describing import keras_config, keras_layers
 
 Names = Mapping[str, str] | Sequence[str] | None
 
@@ -47,28 +45,31 @@ class OpenModel:
           **named: the same, for names that Python allows.
 
         Raises:
-          ValueError: an input is missing, unknown, or of another shape.
+          ValueError: an input is missing, unknown, of another shape, or has a value
+            that its dtype cannot hold.
           DataError: the graph fails in running.
         """
-        arrays = {**(feeds or {}), **named}
-        self._check(arrays)
+        arrays = self._checked({**(feeds or {}), **named})
         with kinds.in_one_line(self.path, "failed in running"):
             found = self._run(arrays)
         return found[self.outputs[0]] if len(self.outputs) == 1 else found
 
-    def _check(self, arrays: Mapping) -> None:
+    def _checked(self, arrays: Mapping) -> dict[str, np.ndarray]:
         unknown = sorted(set(arrays) - set(self.inputs))
         missing = sorted(set(self.inputs) - set(arrays) - self.optional)
         if unknown or missing:
             what = f"has no input {unknown[0]}" if unknown else (
                 f"wants the input {missing[0]}")
-            raise ValueError(f"{self.path}: {what}; its inputs are "
-                             f"{', '.join(self.inputs)}")
+            raise ValueError(kinds.printable(f"{self.path}: {what}; its inputs are "
+                                             f"{', '.join(self.inputs)}"))
+        fitted = {}
         for name, array in arrays.items():
-            shape = self.inputs[name].shape
-            if not shape.is_compatible_with(np.shape(array)):
-                raise ValueError(f"{self.path}: input {name} has shape {shape}, "
-                                 f"not {np.shape(array)}")
+            spec, where = self.inputs[name], f"{self.path}: input {name}"
+            if not spec.shape.is_compatible_with(np.shape(array)):
+                raise ValueError(kinds.printable(
+                    f"{where} has shape {spec.shape}, not {np.shape(array)}"))
+            fitted[name] = fitted_array(array, spec.dtype, kinds.printable(where))
+        return fitted
 
     def close(self) -> None:
         """Frees the session."""
@@ -80,6 +81,32 @@ class OpenModel:
 
     def __exit__(self, *_) -> None:
         self.close()
+
+
+def fitted_array(array: Any, dtype: tf.DType, where: str) -> np.ndarray:
+    """Returns an array in an input's dtype, if every value survives that.
+
+    Args:
+      array: what was handed in.
+      dtype: of the input.
+      where: what the message begins with.
+
+    Raises:
+      ValueError: a value is cut off, wraps around, or is no number.
+    """
+    given = np.asarray(array)
+    if dtype == tf.string or given.dtype == dtype.as_numpy_dtype:
+        return given
+    if given.dtype.kind not in ("biufc" if dtype.is_complex else "biuf"):
+        raise ValueError(f"{where}: {given.dtype} does not fit into {dtype.name}")
+    with np.errstate(all="ignore"):
+        fitted = given.astype(dtype.as_numpy_dtype)
+        whole = dtype.is_integer or dtype.is_bool
+        lost = fitted != given if whole else np.isfinite(given) & ~np.isfinite(fitted)
+    if lost.any():
+        raise ValueError(f"{where}: {given[lost].flat[0]} does not fit into "
+                         f"{dtype.name}")
+    return fitted
 
 
 def open_model(
@@ -118,7 +145,7 @@ def open_model(
         if found.graph is None:
             raise DataError(f"{path}: a {found.kind} holds no graph to run: open the "
                             ".meta beside it, or take its weights by read_weights")
-        return _open_graph(found, _named(inputs), _named(outputs))
+        return _open_graph(found, inputs, outputs)
 
 
 def _named(names: Names) -> dict[str, str] | None:
@@ -126,51 +153,61 @@ def _named(names: Names) -> dict[str, str] | None:
     if names is None:
         return None
     if not isinstance(names, Mapping):
-        names = {name.split(":")[0].replace("/", "_"): name for name in names}
+        names = {_key(name): name for name in names}
     return {key: name if ":" in name else f"{name}:0" for key, name in names.items()}
 
 
-def _open_graph(found: kinds.Found, inputs, outputs) -> OpenModel:
-    graph_def = _plain(found.graph)
-    outputs = outputs or _only_end(found.path, graph_def)
-    _check_names(found.path, graph_def, [*outputs.values(), *(inputs or {}).values()])
-    inputs = inputs or _inputs(graph_def, outputs)
-    fed = [facts.op_name(name) for name in inputs.values()]
-    nodes = facts.needed(graph_def, outputs.values(), fed)
-    _refuse(found.path, nodes, graph_def.library)
-    has_variables = any(node.op in facts.VARIABLES for node in nodes)
-    has_tables = any(node.op in facts.TABLES for node in nodes)
-    if has_variables and (found.prefix is None or found.meta is None):
-        raise DataError(f"{found.path}: the graph has variables and no weights: open "
-                        "the .meta that lies beside its checkpoint")
-    first = []
-    if has_variables:
-        first.append(found.meta.saver_def.restore_op_name)
-    if has_tables and found.meta is not None:
-        first += found.meta.collection_def["table_initializer"].node_list.value
-    graph = _imported(graph_def, [*outputs.values(), *first], inputs)
-    session = tf1.Session(graph=graph, config=tf1.ConfigProto(
-        allow_soft_placement=True))
-    if has_variables:
-        saver = found.meta.saver_def
-        session.run(saver.restore_op_name, {saver.filename_tensor_name: found.prefix})
-        first = first[1:]
-    if first:
-        session.run([facts.op_name(name) for name in first])
+def _open_graph(found: kinds.Found, inputs: Names, outputs: Names) -> OpenModel:
+    graph, meta = cutting.plain(found.graph), found.meta
+    outputs = _named(outputs) or _only_end(found.path, graph)
+    inputs = _named(inputs)
+    _check_names(found.path, graph, [*outputs.values(), *(inputs or {}).values()])
+    return _opened(found, graph, meta, inputs, outputs)
+
+
+def _opened(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
+            inputs: dict | None, outputs: dict) -> OpenModel:
+    """Imports what the outputs need, if all of it may run, and restores it."""
+    inputs = inputs or _inputs(graph, outputs)
+    first = _first_ops(found, graph, meta, inputs, outputs)
+    own = {} if meta is None else loading.own_files(found, meta)
+    kept, stand_ins = cutting.cut(graph, [*outputs.values(), *first],
+                                  inputs.values(), own)
+    _refuse(found.path, kept, own)
+    with tf.Graph().as_default() as imported:
+        tf1.import_graph_def(kept, name="")
+    session = tf1.Session(graph=imported)
+    for name in first:
+        session.run(imported.get_operation_by_name(name))
+    inputs, outputs = ({key: stand_ins.get(name, name) for key, name in names.items()}
+                       for names in (inputs, outputs))
     return _session_model(found.path, session, inputs, outputs)
 
 
-def _plain(graph: tf1.GraphDef) -> tf1.GraphDef:
-    """Returns the graph without the shapes that old TensorFlow noted on each op.
+def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
+               inputs: dict, outputs: dict) -> list[str]:
+    """Returns the ops that must run once, in this order: restore, then tables."""
+    fed = {facts.op_name(tensor) for tensor in inputs.values()}
+    used = {node.op for node in facts.needed(graph, outputs.values(), fed)}
+    restore, tables = loading.restore_op(found, meta), loading.initial_ops(found, meta)
+    if used & facts.VARIABLES and restore is None:
+        raise DataError(f"{found.path}: the graph has variables and no weights: open "
+                        "the .meta that lies beside its checkpoint")
+    whole = found.kind == kinds.SAVED_MODEL
+    first = [restore] if restore and (whole or used & facts.VARIABLES) else []
+    return first + (tables if whole or used & facts.TABLES else [])
 
-    Some ops give another shape today (the reserved outputs of a fused batch norm), and
-    the import refuses a note that does not agree. The shapes are inferred anew.
-    """
-    plain = tf1.GraphDef()
-    plain.CopyFrom(graph)
-    for node in facts.all_nodes(plain):
-        node.attr.pop("_output_shapes", None)
-    return plain
+
+def _refuse(path: Path, graph: tf1.GraphDef, own: Iterable[str]) -> None:
+    """Refuses a graph that holds an op which is not there, or not on the list."""
+    if missing := facts.missing_ops(facts.all_nodes(graph), graph.library):
+        raise DataError(f"{path}: needs ops that this TensorFlow does not have "
+                        f"({', '.join(missing)}): choose outputs that do not need "
+                        "them, or freeze the file once in TensorFlow 1.15")
+    for name, kind, why in allowed.refusals(graph, set(own)):
+        raise DataError(f"{path}: op {name} ({kind}) {why}, and is never run here: cut "
+                        "it out by outputs=[...] or feed what it gives by "
+                        "inputs=[...], or open the file in a container")
 
 
 def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
@@ -181,7 +218,7 @@ def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
         names = ", ".join(node.name for node in found[:8]) or "none"
         raise DataError(f"{path}: {len(found)} ends are possible ({names}): say which "
                         "by outputs=[...]")
-    return {found[0].name.replace("/", "_"): f"{found[0].name}:0"}
+    return {_key(found[0].name): f"{found[0].name}:0"}
 
 
 def _check_names(path: Path, graph: tf1.GraphDef, names: Sequence[str]) -> None:
@@ -194,48 +231,21 @@ def _check_names(path: Path, graph: tf1.GraphDef, names: Sequence[str]) -> None:
 
 def _inputs(graph: tf1.GraphDef, outputs: dict) -> dict[str, str]:
     """Returns what the outputs take from queues, and the placeholders they need."""
-    taken = [node.name for node in facts.needed(graph, outputs.values())
-             if node.op in facts.TAKES]
+    taken = {node.name for node in facts.needed(graph, outputs.values())
+             if node.op in facts.TAKES}
     nodes = facts.needed(graph, outputs.values(), taken)
-    read = {facts.op_name(source) for node in nodes for source in node.input}
-    names = [name for name in taken if name in read]
-    names += [n.name for n in nodes if n.op in facts.PLACEHOLDERS]
-    return {name.replace("/", "_"): f"{name}:0" for name in names}
+    sources = [source for node in nodes for source in node.input]
+    tensors = sorted({source if ":" in source else f"{source}:0" for source in
+                      [*sources, *outputs.values()] if facts.op_name(source) in taken
+                      and not source.startswith("^")})
+    tensors += [f"{n.name}:0" for n in nodes if n.op in facts.PLACEHOLDERS]
+    return {_key(tensor): tensor for tensor in tensors}
 
 
-def _refuse(path: Path, nodes, library) -> None:
-    """Refuses what would run Python or touch files, and what is not there."""
-    functions = [node for function in library.function for node in function.node_def]
-    for node in [*nodes, *functions]:
-        if node.op in facts.PYTHON:
-            raise DataError(f"{path}: op {node.name} ({node.op}) asks for Python code "
-                            "that is not in the file, and is never run here: choose "
-                            "outputs that do not need it")
-        if node.op in facts.FILES:
-            raise DataError(f"{path}: op {node.name} ({node.op}) touches files, and is "
-                            "never run here: feed what it gives by inputs=[...]")
-    if missing := facts.missing_ops(nodes, library):
-        raise DataError(f"{path}: needs ops that this TensorFlow does not have "
-                        f"({', '.join(missing)}): choose outputs that do not need "
-                        "them, or freeze the file once in TensorFlow 1.15")
-
-
-def _imported(graph_def: tf1.GraphDef, wanted: Sequence[str], inputs) -> tf.Graph:
-    """Returns a graph of what is wanted, with placeholders where it is cut."""
-    kept = tf1.GraphDef(versions=graph_def.versions, library=graph_def.library)
-    placeholders = {node.name for node in graph_def.node
-                    if node.op in facts.PLACEHOLDERS}
-    cut = {facts.op_name(name) for name in inputs.values()} - placeholders
-    by_name = {node.name: node for node in graph_def.node}
-    for node in facts.needed(graph_def, wanted, cut):
-        kept.node.add().CopyFrom(node)
-    for name in sorted(cut):
-        dtype = facts.node_of(by_name[name]).dtype
-        stand_in = kept.node.add(name=name, op="Placeholder")
-        stand_in.attr["dtype"].type = tf.as_dtype(dtype or "float32").as_datatype_enum
-    with tf.Graph().as_default() as graph:
-        tf1.import_graph_def(kept, name="")
-    return graph
+def _key(tensor: str) -> str:
+    """Returns a name for Python: that of the op, and the output's number behind it."""
+    name, _, number = tensor.partition(":")
+    return name.replace("/", "_") + ("" if number in ("", "0") else f"_{number}")
 
 
 def _session_model(path: Path, session, inputs: dict, outputs: dict) -> OpenModel:
@@ -255,34 +265,18 @@ def _session_model(path: Path, session, inputs: dict, outputs: dict) -> OpenMode
 def _open_saved_model(found: kinds.Found, inputs, outputs, signature) -> OpenModel:
     meta = next((m for m in found.metas if "serve" in m.meta_info_def.tags),
                 found.metas[0])
-    loading = facts.needed(meta.graph_def, _initial_ops(meta))
-    _refuse(found.path, loading, meta.graph_def.library)
+    graph = cutting.plain(meta.graph_def)
     if inputs is None and outputs is None:
         inputs, outputs = _signature(found.path, meta, signature)
     else:
-        outputs = _named(outputs) or _only_end(found.path, meta.graph_def)
-        inputs = _named(inputs) or _inputs(meta.graph_def, outputs)
-    fed = [facts.op_name(name) for name in inputs.values()]
-    _refuse(found.path, facts.needed(meta.graph_def, outputs.values(), fed),
-            meta.graph_def.library)
-    with tf.Graph().as_default() as graph:
-        session = tf1.Session(graph=graph, config=tf1.ConfigProto(
-            allow_soft_placement=True))
-        tf1.saved_model.load(session, list(meta.meta_info_def.tags), str(found.path))
-    return _session_model(found.path, session, inputs, outputs)
-
-
-def _initial_ops(meta) -> list[str]:
-    """Returns the ops that loading a SavedModel runs, besides restoring."""
-    for key in ("saved_model_main_op", "legacy_init_op"):
-        if names := list(meta.collection_def[key].node_list.value):
-            return names
-    named = meta.signature_def.get("__saved_model_init_op")
-    return [info.name for info in named.outputs.values()] if named else []
+        outputs = _named(outputs) or _only_end(found.path, graph)
+        inputs = _named(inputs)
+    _check_names(found.path, graph, [*outputs.values(), *(inputs or {}).values()])
+    return _opened(found, graph, meta, inputs, outputs)
 
 
 def _signature(path: Path, meta, wanted: str | None) -> tuple[dict, dict]:
-    names = [name for name in meta.signature_def if name != "__saved_model_init_op"]
+    names = [name for name in meta.signature_def if name != loading.INIT]
     if wanted is None:
         wanted = "serving_default" if "serving_default" in names else (
             names[0] if len(names) == 1 else None)
@@ -296,21 +290,7 @@ def _signature(path: Path, meta, wanted: str | None) -> tuple[dict, dict]:
 
 def _open_keras(found: kinds.Found) -> OpenModel:
     """Opens a model of Keras 1 or 2 by the Keras that can read it."""
-    with h5py.File(found.path, "r") as file:
-        config = keras_config(file)
-    if not config:
-        raise DataError(f"{found.path}: weights without a model: build the model and "
-                        "give it read_weights")
-    import tf_keras  # Keras 3 refuses what 1.15 wrote: batch_input_shape, among others
-
-    for layer in keras_layers(config):
-        name = layer.get("config", {})
-        name = name.get("name", "?") if isinstance(name, dict) else "?"
-        if layer.get("class_name") == "Lambda":
-            raise DataError(f"{found.path}: layer '{name}' is a Lambda: Python code in "
-                            "the file, never run here: write the layer anew and take "
-                            "the weights by read_weights")
-    model = tf_keras.models.load_model(found.path, compile=False)
+    model = keras_files.rebuilt(found.path)
     specs = {name: tf.TensorSpec(tensor.shape, tensor.dtype)
              for name, tensor in zip(model.input_names, model.inputs, strict=True)}
 

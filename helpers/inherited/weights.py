@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from helpers.errors import DataError
-from helpers.inherited import kinds
+from helpers.inherited import keras_files, kinds
 
 
 def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -50,6 +50,6 @@ def _keras(path: Path) -> dict[str, np.ndarray]:
         if isinstance(item, h5py.Dataset) and "optimizer_weights" not in name:
             arrays[name.removeprefix("model_weights/")] = item[()]
 
-    with h5py.File(path, "r") as file:
+    with keras_files.opened(path) as file:
         file.visititems(note)
     return arrays

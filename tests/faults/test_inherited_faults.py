@@ -4,10 +4,8 @@ import contextlib
 import json
 import shutil
 
-import h5py
 import numpy as np
 import pytest
-import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -114,69 +112,6 @@ def test_random_damage_without_a_catalogue_is_a_line_or_an_answer(data, tmp_path
         assert "damaged.pb: input" in str(error)  # the placeholder's shape was hit
 
 
-def saved(graph, folder, name):
-    tf.io.write_graph(graph, str(folder), name, as_text=False)
-    return folder / name
-
-
-def bad_graph(folder, kind):
-    """Returns a frozen graph whose output needs an op of this kind."""
-    with tf.Graph().as_default() as graph:
-        x = tf1.placeholder(tf.float32, [None], name="x")
-        if kind == "WriteFile":
-            first = tf.io.write_file(str(folder / "written.txt"), "x")
-        elif kind == "ReadFile":
-            first = tf.io.read_file(str(folder / "secret.txt"))
-        elif kind == "MatchingFiles":
-            first = tf.io.matching_files(str(folder / "*"))
-        else:
-            first = tf1.py_func(lambda: np.float32(1), [], tf.float32)
-        with tf.control_dependencies([first]):
-            tf.identity(x, name="y")
-    return saved(graph, folder, "bad.pb")
-
-
-@pytest.mark.parametrize("kind", ["WriteFile", "ReadFile", "MatchingFiles", "PyFunc"])
-def test_an_op_that_touches_files_or_python_is_refused_before_it_runs(kind, tmp_path):
-    path = bad_graph(tmp_path, kind)
-    found = describe(path)
-    assert kind in found.files + found.python
-    with refused(path), open_model(path):
-        pass
-    assert not (tmp_path / "written.txt").exists()
-
-
-def test_an_op_inside_a_function_of_the_library_is_refused(tmp_path):
-    @tf.function
-    def inner(x):
-        with tf.control_dependencies([tf.io.write_file(str(tmp_path / "w.txt"), "x")]):
-            return x * 2
-
-    with tf.Graph().as_default() as graph:
-        x = tf1.placeholder(tf.float32, [None], name="x")
-        tf.identity(inner(x), name="y")
-    path = saved(graph, tmp_path, "hidden.pb")
-    assert "WriteFile" in describe(path).files
-    with refused(path), open_model(path):
-        pass
-    assert not (tmp_path / "w.txt").exists()
-
-
-def test_an_op_that_runs_when_a_saved_model_is_loaded_is_refused(tmp_path):
-    with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
-        x = tf1.placeholder(tf.float32, [None], name="x")
-        y = tf.identity(x * 2, name="y")
-        note = tf.io.write_file(str(tmp_path / "note.txt"), "loaded")
-        builder = tf1.saved_model.Builder(str(tmp_path / "model"))
-        signature = tf1.saved_model.predict_signature_def({"x": x}, {"y": y})
-        builder.add_meta_graph_and_variables(
-            session, ["serve"], {"serving_default": signature}, main_op=note)
-        builder.save()
-    with refused(tmp_path / "model"), open_model(tmp_path / "model"):
-        pass
-    assert not (tmp_path / "note.txt").exists()
-
-
 def test_an_op_of_another_library_is_named(tmp_path):
     graph = tf1.GraphDef()
     graph.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
@@ -196,19 +131,6 @@ def test_a_missing_op_elsewhere_does_no_harm(tmp_path):
     (tmp_path / "custom.pb").write_bytes(graph.SerializeToString())
     with open_model(tmp_path / "custom.pb", outputs=["y"]) as model:
         assert model(x=np.float32(3)) == 3
-
-
-def test_a_lambda_layer_is_never_run(tmp_path):
-    path = tmp_path / "lambda.h5"
-    shutil.copy(MUSEUM / "keras_model.h5", path)
-    with h5py.File(path, "r+") as file:
-        config = json.loads(file.attrs["model_config"])
-        config["config"]["layers"].append(
-            {"class_name": "Lambda", "config": {"name": "surprise", "function": "x"}})
-        file.attrs["model_config"] = json.dumps(config)
-    assert describe(path).python == ["Lambda layer 'surprise'"]
-    with refused(path), open_model(path):
-        pass
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"<html></html>", b"PK\x03\x04x",

@@ -1,0 +1,175 @@
+"""Which ops of a stranger's graph may run here: those that `ops.txt` names.
+
+A list of what is dangerous would have holes, and a new TensorFlow new ones. So this is
+a list of what is known to compute in memory and to touch nothing else; whatever it does
+not name is refused. Taught in lesson 11, "A list of what may run".
+
+It cannot promise that TensorFlow has no bug of its own in an op of the list, and it
+does not ask how much memory or time a graph takes. A stranger's model belongs in a
+container.
+"""
+
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.inherited.graph_facts import called, op_name
+
+# Ops of the list that read a file, and the input that says which one.
+READS = {"Restore": 0, "RestoreSlice": 0, "RestoreV2": 0,
+         "InitializeTableFromTextFile": 1, "InitializeTableFromTextFileV2": 1}
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+_HANDLES = {tf.resource.as_datatype_enum, tf.variant.as_datatype_enum}
+MOST_OPS = 1_000_000  # with all calls written out
+DEEPEST = 64  # calls inside calls; TensorFlow's own limit is its stack
+FOREIGN = "reads a file that is not the model's own"
+
+
+class Refusal(NamedTuple):
+    """An op that must not run here.
+
+    Attributes:
+      name: of the op, behind the functions that it stands in.
+      kind: its type.
+      why: such as "reads or writes files".
+    """
+
+    name: str
+    kind: str
+    why: str
+
+
+def families(file: str = "ops.txt") -> tuple[dict[str, list[str]], ...]:
+    """Returns the names that are allowed and the patterns of the others, by family."""
+    listed: dict[str, dict[str, list[str]]] = {"+": {}, "-": {}}
+    into: list[str] = []
+    for line in Path(__file__).with_name(file).read_text("utf-8").splitlines():
+        if line[:2] in ("+ ", "- "):
+            into = listed[line[0]].setdefault(line[2:], [])
+        elif not line.startswith("#"):
+            into += line.split()
+    return listed["+"], listed["-"]
+
+
+_MAY, _MUST_NOT = families()
+ALLOWED = frozenset(name for names in _MAY.values() for name in names)
+
+
+def why_not(kind: str) -> str | None:
+    """Returns why ops of a type do not run here; None where they do."""
+    if kind in ALLOWED:
+        return None
+    for why, patterns in _MUST_NOT.items():
+        if any(fnmatchcase(kind, pattern) for pattern in patterns):
+            return why
+    return "is not known to be harmless"
+
+
+def refusals(graph: tf1.GraphDef, own: Collection[str] = ()) -> Iterator[Refusal]:
+    """Yields what a graph holds that must not run, its functions included.
+
+    Args:
+      graph: the definition; it is not run.
+      own: ops that hold the name of a file that belongs to the model.
+    """
+    functions = {each.signature.name: each for each in graph.library.function}
+    for name in sorted(functions):
+        if hasattr(tf.raw_ops, name):
+            yield Refusal(name, "function", "has the name of an op")
+    yield from _Reader(functions).read(graph.node, frozenset(own))
+
+
+class _Reader:
+    """Reads the ops of a graph and of each function that they call.
+
+    Attributes:
+      functions: by name.
+      calls: the functions that are being read, from the outermost.
+      known: how many ops a function runs at most, and how deep its calls go.
+    """
+
+    def __init__(self, functions: dict):
+        self.functions = functions
+        self.calls: list[str] = []
+        self.known: dict[tuple, tuple[int, int]] = {}
+        self.ops = self.depth = 0  # of what was read last
+
+    def read(self, nodes, own: frozenset[str]) -> Iterator[Refusal]:
+        by_name = {node.name: node for node in nodes}
+        used = {op_name(source) for node in nodes for source in node.input}
+        ops, depth = len(nodes), 0
+        for node in nodes:
+            why = self._why_not(node, by_name, own)
+            if node.op in ("Enter", "RefEnter") and node.name not in used:
+                why = "begins a loop without a body"  # it would end the process
+            if why:
+                yield self._refusal(node, why)
+                continue
+            for name in called(node, self.functions):
+                yield from self._call(node, name, by_name, own)
+                ops, depth = ops + self.ops, max(depth, self.depth + 1)
+            if ops > MOST_OPS:
+                yield self._refusal(node, f"makes more than {MOST_OPS:,} ops run")
+                return
+        self.ops, self.depth = ops, depth
+
+    def _why_not(self, node, by_name, own) -> str | None:
+        if node.op in READS and not _is_own(node, by_name, own):
+            return FOREIGN
+        if node.op in ("Const", "ParseTensor") and _HANDLES & {
+                node.attr[key].type for key in ("dtype", "out_type")
+                if key in node.attr}:
+            return "makes a handle out of bytes"
+        return None if node.op in self.functions else why_not(node.op)
+
+    def _call(self, node, name: str, by_name, own) -> Iterator[Refusal]:
+        self.ops = self.depth = 0
+        if name not in self.functions:
+            yield self._refusal(node, f"calls {name}, which is not in the file")
+        elif name in self.calls:
+            yield self._refusal(node, f"makes the function {name} call itself")
+        elif len(self.calls) > DEEPEST:
+            yield self._refusal(node, f"nests more than {DEEPEST} calls")
+        else:
+            passed = self._passed(node, name, by_name, own)
+            if (name, passed) not in self.known:
+                self.calls.append(name)
+                yield from self.read(self.functions[name].node_def, passed)
+                self.calls.pop()
+                self.known[name, passed] = self.ops, self.depth
+            self.ops, self.depth = self.known[name, passed]
+            if len(self.calls) + self.depth > DEEPEST:
+                yield self._refusal(node, f"nests more than {DEEPEST} calls")
+
+    def _passed(self, node, name: str, by_name, own) -> frozenset[str]:
+        """Returns the arguments that hold the name of a file of the model's own."""
+        if node.op not in (*_CALLS, name):
+            return frozenset()
+        arguments = self.functions[name].signature.input_arg
+        return frozenset(argument.name for argument, source in
+                         zip(arguments, node.input, strict=False)
+                         if _origin(source, by_name) in own)
+
+    def _refusal(self, node, why: str) -> Refusal:
+        return Refusal("/".join([*self.calls, node.name]), node.op, why)
+
+
+def _is_own(node, by_name, own) -> bool:
+    place = READS[node.op]
+    return len(node.input) > place and _origin(node.input[place], by_name) in own
+
+
+def _origin(source: str, by_name) -> str:
+    """Returns the op that a value comes from, through identities."""
+    seen = set()
+    while (name := op_name(source)) not in seen:
+        seen.add(name)
+        node = by_name.get(name)
+        if node is None or node.op != "Identity" or not node.input:
+            break
+        source = node.input[0]
+    return name

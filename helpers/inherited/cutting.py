@@ -1,0 +1,110 @@
+"""A graph cut down to what is wanted, with inputs and files where others stood.
+
+Taught in lesson 11, "Fed by a queue whose file is gone": any tensor can be fed.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.inherited import graph_facts as facts
+
+# How a called function is run is no business of the file's.
+_HOW = ("config", "config_proto", "executor_type")
+
+
+def plain(graph: tf1.GraphDef) -> tf1.GraphDef:
+    """Returns the graph without what is no part of the computation.
+
+    Devices of machines that are gone go, and so do the notes of old TensorFlow
+    (`_output_shapes`), with which today's import may disagree. `Print` becomes an
+    identity.
+    """
+    found = tf1.GraphDef()
+    found.CopyFrom(graph)
+    del found.library.gradient[:]
+    for node in facts.all_nodes(found):
+        node.device = ""
+        for key in list(node.attr):
+            if key.startswith("_") or key in _HOW:
+                del node.attr[key]
+        if node.op == "Print":
+            node.op = "Identity"
+            order = [source for source in node.input if source.startswith("^")]
+            node.input[:] = [*node.input[:1], *order]
+            for key in set(node.attr) - {"T"}:
+                del node.attr[key]
+    for function in found.library.function:
+        function.attr.clear()
+    return found
+
+
+def cut(
+    graph: tf1.GraphDef,
+    wanted: Iterable[str],
+    fed: Iterable[str] = (),
+    texts: Mapping[str, str] | None = None,
+) -> tuple[tf1.GraphDef, dict[str, str]]:
+    """Returns the ops that the wanted ones need, and the names of what is fed.
+
+    Args:
+      graph: the definition; it stays as it is.
+      wanted: tensors or ops.
+      fed: tensors in whose place a placeholder comes; nothing behind them is kept.
+      texts: ops in whose place a constant string comes.
+
+    Returns:
+      The graph, and the placeholder's tensor by the tensor that it stands for.
+
+    Raises:
+      ValueError: of an op with several outputs one is needed that is not fed.
+    """
+    texts, by_name = texts or {}, {node.name: node for node in graph.node}
+    kept = tf1.GraphDef(versions=graph.versions)
+    stand_ins: dict[str, str] = {}
+    for tensor in fed:
+        name, _, number = tensor.partition(":")
+        if by_name[name].op not in facts.PLACEHOLDERS:
+            new = name if number == "0" else f"{name}/output_{number}"
+            stand_ins[tensor] = f"{new}:0"
+            dtype = facts.dtypes(by_name[name])[int(number):][:1] or [tf.float32]
+            kept.node.add(name=new, op="Placeholder").attr[
+                "dtype"].type = dtype[0].as_datatype_enum
+    for name, text in texts.items():
+        node = kept.node.add(name=name, op="Const")
+        node.attr["dtype"].type = tf.string.as_datatype_enum
+        node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(text))
+    replaced = {facts.op_name(tensor) for tensor in stand_ins}
+    for node in facts.needed(graph, wanted, replaced | set(texts)):
+        copy = kept.node.add()
+        copy.CopyFrom(node)
+        copy.input[:] = _inputs(node, stand_ins, replaced)
+    _keep_functions(graph, kept)
+    return kept, stand_ins
+
+
+def _inputs(node, stand_ins: dict, replaced: set) -> list[str]:
+    found = []
+    for source in node.input:
+        name = facts.op_name(source)
+        if name not in replaced:
+            found.append(source)
+        elif not source.startswith("^"):  # nobody waits for what does not run
+            tensor = source if ":" in source else f"{source}:0"
+            if tensor not in stand_ins:
+                raise ValueError(f"op {node.name} needs {tensor} too: feed it")
+            found.append(stand_ins[tensor])
+    return found
+
+
+def _keep_functions(graph: tf1.GraphDef, kept: tf1.GraphDef) -> None:
+    """Copies the functions that the kept ops call, and those that these call."""
+    library = {each.signature.name: each for each in graph.library.function}
+    waiting, copied = list(kept.node), set()
+    while waiting:
+        for name in facts.called(waiting.pop(), library):
+            if name in library and name not in copied:
+                copied.add(name)
+                kept.library.function.add().CopyFrom(library[name])
+                waiting += library[name].node_def

@@ -1,0 +1,109 @@
+"""A Keras `.h5` that somebody left: its layers are made from a list of classes.
+
+Keras itself rebuilds whatever a file names, functions and byte code among it. Taught in
+lesson 11, "A Keras model of 2019".
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import h5py
+
+from helpers.errors import DataError
+from helpers.inherited.allowed import Refusal, families
+
+_LISTED, _ = families("keras.txt")
+CLASSES = {name for family in ("models", "layers", "what belongs to a layer")
+           for name in _LISTED[family]}
+FUNCTIONS = CLASSES | set(_LISTED["functions that Keras looks up by name"])
+_LOOKED_UP = ("activation", "initializer", "regularizer", "constraint")
+_MODULES = {"keras", "keras.layers", "keras.initializers", "keras.regularizers",
+            "keras.constraints", "keras.mixed_precision"}
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[h5py.File]:
+    """Opens an HDF5 file whose data all lies in itself.
+
+    Raises:
+      DataError: a link or a data set of it points to another file.
+    """
+    with h5py.File(path, "r") as file:
+        def look(name: str, item: Any) -> None:
+            if isinstance(item, h5py.Dataset):
+                if item.external or item.is_virtual:
+                    raise DataError(f"{path}: the data set {name} lies in another file")
+                return
+            for key in item:
+                if not isinstance(item.get(key, getlink=True), h5py.HardLink):
+                    raise DataError(f"{path}: {name}/{key} is a link out of its place")
+
+        look("", file)
+        file.visititems(look)
+        yield file
+
+
+def config_of(file: h5py.File) -> dict:
+    """Returns the model's configuration in a Keras HDF5 file; {} for weights alone."""
+    text = file.attrs.get("model_config")
+    if text is None:
+        return {}
+    return json.loads(text.decode() if isinstance(text, bytes) else text)
+
+
+def refusals(config: dict) -> Iterator[Refusal]:
+    """Yields what a model's configuration names and must not be made here."""
+    models = _LISTED["models"]
+    if not isinstance(config, dict) or config.get("class_name") not in models:
+        yield Refusal("model", str(config)[:40], "is no model of layers")
+    yield from _refusals(config, "model")
+
+
+def _refusals(value: Any, layer: str) -> Iterator[Refusal]:
+    """Looks at every dictionary, wherever it stands."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _refusals(item, layer)
+    if not isinstance(value, dict):
+        return
+    if "class_name" in value:
+        inner = value.get("config")
+        if isinstance(inner, dict) and isinstance(inner.get("name"), str):
+            layer = inner["name"]
+        kind = value["class_name"]
+        if not isinstance(kind, str) or kind not in CLASSES:
+            yield Refusal(layer, str(kind), "is not on the list of classes")
+    for key, item in value.items():
+        if key == "module" and item not in _MODULES:
+            yield Refusal(layer, str(item), "is a module's name")
+        elif key == "registered_name" and item is not None:
+            yield Refusal(layer, str(item), "is a class of somebody's own")
+        elif (isinstance(item, str) and key.endswith(_LOOKED_UP)
+              and item not in FUNCTIONS):
+            yield Refusal(layer, item, "is a function by name, not on the list")
+        yield from _refusals(item, layer)
+
+
+def rebuilt(path: Path) -> Any:
+    """Returns the model of Keras 1 or 2, made from its layers, with its weights.
+
+    Raises:
+      DataError: the file has weights alone, or names what is not on the list.
+    """
+    with opened(path) as file:
+        config = config_of(file)
+    if not config:
+        raise DataError(f"{path}: weights without a model: build the model and give it "
+                        "read_weights")
+    for name, kind, why in refusals(config):
+        raise DataError(f"{path}: layer '{name}': {kind} {why}, and is never made "
+                        "here: write the layer anew and take the weights by "
+                        "read_weights, or open the file in a container")
+    import tf_keras  # Keras 3 refuses what 1.15 wrote: batch_input_shape, among others
+
+    model = tf_keras.models.model_from_config(config)
+    model.load_weights(str(path))
+    return model

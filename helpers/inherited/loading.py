@@ -1,0 +1,90 @@
+"""What a file asks to be run before its model answers, and the files it may read."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from tensorflow.core.protobuf import meta_graph_pb2
+
+from helpers.errors import DataError
+from helpers.inherited import kinds
+from helpers.inherited.graph_facts import op_name
+
+INIT = "__saved_model_init_op"
+
+
+def restore_op(found: kinds.Found, meta: Any) -> str | None:
+    """Returns the op that restores the variables; None where nothing is to restore."""
+    if meta is None or found.prefix is None:
+        return None
+    return op_name(meta.saver_def.restore_op_name) or None
+
+
+def initial_ops(found: kinds.Found, meta: Any) -> list[str]:
+    """Returns the ops that fill tables, in the place where this kind of file has them.
+
+    A SavedModel may name one in a signature and another in a collection: as in
+    TensorFlow, the signature counts.
+    """
+    if meta is None:
+        return []
+    if found.kind != kinds.SAVED_MODEL:
+        return _listed(meta, "table_initializer")
+    if INIT in meta.signature_def:
+        infos = meta.signature_def[INIT].outputs.values()
+        return [op_name(info.name) for info in infos]
+    return _listed(meta, "saved_model_main_op") or _listed(meta, "legacy_init_op")
+
+
+def _listed(meta, key: str) -> list[str]:
+    if key not in meta.collection_def:
+        return []
+    return [op_name(name) for name in meta.collection_def[key].node_list.value]
+
+
+def own_files(found: kinds.Found, meta: Any) -> dict[str, str]:
+    """Returns the files that the graph may read, by the op that holds the name.
+
+    They are the checkpoint that belongs to it, and the assets inside a SavedModel.
+
+    Raises:
+      DataError: an asset lies outside the model's folder, or is not there.
+    """
+    texts = {}
+    if restore_op(found, meta):
+        texts[op_name(meta.saver_def.filename_tensor_name)] = os.fsdecode(found.prefix)
+    if found.kind == kinds.SAVED_MODEL:
+        folder = found.path / "assets"
+        texts |= {tensor: str(_asset(folder, name)) for tensor, name in _assets(meta)}
+        texts |= _read_back(meta.graph_def.node, texts)
+    return texts
+
+
+def _read_back(nodes: Iterable, texts: dict[str, str]) -> dict[str, str]:
+    """Returns the reads of variables in which TensorFlow 2 keeps an asset's name."""
+    kept = {node.input[0]: texts[op_name(node.input[1])] for node in nodes
+            if node.op == "AssignVariableOp" and op_name(node.input[1]) in texts}
+    return {node.name: kept[node.input[0]] for node in nodes
+            if node.op == "ReadVariableOp" and node.input[0] in kept}
+
+
+def _assets(meta) -> Iterator[tuple[str, str]]:
+    packed = []
+    if "saved_model_assets" in meta.collection_def:
+        for any_asset in meta.collection_def["saved_model_assets"].any_list.value:
+            packed.append(meta_graph_pb2.AssetFileDef())
+            any_asset.Unpack(packed[-1])
+    for asset in [*meta.asset_file_def, *packed]:
+        yield op_name(asset.tensor_info.name), asset.filename
+
+
+def _asset(folder: Path, name: str) -> Path:
+    path = folder / name
+    inside = path.resolve().is_relative_to(folder.resolve())
+    if PurePosixPath(name).is_absolute() or not inside:
+        raise DataError(f"{folder}: the asset {name} lies outside this folder, and is "
+                        "never read here: open the file in a container")
+    if not path.is_file():
+        raise DataError(f"{folder}: the asset {name} is missing")
+    return path
