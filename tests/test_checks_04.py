@@ -1,252 +1,198 @@
-"""The checks of lesson 04: right answers of any shape pass, wrong ones hear why."""
+"""The checks of 04a and 04b: right in any shape passes, wrong ones hear why."""
 
 import io
 import struct
+from functools import partial
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
 from helpers import records
-from helpers.checks.lesson_04 import (
-    check_digit_batches,
-    check_digits_to_records,
-    check_split_records,
-)
+from helpers.checks import lesson_04a, lesson_04b
 from helpers.records.wire import masked_crc
 
-
-def complaint(report):
-    """Returns the claim that an attempt did not meet, with what was said of it."""
-    assert not report
-    claim, _, wrong = report.claims[-1]
-    return f"{claim}: {wrong}"
+FEATURES = {"pixels": tf.io.FixedLenFeature([], tf.string),
+            "label": tf.io.FixedLenFeature([], tf.int64)}
 
 
-# ------------------------------------------------------------------ Exercise 1
+def crc_of(payload):
+    return struct.pack("<I", masked_crc(payload))
 
 
-def by_slices(data, lengths=True, payloads=True, header=True, footer=True):
-    found, at = [], 0
-    while at < len(data):
-        head = data[at : at + 12]
-        if len(head) < 12:
-            if header:
-                raise ValueError("short header")
-            break
-        length, crc = struct.unpack("<QI", head)
-        if lengths and crc != masked_crc(head[:8]):
+def split(data, *, header=True, footer=True, short=ValueError, repeat=True):
+    found = []
+    while data:
+        if len(data) < 16 and short:
+            raise short("cut")
+        length = struct.unpack_from("<Q", data)[0]
+        if header and data[8:12] != crc_of(data[:8]):
             raise ValueError("length")
-        payload, tail = data[at + 12 :][:length], data[at + 12 + length :][:4]
-        if len(tail) < 4:
-            if footer:
-                raise ValueError("short")
-            break
-        if payloads and struct.unpack("<I", tail)[0] != masked_crc(payload):
+        payload, data = data[12:12 + length], data[12 + length:]
+        if footer and data[:4] != crc_of(payload):
             raise ValueError("payload")
-        found.append(payload)
-        at += 16 + length
+        data = data[4:]
+        if repeat or payload not in found:
+            found.append(payload)
     return found
 
 
-def by_stream(data):
+def split_from_a_stream(data):
     stream, found = io.BytesIO(data), []
-
-    def take(count):
-        got = stream.read(count)
-        if len(got) != count:
-            raise ValueError("the file ends inside a record")
-        return got
-
-    while stream.tell() < len(data):
-        head, crc = take(8), take(4)
-        if struct.pack("<I", masked_crc(head)) != crc:
-            raise ValueError("length")
-        payload, crc = take(struct.unpack("<Q", head)[0]), take(4)
-        if struct.pack("<I", masked_crc(payload)) != crc:
+    while header := stream.read(12):
+        if len(header) < 12 or header[8:] != crc_of(header[:8]):
+            raise ValueError("header")
+        found.append(stream.read(struct.unpack("<Q", header[:8])[0]))
+        if stream.read(4) != crc_of(found[-1]):
             raise ValueError("payload")
-        found.append(payload)
     return found
 
 
-def by_recursion(data):
-    if not data:
-        return []
-    try:
-        length, crc = struct.unpack_from("<QI", data)
-        if crc != masked_crc(data[:8]):
-            raise ValueError("length")
-        payload, crc = struct.unpack_from(f"<{length}sI", data, 12)
-    except struct.error as error:
-        raise ValueError("cut") from error
-    if crc != masked_crc(payload):
-        raise ValueError("payload")
-    return [payload, *by_recursion(data[16 + length :])]
+def split_by_recursion(data):
+    return [] if not data else [*split(data[:len(data) - len(rest(data))]),
+                                *split_by_recursion(rest(data))]
 
 
-@pytest.mark.parametrize("attempt", [by_slices, by_stream, by_recursion])
-def test_split_records_accepts(attempt):
-    report = check_split_records(attempt)
-    assert report, report
+def rest(data):
+    if len(data) < 12 or data[8:12] != crc_of(data[:8]):
+        raise ValueError("header")
+    return data[16 + struct.unpack_from("<Q", data)[0]:]
 
 
-def unpacks_first(data):
-    found, at = [], 0
-    while at < len(data):
-        length, _ = struct.unpack_from("<QI", data, at)
-        found.append(data[at + 12 : at + 12 + length])
-        at += 16 + length
-    return found
+@pytest.mark.parametrize("right", [
+    split, split_from_a_stream, split_by_recursion, lambda data: [*split(bytes(data))]])
+def test_right_splits(right):
+    assert lesson_04a.check_split_records(right)
 
 
-@pytest.mark.parametrize(
-    ("attempt", "words"),
-    [
-        (unpacks_first, "not ValueError: bytes that are not there"),
-        (lambda data: by_slices(data, lengths=False), "changed it raised"),
-        (lambda data: by_slices(data, payloads=False), "changed it raised nothing"),
-        (lambda data: by_slices(data, header=False), "bytes it raised nothing"),
-        (lambda data: by_slices(data, footer=False), "bytes it raised nothing"),
-        (lambda data: iter(by_slices(data)), "you returned"),
-        (lambda data: by_slices(data) or None, "no bytes at all"),
-    ],
-)
-def test_split_records_refuses(attempt, words):
-    assert words in complaint(check_split_records(attempt))
+@pytest.mark.parametrize(("wrong", "line"), [
+    (partial(split, header=False), "must|not ValueError|raised nothing"),
+    (partial(split, footer=False), "raised nothing"),
+    (partial(split, short=KeyError), "it raised KeyError, not ValueError"),
+    (partial(split, short=None), "it raised error, not ValueError"),
+    (partial(split, repeat=False), "you returned"),
+    (lambda data: split(data)[:3], "you returned"),
+    (lambda data: split(data) or [b""], "you returned"),
+    (lambda data: 0, "you returned 0"),
+])
+def test_wrong_splits(wrong, line):
+    report = lesson_04a.check_split_records(wrong)
+    assert not report and not report.broken
+    assert any(part in repr(report).replace("\n      ", " ")
+               for part in line.split("|"))
 
 
-# ------------------------------------------------------------------ Exercise 2
+def example(pixels, label, kind="int64_list"):
+    made = tf.train.Example()
+    made.features.feature["pixels"].bytes_list.value.append(pixels)
+    getattr(made.features.feature["label"], kind).value.append(label)
+    return made
 
 
-def digit_example(pixels, label):
-    feature = {
-        "pixels": tf.train.Feature(bytes_list=tf.train.BytesList(value=[pixels])),
-        "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
-    }
-    return tf.train.Example(features=tf.train.Features(feature=feature))
-
-
-def written(images, labels, prefix, number=3, pixels=lambda image: image.tobytes()):
-    pairs = zip(images, labels, strict=True)
-    examples = [digit_example(pixels(image), int(label)) for image, label in pairs]
-    records.write_shards(examples, prefix, number, seed=1)
-
-
-def as_bytes(images, labels, prefix):
+def write(images, labels, prefix, num_shards, seed, *, kind="int64_list", rows=slice(
+        None), order="C", shards=None, fixed=None):
     records.write_shards(
-        (digit_example(image.tobytes(), int(label)).SerializeToString()
-         for image, label in zip(images, labels, strict=True)),
-        prefix, 3, seed=5,
-    )
+        [example(image.tobytes(order), int(label), kind)
+         for image, label in zip(images[rows], labels[rows], strict=True)],
+        prefix, shards or num_shards, seed=seed if fixed is None else fixed)
 
 
-def by_index(images, labels, prefix):
-    def examples():
+def write_old_style(images, labels, prefix, num_shards, seed):
+    def rows():
         for place in range(len(images)):
-            example = tf.train.Example()
-            feature = example.features.feature
-            feature["pixels"].bytes_list.value[:] = [bytes(images[place].ravel())]
-            feature["label"].int64_list.value[:] = [int(labels[place])]
-            yield example
-
-    records.write_shards(examples(), prefix, 3, seed=2)
-
-
-@pytest.mark.parametrize("attempt", [written, as_bytes, by_index])
-def test_digits_to_records_accepts(attempt):
-    report = check_digits_to_records(attempt)
-    assert report, report
+            yield tf.train.Example(features=tf.train.Features(feature={
+                "pixels": tf.train.Feature(bytes_list=tf.train.BytesList(
+                    value=[images[place].tobytes()])),
+                "label": tf.train.Feature(int64_list=tf.train.Int64List(
+                    value=[labels[place]]))})).SerializeToString()
+    records.write_shards(rows(), str(prefix), num_shards, seed=seed)
 
 
-@pytest.mark.parametrize(
-    ("attempt", "words"),
-    [
-        (lambda i, k, p: written(i, k, p, 4), "there are 4"),
-        (lambda i, k, p: written(i[1:], k[1:], p), "there are 52 records"),
-        (lambda i, k, p: written(i, k, p, pixels=lambda x: x[:, :3].tobytes()),
-         "is 35 bytes"),
-        (lambda i, k, p: written(i, k[::-1], p), "not those given"),
-        (lambda i, k, p: written(i, k, p, pixels=lambda x: x.T.tobytes()),
-         "not those given"),
-        (lambda i, k, p: written(i, k, p.with_name("else")), "no finished set"),
-        (lambda i, k, p: written(i[:50], k[:50], p), "there are 50 records"),
-    ],
-)
-def test_digits_to_records_refuses(attempt, words):
-    assert words in complaint(check_digits_to_records(attempt))
+@pytest.mark.parametrize("right", [
+    write, write_old_style, lambda *args: write(*args), partial(write, rows=slice(99))])
+def test_right_conversions(right):
+    assert lesson_04a.check_digits_to_records(right)
 
 
-# ------------------------------------------------------------------ Exercise 3
+@pytest.mark.parametrize(("wrong", "line"), [
+    (partial(write, shards=1), "shards were asked for"),
+    (partial(write, fixed=7), "would give another order"),
+    (partial(write, kind="float_list"), "`label`, an integer"),
+    (partial(write, rows=slice(5)), "records came back"),
+    (partial(write, order="F"), "pixels or labels"),
+    (lambda i, k, *args: write(i, k[::-1], *args), "pixels or labels"),
+    (lambda *args: 0, "there are []"),
+])
+def test_wrong_conversions(wrong, line):
+    report = lesson_04a.check_digits_to_records(wrong)
+    assert not report and not report.broken
+    assert line in " ".join(repr(report).split())
 
 
-def parsed(serialized, height, width, label_shape=(), label_type=tf.int32,
-           shift=127.5, scale=127.5):
-    fields = tf.io.parse_single_example(
-        serialized,
-        {"pixels": tf.io.FixedLenFeature([], tf.string),
-         "label": tf.io.FixedLenFeature(label_shape, tf.int64)},
-    )
-    pixels = tf.io.decode_raw(fields["pixels"], tf.uint8)
-    image = tf.cast(tf.reshape(pixels, [height, width, 1]), tf.float32)
-    return (image - shift) / scale, tf.cast(fields["label"], label_type)
-
-
-def dataset(prefix, height, width, **options):
-    stages = tf.data.TFRecordDataset(records.open_shards(prefix))
-    return stages.map(lambda s: parsed(s, height, width, **options))
-
-
-def by_map(prefix, batch_size, height, width):
-    return dataset(prefix, height, width).batch(batch_size)
-
-
-def by_interleave(prefix, batch_size, height, width):
-    paths = tf.data.Dataset.from_tensor_slices(records.open_shards(prefix))
-    stages = paths.interleave(tf.data.TFRecordDataset, cycle_length=3)
-    stages = stages.map(lambda s: parsed(s, height, width)).shuffle(20)
-    return stages.batch(batch_size).prefetch(1)
-
-
-def batch_first(prefix, batch_size, height, width):
-    def whole_batch(serialized):
-        fields = tf.io.parse_example(
-            serialized,
-            {"pixels": tf.io.FixedLenFeature([], tf.string),
-             "label": tf.io.FixedLenFeature([], tf.int64)},
-        )
+def batches(prefix, batch_size, height, width, crowd, *, again=True, dtype=tf.int32,
+            scale=127.5, drop=False, keep=None, shuffle=True, late=False):
+    def parse(record):
+        fields = tf.io.parse_single_example(record, FEATURES)
         pixels = tf.io.decode_raw(fields["pixels"], tf.uint8)
-        images = tf.cast(tf.reshape(pixels, [-1, height, width, 1]), tf.float32)
-        return images / 127.5 - 1, tf.cast(fields["label"], tf.int32)
+        image = tf.cast(tf.reshape(pixels, [height, width, 1]), tf.float32)
+        return (image - 127.5) / scale, tf.cast(fields["label"], dtype)
 
-    stages = tf.data.TFRecordDataset(records.open_shards(prefix))
-    return stages.batch(batch_size).map(whole_batch)
-
-
-@pytest.mark.parametrize("attempt", [by_map, by_interleave, batch_first])
-def test_digit_batches_accepts(attempt):
-    report = check_digit_batches(attempt)
-    assert report, report
+    rows = tf.data.TFRecordDataset(records.open_shards(prefix)[:keep])
+    if late:
+        return rows.map(parse).batch(batch_size).shuffle(crowd)
+    if shuffle:
+        rows = rows.shuffle(crowd, seed=3, reshuffle_each_iteration=again)
+    return rows.map(parse).batch(batch_size, drop_remainder=drop)
 
 
-@pytest.mark.parametrize(
-    ("attempt", "words"),
-    [
-        (lambda p, b, h, w: dataset(p, h, w).batch(1), "size asked for"),
-        (lambda p, b, h, w: dataset(p, h, w, label_shape=[1]).batch(b),
-         "their labels [8, 1]"),
-        (lambda p, b, h, w: dataset(p, h, w, label_type=tf.int64).batch(b),
-         "labels are int32: they are int64"),
-        (lambda p, b, h, w: dataset(p, h, w), "not single digits"),
-        (lambda p, b, h, w: dataset(p, h, w, shift=0.0, scale=1.0).batch(b),
-         "go from 0 to 255"),
-        (lambda p, b, h, w: dataset(p, h, w, shift=0.0, scale=255.0).batch(b),
-         "go from 0 to 1"),
-        (lambda p, b, h, w: dataset(p, h, w).batch(b, drop_remainder=True),
-         "48 came, the last, smaller batch"),
-        (lambda p, b, h, w: dataset(p, h, w).repeat().batch(b), "came"),
-        (lambda p, b, h, w: dataset(p, w, h).batch(b), "the first pictures are"),
-        (lambda p, b, h, w: dataset(p, h, w).map(lambda i, k: i).batch(b), "pair"),
-        (lambda p, b, h, w: list(dataset(p, h, w)), "returned a list"),
-    ],
-)
-def test_digit_batches_refuses(attempt, words):
-    assert words in complaint(check_digit_batches(attempt))
+def batches_in_groups(prefix, batch_size, height, width, crowd):
+    def parse(group):
+        fields = tf.io.parse_example(group, FEATURES)
+        pixels = tf.io.decode_raw(fields["pixels"], tf.uint8)
+        images = tf.reshape(pixels, [-1, height, width, 1])
+        return (tf.cast(images, tf.float32) / 127.5 - 1,
+                tf.cast(fields["label"], tf.int32))
+    rows = tf.data.TFRecordDataset(records.open_shards(prefix)).shuffle(crowd)
+    return rows.batch(batch_size).map(parse).prefetch(2)
+
+
+@pytest.mark.parametrize("right", [
+    batches, batches_in_groups, lambda *args: batches(*args).prefetch(1),
+    lambda *args: batches_in_groups(*args).map(lambda image, label: (image, label))])
+def test_right_batches(right):
+    assert lesson_04b.check_digit_batches(right)
+
+
+@pytest.mark.parametrize(("wrong", "line"), [
+    (lambda *args: batches(*args).repeat(), "batches have the size"),
+    (partial(batches, drop=True), "batches have the size"),
+    (partial(batches, dtype=tf.int64), "int64"),
+    (partial(batches, scale=255.0), "in [-1, 1]"),
+    (partial(batches, keep=1), "batches have the size"),
+    (partial(batches, again=False), "another order in each epoch"),
+    (partial(batches, shuffle=False), "another order in each epoch"),
+    (partial(batches, late=True), "✗"),
+    (lambda p, n, h, w, crowd: batches(p, n, h, w, 99), "keeps the order"),
+    (lambda p, n, h, w, crowd: batches(p, n, w, h, crowd), "batches have the size"),
+    (lambda p, n, *args: batches(p, 4, *args), "batches have the size"),
+    (lambda *args: list(batches(*args)), "it returned a list"),
+    (lambda *args: batches(*args).map(lambda image, label: image), "no pair"),
+])
+def test_wrong_batches(wrong, line):
+    report = lesson_04b.check_digit_batches(wrong)
+    assert not report and not report.broken
+    assert line in " ".join(repr(report).split())
+
+
+def test_hints_are_first_lines_that_lead_on():
+    """Each hint's code stands in an answer that is accepted; names it gives exist."""
+    payloads, position, data = [], 0, b""
+    while position < len(data):  # the hint of 04a-1: for no bytes it is done
+        position += 1
+    assert payloads == split(data)
+    for check, names in ((lesson_04a.check_split_records, ["masked_crc", "slice"]),
+                         (lesson_04a.check_digits_to_records, ["folder_to_shards"]),
+                         (lesson_04b.check_digit_batches, ["parse_one", "decode_raw"])):
+        said = repr(check(lambda *_: np.nan, hints=2))
+        assert "Hint 2" in said and "To get a hint" not in said
+        assert any(name in said for name in names)

@@ -13,8 +13,7 @@ from PIL import Image
 
 from helpers import records
 from helpers.errors import DataError
-from helpers.pictures import from_bytes
-from helpers.records import pipeline, shards, wire
+from helpers.records import wire
 
 SIZE = 16
 CLASSES = 40
@@ -127,19 +126,6 @@ def test_bytes_on_disk_by_hand(tmp_path, compression):
     assert wire.compression_of(path) == (compression or "")
 
 
-def test_plain_file_that_begins_like_gzip_is_plain(tmp_path):
-    # A first record of 0x8b1f bytes: its length begins with GZIP's magic bytes.
-    path = tmp_path / "x"
-    with tf.io.TFRecordWriter(str(path)) as writer:
-        writer.write(b"z" * 0x8B1F)
-    assert path.read_bytes()[:2] == b"\x1f\x8b"
-    assert wire.compression_of(path) == ""
-    assert records.check_shards([path]) == 1
-
-
-# Examples -------------------------------------------------------------------------
-
-
 def test_make_example_parses_back():
     example = records.make_example(b"\xff\xd8 bytes", np.int32(11))
     fields = tf.io.parse_single_example(
@@ -242,29 +228,6 @@ def test_failing_examples_leave_the_old_set(tmp_path):
     assert records.check_shards(tmp_path / "x") == 2
 
 
-class AnyOrder(list):
-    """Examples that are asked for in the order of the shards."""
-
-    def in_order(self, order):
-        return (self[n] for n in order)
-
-
-def test_what_comes_in_any_order_gives_the_same_bytes_without_a_spool(
-    tmp_path, monkeypatch
-):
-    examples = pictures(53)
-    by_spool = records.write_shards(iter(examples), tmp_path / "x", 3, seed=5)
-    expected = [path.read_bytes() for path in by_spool]
-    monkeypatch.setattr(shards, "Spool", None)
-    direct = records.write_shards(AnyOrder(examples), tmp_path / "x", 3, seed=5)
-    assert [path.read_bytes() for path in direct] == expected
-    with pytest.raises(DataError, match="no examples to write"):
-        records.write_shards(AnyOrder(), tmp_path / "x", 1, seed=1)
-    with pytest.raises(TypeError, match="example 0 is a str"):
-        records.write_shards(AnyOrder(["2"]), tmp_path / "x", 1, seed=1)
-    assert records.check_shards(tmp_path / "x") == 53
-
-
 def test_writing_nothing_is_an_error(tmp_path):
     with pytest.raises(DataError, match="no examples to write"):
         records.write_shards([], tmp_path / "x", 1, seed=1)
@@ -331,11 +294,6 @@ def test_black_and_white_are_the_ends_of_the_range(tmp_path, read):
     records.write_shards(examples, tmp_path / "x", 1, seed=1)
     [(images, _)] = read(tmp_path / "x")
     assert images.min() == -1.0 and images.max() == 1.0
-
-
-def test_the_floats_of_all_bytes_are_those_of_graphs():
-    images = tf.constant(np.arange(256, dtype=np.uint8).reshape(1, 16, 16))
-    np.testing.assert_array_equal(pipeline._floats(images), from_bytes(images))
 
 
 def test_endless_batches_have_a_static_size(tmp_path):

@@ -1,8 +1,8 @@
 """TFRecords: write shards that are whole or absent, check them, read them.
 
-`wire` knows the bytes, `shards` writes and checks sets of files, `pipeline` turns
-them into batches of pictures, `blame` finds the record that cannot be read,
-`tiny_imagenet` converts that folder layout.
+`wire` knows the bytes; `writing` writes sets of files, `shards` opens them and
+`checking` reads every byte; `folders` converts folders of pictures; `pipeline` turns
+shards into batches, and `blame` finds the record that cannot be read.
 """
 
 from helpers.records.blame import (
@@ -10,20 +10,15 @@ from helpers.records.blame import (
     find_bad_record,
     naming_bad_records,
 )
+from helpers.records.checking import check_shards, picture_size
+from helpers.records.folders import write_picture_shards, write_tiny_imagenet_shards
 from helpers.records.pipeline import (
     image_label_dataset,
     image_label_parser,
     image_label_queue,
-    picture_size,
 )
-from helpers.records.shards import (
-    check_shards,
-    make_example,
-    open_shards,
-    read_manifest,
-    write_shards,
-)
-from helpers.records.tiny_imagenet import write_tiny_imagenet_shards
+from helpers.records.shards import open_shards, read_manifest
+from helpers.records.writing import make_example, write_shards
 
 __all__ = [
     "NamingQueueRunner",
@@ -37,6 +32,7 @@ __all__ = [
     "open_shards",
     "picture_size",
     "read_manifest",
+    "write_picture_shards",
     "write_shards",
     "write_tiny_imagenet_shards",
 ]

@@ -1,4 +1,7 @@
-"""Which record is to blame: an error of a pipeline becomes one with file and record."""
+"""Which record is to blame: an error of a pipeline becomes one with file and record.
+
+Taught in lesson 04b, 'Errors that name the record'.
+"""
 
 import contextlib
 import threading
@@ -10,8 +13,6 @@ import tensorflow.compat.v1 as tf1
 from helpers.errors import DataError, first_line
 from helpers.records import wire
 from helpers.records.shards import PathPrefix, open_shards
-
-SCAN_RECORDS = 128  # parsed by one call, until one of them fails
 
 
 @contextlib.contextmanager
@@ -51,24 +52,10 @@ def find_bad_record(
       One line with file, record and cause; `None` if every record parses.
     """
     try:
-        paths = open_shards(path_prefix)
-        with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
-            one = tf1.placeholder(tf.string, [])
-            # A number that needs the whole tensor: its static size would not be read.
-            many = tf1.placeholder(tf.string, [None])
-            parsed = tf.nest.flatten(parse(one), expand_composites=True)
-            scan = tf.map_fn(
-                lambda record: [
-                    tf.strings.length(tf.io.serialize_tensor(t))
-                    for t in tf.nest.flatten(parse(record), expand_composites=True)
-                ],
-                many,
-                fn_output_signature=[tf.int32] * len(parsed),
-            )
-            for path in paths:
-                message = _scan_file(path, session, (many, scan), (one, parsed))
-                if message:
-                    return message
+        for path in open_shards(path_prefix):
+            message = _search(path, parse)
+            if message:
+                return message
     except DataError as error:
         return str(error)
     return None
@@ -77,8 +64,7 @@ def find_bad_record(
 class NamingQueueRunner(tf1.train.QueueRunner):
     """A queue runner whose coordinator hears which file and record was bad.
 
-    When one of its threads fails, the files are parsed record by record before the
-    error is handed on, whoever drives the queue. Normal running costs nothing more.
+    The files are parsed record by record once one of its threads has failed.
     """
 
     def __init__(self, queue, enqueue_ops, *, paths, parse):
@@ -123,8 +109,7 @@ class _BlamingCoordinator:
 def _named(error: Exception, path_prefix, parse) -> Exception:
     """Returns a `DataError` with the record's name, or `error` if none is to blame."""
     ends = (tf.errors.OutOfRangeError, tf.errors.CancelledError)
-    # Bytes that are no Example become a UnicodeDecodeError: TensorFlow puts them
-    # into its own message and fails on that.
+    # The latter where TensorFlow quotes bytes that are no Example, and fails on it.
     unreadable = (tf.errors.OpError, UnicodeDecodeError)
     if isinstance(error, ends) or not isinstance(error, unreadable):
         return error
@@ -135,39 +120,24 @@ def _named(error: Exception, path_prefix, parse) -> Exception:
     return DataError(message) if message else error
 
 
-def _scan_file(path: str, session, scan, one) -> str | None:
-    """Parses one file in groups; in the group that fails, one record at a time."""
-    group, number = [], 0
-    records = wire.payloads(path)
-    while True:
+def _search(path: str, parse: Callable[[tf.Tensor], object]) -> str | None:
+    """Returns what is wrong with the first record of a file that does not parse."""
+    count = 0
+    with tf.Graph().as_default(), tf1.Session() as session:
+        parsed = wire.dataset([path]).map(parse, 2, deterministic=True)
+        following = tf1.data.make_one_shot_iterator(parsed).get_next()
         try:
-            record = next(records, None)
-        except tf.errors.DataLossError:
-            record = None  # the records before it come first
-        if record is not None:
-            group.append(record)
-        if len(group) == SCAN_RECORDS or (record is None and group):
-            if _error_of(session, scan, group):
-                for offset, bad in enumerate(group):
-                    if cause := _error_of(session, one, bad):
-                        return (
-                            f"{path}: record {number + offset}: {cause}. Write the "
-                            "file again without it, or fix it at the source."
-                        )
-            number += len(group)
-            group = []
-        if record is None:
-            wire.check_payloads(path)
+            while True:
+                session.run(following)
+                count += 1
+        except tf.errors.OutOfRangeError:
             return None
-
-
-def _error_of(session, graph_ends, value) -> str | None:
-    """Returns the cause in a few words, or `None` if the value parses."""
-    placeholder, fetches = graph_ends
-    try:
-        session.run(fetches, {placeholder: value})
-    except UnicodeDecodeError:
-        return "its payload is not a tf.train.Example"
-    except tf.errors.OpError as error:
-        return first_line(error).removeprefix("Name: <unknown>, ").rstrip(".")
-    return None
+        except UnicodeDecodeError:  # TensorFlow fails to quote what is no Example
+            cause = "its payload is not a tf.train.Example"
+        except tf.errors.OpError as error:
+            cause = first_line(error).removeprefix("Name: <unknown>, ").rstrip(".")
+            wire.check_payloads(path)
+    return (
+        f"{path}: record {count}: {cause}. Write the file again without it, or fix it "
+        "at the source."
+    )

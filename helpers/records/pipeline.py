@@ -1,23 +1,22 @@
-"""From shards to batches of pictures: the queue pipeline and its tf.data twin."""
+"""From shards to batches of pictures: the queue pipeline and its tf.data twin.
 
-import math
+Taught in lesson 04b, 'A pipeline on queues' and 'Group before you parse'.
+"""
+
 from collections.abc import Callable
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.arguments import whole_number
-from helpers.jpeg import decode
-from helpers.pictures import shifted_and_mirrored
+from helpers.pictures import from_bytes, shifted_and_mirrored
 from helpers.records import wire
 from helpers.records.blame import NamingQueueRunner
 from helpers.records.shards import PathPrefix, open_counted
 
 CROP_MARGIN = 4
-GROUP = 64  # records that are parsed, decoded and handed on by one call
-READ = 4 * GROUP  # that the queue's one reader takes from a file by one call
-MOST_PIXELS = 65_535  # of one side: a JPEG's header holds no more
-MOST_PICTURES, MOST_THREADS = 1 << 20, 256  # beyond, the process would die
+GROUP = 64  # records that are parsed and decoded by one run of the ops
+READ = 256  # that the queue's one reader takes from a file by one call
 _FEATURES = {
     "image": tf.io.FixedLenFeature([], tf.string),
     "label": tf.io.FixedLenFeature([], tf.int64),
@@ -29,8 +28,8 @@ def image_label_parser(
 ) -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
     """Returns the function that both pipelines turn one record into a picture with.
 
-    The size in the JPEG's header is compared before anything is decoded, so a
-    picture of another size, however large, is an error and never takes the memory.
+    The size in the JPEG's header is compared first: a picture of another size,
+    however large, never takes the memory.
 
     Args:
       image_size: pixels of every picture: a number, or (height, width).
@@ -42,26 +41,10 @@ def image_label_parser(
     size = _height_width(image_size)
 
     def parse(serialized):
-        fields = tf.io.parse_single_example(serialized, _FEATURES)
-        return _decoded([fields["image"]], size)[0], _int32(fields["label"])
+        images, labels = _parsed_group(serialized[None], 1, None, size)
+        return images[0], labels[0]
 
     return parse
-
-
-def picture_size(path_prefix: PathPrefix) -> tuple[int, int]:
-    """Returns the height and width, in pixels, of the picture in the first record.
-
-    Args:
-      path_prefix: as for `image_label_queue`.
-
-    Raises:
-      DataError: a file is missing, damaged or was never finished.
-    """
-    paths, _ = open_counted(path_prefix)
-    [record] = wire.dataset(paths).take(1)
-    encoded = tf.io.parse_single_example(record, _FEATURES)["image"]
-    height, width, _ = tf.io.extract_jpeg_shape(encoded).numpy().tolist()
-    return height, width
 
 
 def image_label_queue(
@@ -100,44 +83,39 @@ def image_label_queue(
 
     Raises:
       DataError: a file is missing, damaged or was never finished.
-      ValueError: an argument is not possible.
 
     Source: the queue documents and the records document.
     """
-    numbers = _checked(batch_size, num_epochs, shuffle_buffer, num_threads, seed)
-    batch_size, num_epochs, shuffle_buffer, num_threads, seed = numbers
+    _check(batch_size, num_epochs, shuffle_buffer, num_threads)
     size = _height_width(image_size)
     paths, count = open_counted(path_prefix)
     shuffle_buffer = min(shuffle_buffer, count)
     naming = {"paths": paths, "parse": image_label_parser(image_size)}
     with tf.name_scope("input_queue"):
+        file_names = tf1.train.string_input_producer(
+            paths, num_epochs, shuffle=shuffle_buffer > 0, seed=seed
+        )
+        _, several = wire.reader(paths).read_up_to(file_names, READ)
         encoded = _encoded_queue(shuffle_buffer, seed)
-        records = _next_records(paths, num_epochs, seed if shuffle_buffer else None)
-        read = encoded.enqueue_many([records])
-        tf1.train.add_queue_runner(NamingQueueRunner(encoded, [read], **naming))
+        read = [encoded.enqueue_many([several])]
+        tf1.train.add_queue_runner(NamingQueueRunner(encoded, read, **naming))
 
-        decoded = _picture_queue(size, batch_size)
+        group = _take(encoded, GROUP, num_epochs)
         draws = None
         if augment:
-            draws = tf.random.uniform([GROUP], maxval=2**40, dtype=tf.int64, seed=seed)
-        take = encoded.dequeue_many if num_epochs is None else encoded.dequeue_up_to
-        given = [take(GROUP)] if draws is None else [take(GROUP), draws]
-
-        def parse(records, draws=None):
-            return _parsed_group(records, GROUP, draws, size)
-
-        decode_all = [decoded.enqueue_many(_in_one_thread(parse, given))]
+            draws = tf.random.uniform(
+                tf.shape(group), maxval=2**40, dtype=tf.int64, seed=seed
+            )
+        decoded = tf.queue.FIFOQueue(
+            2 * (GROUP + batch_size), [tf.uint8, tf.int32], [[*size, 3], []],
+            name="batches",
+        )
+        decode = [decoded.enqueue_many(_parsed_group(group, GROUP, draws, size))]
         if shuffle_buffer:  # otherwise one thread, which keeps the order of the files
-            decode_all *= num_threads
-        tf1.train.add_queue_runner(NamingQueueRunner(decoded, decode_all, **naming))
-        # A finite number of epochs ends with what is left; an endless one always
-        # has a full batch, and then its static shape says so.
-        dequeue = decoded.dequeue_many if num_epochs is None else decoded.dequeue_up_to
-        images, labels = dequeue(batch_size)
-        # A part stays in a core's cache from the first pass over it to the last.
-        parts = 1 if num_epochs is not None else math.gcd(batch_size, 8)
-        [images] = _in_one_thread(_floats, [images], parts)
-        return images, labels
+            decode *= num_threads
+        tf1.train.add_queue_runner(NamingQueueRunner(decoded, decode, **naming))
+        images, labels = _take(decoded, batch_size, num_epochs)
+        return from_bytes(images), labels
 
 
 def image_label_dataset(
@@ -172,10 +150,8 @@ def image_label_dataset(
 
     Raises:
       DataError: a file is missing, damaged or was never finished.
-      ValueError: an argument is not possible.
     """
-    numbers = _checked(batch_size, num_epochs, shuffle_buffer, num_threads, seed)
-    batch_size, num_epochs, shuffle_buffer, num_threads, seed = numbers
+    _check(batch_size, num_epochs, shuffle_buffer, num_threads)
     size = _height_width(image_size)
     paths, count = open_counted(path_prefix)
     shuffle_buffer = min(shuffle_buffer, count)
@@ -195,16 +171,8 @@ def image_label_dataset(
     batches = groups.map(parse, num_threads, deterministic=True)
     if batch_size > group:
         batches = batches.rebatch(batch_size, drop_remainder=endless)
-    batches = batches.map(lambda images, labels: (_floats(images), labels))
+    batches = batches.map(lambda images, labels: (from_bytes(images), labels))
     return batches.prefetch(2)
-
-
-def _next_records(paths: list[str], num_epochs: int | None, seed: int | None):
-    """Returns the next serialised records of one file, `string [record]`."""
-    names = tf1.train.string_input_producer(
-        paths, num_epochs, shuffle=seed is not None, seed=seed
-    )
-    return wire.reader(paths).read_up_to(names, READ)[1]
 
 
 def _encoded_queue(shuffle_buffer: int, seed: int) -> tf.queue.QueueBase:
@@ -217,40 +185,10 @@ def _encoded_queue(shuffle_buffer: int, seed: int) -> tf.queue.QueueBase:
     )
 
 
-def _picture_queue(size: tuple[int, int], batch_size: int) -> tf.queue.QueueBase:
-    """Returns the queue of decoded pictures and labels, a few batches long."""
-    capacity = 2 * (GROUP + batch_size)
-    return tf.queue.FIFOQueue(
-        capacity, [tf.uint8, tf.int32], [[*size, 3], []], name="batches"
-    )
-
-
-def _in_one_thread(
-    function: Callable, tensors: list[tf.Tensor], parts: int = 1
-) -> list[tf.Tensor]:
-    """Calls a function of tensors; each op in it takes one thread, as in tf.data.
-
-    A session has a pool of threads that run ops and another that large ops split
-    their work in. Where decoders keep all cores busy, the two push each other off.
-
-    Args:
-      function: of the tensors, or of a part of their rows.
-      tensors: `[row, ...]` each.
-      parts: side by side; their number divides that of the rows.
-    """
-    count = tensors[0].shape[0]  # often known, and then it stays so
-    each = -1 if count is None else count // parts
-    rows = [tf.reshape(one, [parts, each, *one.shape[1:]]) for one in tensors]
-    signature = [tf.TensorSpec(one.shape[1:], one.dtype) for one in rows]
-    traced = tf.function(function, signature).get_concrete_function()
-    results = tf.raw_ops.MapDefun(
-        arguments=rows, captured_inputs=traced.captured_inputs,
-        output_types=[one.dtype for one in traced.outputs],
-        output_shapes=[one.shape for one in traced.outputs],
-        f=traced, max_intra_op_parallelism=1,
-    )
-    whole = -1 if count is None else count
-    return [tf.reshape(one, [whole, *one.shape[2:]]) for one in results]
+def _take(queue: tf.queue.QueueBase, count: int, num_epochs: int | None):
+    """Dequeues a full batch; when the epochs are limited, what is left at the end."""
+    dequeue = queue.dequeue_many if num_epochs is None else queue.dequeue_up_to
+    return dequeue(count)
 
 
 def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
@@ -258,7 +196,7 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
 
     Args:
       records: `string [record]`.
-      most: how many there may be; so many ops stand side by side.
+      most: how many there may be; so many decoders stand side by side.
       draws: `int64 [record]`, random numbers for the augmentation; none if `None`.
       size: height and width in pixels.
 
@@ -266,8 +204,8 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
       `uint8 [record, height, width, 3]` and `int32 [record]`.
     """
     fields = tf.io.parse_example(records, _FEATURES)
-    contents, short = fields["image"], records.shape[0] != most
-    if short:  # it is filled up with its last record, which is cut off again
+    contents, count = fields["image"], records.shape[0]
+    if count != most:  # it is filled up with its last record, which is cut off again
         count = tf.size(records)
         places = tf.minimum(tf.range(most), count - 1)
         contents = tf.gather(contents, places)
@@ -278,32 +216,20 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
             shifted_and_mirrored(image, CROP_MARGIN, number)
             for image, number in zip(images, tf.unstack(draws, most), strict=True)
         ]
-    images = tf.stack(images)
-    return images[:count] if short else images, _int32(fields["label"])
+    return tf.stack(images)[:count], _int32(fields["label"])
 
 
 def _decoded(contents: list[tf.Tensor], size: tuple[int, int]) -> list[tf.Tensor]:
     """Decodes pictures, each `string []`, once the headers of all have this size."""
     shapes = tf.stack([tf.io.extract_jpeg_shape(one) for one in contents])
-    right = tf.reduce_all(tf.equal(shapes[:, :2], size), axis=1)
-    first_wrong = tf.argmin(tf.cast(right, tf.int32))  # the first, if all are right
     # The bare op: tf.debugging.Assert wraps it in a tf.cond, for each group.
     right_size = tf.raw_ops.Assert(
-        condition=tf.reduce_all(right),
-        data=["the picture has the shape", tf.gather(shapes, first_wrong),
-              f"but image_size asks for {size[0]} x {size[1]}"],
+        condition=tf.reduce_all(tf.equal(shapes[:, :2], size)),
+        data=["height, width, channels:", shapes, f"image_size is {size}"],
     )
     with tf.control_dependencies([right_size]):
-        images = [decode(one) for one in contents]
-    for image in images:
-        image.set_shape([*size, 3])
-    return images
-
-
-def _floats(images: tf.Tensor) -> tf.Tensor:
-    """Returns what `pictures.from_bytes` makes of uint8, in a pass less."""
-    quantized = tf.bitcast(images, tf.quint8)
-    return tf.quantization.dequantize(quantized, -127.5, 127.5) / 127.5
+        images = [tf.io.decode_jpeg(one, channels=3) for one in contents]
+    return [tf.ensure_shape(image, [*size, 3]) for image in images]
 
 
 def _int32(labels: tf.Tensor) -> tf.Tensor:
@@ -319,19 +245,13 @@ def _int32(labels: tf.Tensor) -> tf.Tensor:
 
 def _height_width(image_size: int | tuple[int, int]) -> tuple[int, int]:
     sides = image_size if isinstance(image_size, (tuple, list)) else [image_size] * 2
-    if len(sides) != 2:
-        raise ValueError(f"image_size={image_size!r}: one number, or height and width")
-    height, width = (whole_number("image_size", side, 1, MOST_PIXELS) for side in sides)
+    height, width = (whole_number("image_size", side) for side in sides)
     return height, width
 
 
-def _checked(batch_size, num_epochs, shuffle_buffer, num_threads, seed) -> list:
-    """Returns the arguments as numbers that TensorFlow and the machine can take."""
-    epochs = None if num_epochs is None else whole_number("num_epochs", num_epochs)
-    return [
-        whole_number("batch_size", batch_size, 1, MOST_PICTURES),
-        epochs,
-        whole_number("shuffle_buffer", shuffle_buffer, 0),
-        whole_number("num_threads", num_threads, 1, MOST_THREADS),
-        whole_number("seed", seed, tf.int64.min, tf.int64.max),
-    ]
+def _check(batch_size, num_epochs, shuffle_buffer, num_threads) -> None:
+    """Refuses numbers that cannot be, before a thread meets them."""
+    whole_number("batch_size", batch_size)
+    whole_number("num_epochs", 1 if num_epochs is None else num_epochs)
+    whole_number("shuffle_buffer", shuffle_buffer, 0)
+    whole_number("num_threads", num_threads)

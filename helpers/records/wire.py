@@ -1,9 +1,10 @@
 """The TFRecord wire format: headers, checksums, and what a walk over them finds.
 
-A record is a header (length as uint64, masked CRC-32C of the length as uint32), the
-payload, and the payload's masked CRC-32C, all little-endian. The format has no end
-marker and no count, and TensorFlow's readers take a file that ends inside a header
-for one that ends: they stop there, silently. A walk over the headers does not.
+Taught in lesson 04a, 'The bytes on disk'.
+
+A record is length (uint64), masked CRC-32C of the length (uint32), payload, masked
+CRC-32C of the payload. There is no count and no end mark, and TensorFlow's readers take
+a file that ends inside a header for one that ends. A walk over the headers does not.
 """
 
 import gzip
@@ -11,52 +12,34 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import IO
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import DataError, first_line
 
-HEADER_BYTES = 12
-FOOTER_BYTES = 4
-# Said of every damaged file. What stands before the damage is whole, and may be all
-# that there is: no message tells anybody to delete it.
+HEADER_BYTES, FOOTER_BYTES = 12, 4
+# What stands before the damage is whole: no message tells anybody to delete it.
 REMEDY = "Write or copy it again, and keep this one until then."
-
-
-def _crc_table() -> list[int]:
-    table = []
-    for value in range(256):
-        for _ in range(8):
-            value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
-        table.append(value)
-    return table
-
-
-_TABLE = _crc_table()
 
 
 def masked_crc(data: bytes) -> int:
     """Returns the masked CRC-32C that TFRecords store, as an unsigned 32-bit int.
 
-    Meant for the 8 bytes of a length: in Python it takes a microsecond per byte.
-
     Args:
-      data: the bytes to sum.
+      data: the bytes to sum; a few, such as the 8 of a length.
     """
     crc = 0xFFFFFFFF
     for byte in data:
-        crc = _TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
     crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) % 2**32
 
 
 def compression_of(path: str | os.PathLike) -> str:
-    """Returns `"GZIP"` or `""`, from what the file holds.
-
-    A plain file may begin with GZIP's two magic bytes by chance (they are part of a
-    length then), so the checksum of the first length decides.
+    """Returns `"GZIP"` or `""`, from the first two bytes of the file.
 
     Args:
       path: a TFRecord file.
@@ -66,15 +49,14 @@ def compression_of(path: str | os.PathLike) -> str:
     """
     try:
         with open(path, "rb") as file:
-            header = file.read(HEADER_BYTES)
+            magic = file.read(2)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from error
-    if not header:
+    if not magic:
         raise DataError(
             f"{path}: the file is empty (an interrupted writer leaves this). {REMEDY}"
         )
-    is_gzip = header.startswith(b"\x1f\x8b") and not _length_holds(header)
-    return "GZIP" if is_gzip else ""
+    return "GZIP" if magic == b"\x1f\x8b" else ""
 
 
 def walk(path: str | os.PathLike) -> int:
@@ -89,15 +71,22 @@ def walk(path: str | os.PathLike) -> int:
         and the fix.
     """
     compression = compression_of(path)
-    size = None if compression else os.path.getsize(path)
     count = position = 0
     try:
         with gzip.open(path) if compression else open(path, "rb") as file:
             while header := file.read(HEADER_BYTES):
                 where = f"{path}: record {count} at byte {position}"
-                length = _checked_length(header, where, first=count == 0)
-                position += HEADER_BYTES + length + FOOTER_BYTES
-                _skip(file, length + FOOTER_BYTES, position, size, where)
+                position += HEADER_BYTES + _length(header, where, count) + FOOTER_BYTES
+                if compression:  # it reads up to there, or as far as it can
+                    end = file.seek(min(position, 1 << 62))
+                else:
+                    end = min(position, os.path.getsize(path))
+                    file.seek(end)
+                if end < position:
+                    raise DataError(
+                        f"{where}: the file was cut short, the record should end at "
+                        f"byte {position}. {REMEDY}"
+                    )
                 count += 1
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(
@@ -134,10 +123,7 @@ def check_payloads(path: str | os.PathLike) -> int:
 
 
 def payloads(path: str | os.PathLike) -> Iterator[bytes]:
-    """Returns an iterator over the payloads of one file.
-
-    TensorFlow's old iterator: it works in a graph block as well as outside one.
-    """
+    """Returns an iterator over the payloads of one file, inside a graph block too."""
     return tf1.io.tf_record_iterator(os.fspath(path), _options(path))
 
 
@@ -149,8 +135,8 @@ def reader(paths: Sequence[str]) -> tf1.TFRecordReader:
 def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
     """Returns the records of files which are all plain or all GZIP, file by file.
 
-    tf.data does not tune what is made of them: give every number. Its thread for that
-    may hold up the end of a session, by 8 s after 12 s of reading, by 36 in lesson 12.
+    tf.data does not tune what is made of them: its thread for that may hold up the end
+    of a session for seconds.
 
     Args:
       paths: the files.
@@ -170,43 +156,16 @@ def _options(path: str | os.PathLike) -> tf.io.TFRecordOptions:
     return tf.io.TFRecordOptions(compression_of(path))
 
 
-def _length_holds(header: bytes) -> bool:
-    """Whether a header is whole and its length agrees with its checksum."""
-    if len(header) < HEADER_BYTES:
-        return False
-    return masked_crc(header[:8]) == struct.unpack("<I", header[8:])[0]
-
-
-def _checked_length(header: bytes, where: str, *, first: bool) -> int:
+def _length(header: bytes, where: str, count: int) -> int:
+    """Returns the length in a header, which must be whole and have its checksum."""
     if len(header) < HEADER_BYTES:
         raise DataError(
             f"{where}: the file was cut short, only {len(header)} of {HEADER_BYTES} "
             f"header bytes are there. {REMEDY}"
         )
-    if not _length_holds(header):
-        cause = (
+    if masked_crc(header[:8]) != struct.unpack("<I", header[8:])[0]:
+        cause = "its length field is damaged" if count else (
             "this is not a TFRecord file, or its first length is damaged"
-            if first
-            else "its length field is damaged"
         )
         raise DataError(f"{where}: {cause}. {REMEDY}")
     return struct.unpack("<Q", header[:8])[0]
-
-
-def _skip(
-    file: IO[bytes] | gzip.GzipFile, skip: int, end: int, size: int | None, where: str
-) -> None:
-    """Moves over a payload and its checksum, which must both be there."""
-    if size is None:
-        while skip and (block := file.read(min(skip, 1 << 20))):
-            skip -= len(block)
-        whole = not skip
-    else:
-        whole = end <= size
-        if whole:  # a length can be beyond what `seek` takes
-            file.seek(end)
-    if not whole:
-        raise DataError(
-            f"{where}: the file was cut short, the record should end at byte {end}. "
-            f"{REMEDY}"
-        )

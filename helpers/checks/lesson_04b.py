@@ -1,0 +1,113 @@
+"""The check of lesson 04b: batches from shards of digits."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+from helpers import records
+from helpers.checks.report import answering, close, drawn, exercise, shown
+
+MOST = 60  # digits of a case; a data set without end is cut there
+
+
+def _case(rng, size):
+    """Draws digits, their labels, and what a call may ask for."""
+    count = 1 if not size else int(rng.integers(20, MOST))
+    height, width = (int(side) for side in rng.integers(1, 8, 2))
+    images = rng.integers(0, 256, [count, height, width], np.uint8)
+    images[0, 0, 0], images[-1, -1, -1] = 0, 255
+    labels = rng.integers(0, 10, count)
+    batch, crowd = int(rng.integers(1, 9)), [1, count, 16][size % 3]
+    return images, labels, batch, crowd
+
+
+@exercise(
+    "Exercise 1: digit_batches",
+    "`parse_one` under 'Errors that name the record' parses such a record; here "
+    "`tf.io.decode_raw` and `tf.reshape` take the place of the decoder.",
+    "the first lines: `paths = records.open_shards(path_prefix)` and `rows = "
+    "tf.data.TFRecordDataset(paths).shuffle(crowd)`.",
+)
+def check_digit_batches(attempt):
+    """Reads made-up digits, written here, and compares each with its pixels.
+
+    Args:
+      attempt: `(path_prefix, batch_size, height, width, crowd)` to a
+        `tf.data.Dataset`.
+    """
+    for images, labels, batch, crowd in drawn(_case, how_many=9):
+        count, height, width = images.shape
+        case = (f"{count} digits of {height} x {width} in batches of {batch}, "
+                f"crowd {crowd}")
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = Path(folder, "digits")
+            stored = _write(prefix, images, labels)
+            dataset = attempt(prefix, batch, height, width, crowd)
+            yield ("returns a tf.data.Dataset", isinstance(dataset, tf.data.Dataset),
+                   f"it returned a {type(dataset).__name__}")
+            with answering(case):
+                epochs = [list(dataset.take(MOST + 1).as_numpy_iterator())
+                          for _ in range(2)]
+        sizes = [min(batch, count - k) for k in range(0, count, batch)]
+        due = [((size, height, width, 1), "float32", (size,), "int32")
+               for size in sizes]
+        for batches in epochs:
+            found = [_form(one) for one in batches]
+            yield ("batches have the size, shapes and types asked for, the last few "
+                   "digits too", found == due, f"{case}: {shown(due, found)}")
+        orders = [_places(batches, images, labels) for batches in epochs]
+        for order in orders:
+            yield ("each digit comes once, in [-1, 1], with its own label",
+                   sorted(order) == [*range(count)],
+                   f"{case}: {shown([*range(count)], sorted(order))} (-1: no digit)")
+        if crowd == 1:
+            yield ("a crowd of 1 keeps the order of the files",
+                   orders == [stored, stored], f"{case}: {shown(stored, orders[0])}")
+        else:
+            yield ("a larger crowd gives another order in each epoch",
+                   stored not in orders and orders[0] != orders[1],
+                   f"{case}: {shown('two orders, none that of the files', orders)}")
+            if crowd < count:
+                first = max(stored.index(place) for place in orders[0][:2])
+                yield ("a crowd draws from no more records than it says",
+                       first < crowd + 1, f"{case}: record {first} came in the first "
+                       "two; the crowd reaches not so far")
+
+
+def _write(prefix: Path, images: np.ndarray, labels: np.ndarray) -> list[int]:
+    """Writes the digits to two shards or one; returns their places as stored."""
+    examples = []
+    for image, label in zip(images, labels, strict=True):
+        example = tf.train.Example()
+        example.features.feature["pixels"].bytes_list.value.append(image.tobytes())
+        example.features.feature["label"].int64_list.value.append(int(label))
+        examples.append(example)
+    num_shards = min(2, len(examples))
+    records.write_shards([str(n).encode() for n in range(len(examples))],
+                         prefix.with_name("order"), num_shards, seed=1)
+    records.write_shards(examples, prefix, num_shards, seed=1)
+    return [int(one) for path in records.open_shards(prefix.with_name("order"))
+            for one in tf.data.TFRecordDataset(path).as_numpy_iterator()]
+
+
+def _form(batch: object) -> tuple | str:
+    """Returns shapes and types of a pair of arrays; what it is, where it is none."""
+    if not isinstance(batch, tuple) or len(batch) != 2:
+        return f"a {type(batch).__name__}, no pair"
+    images, labels = batch
+    return images.shape, images.dtype.name, labels.shape, labels.dtype.name
+
+
+def _places(batches: list, images: np.ndarray, labels: np.ndarray) -> list[int]:
+    """Returns which digit each picture is, with its label; -1 where it is none."""
+    due = {(image.tobytes(), int(label)): place
+           for place, (image, label) in enumerate(zip(images, labels, strict=True))}
+    places = []
+    for pictures, kinds in batches:
+        for picture, kind in zip(pictures[..., 0], kinds, strict=True):
+            pixels = np.clip(np.round(picture * 127.5 + 127.5), 0, 255).astype(np.uint8)
+            right = close(picture, (np.float32(pixels) - 127.5) / 127.5)
+            places.append(due.get((pixels.tobytes(), int(kind)), -1) if right else -1)
+    return places

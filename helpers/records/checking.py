@@ -1,0 +1,56 @@
+"""Look into a set of shards: at every byte, or at the first picture."""
+
+import os
+from pathlib import Path
+
+import tensorflow as tf
+
+from helpers.errors import DataError
+from helpers.files import sha256
+from helpers.records import wire
+from helpers.records.shards import PathPrefix, open_shards, read_manifest
+
+
+def check_shards(path_prefix: PathPrefix) -> int:
+    """Checks every byte of a set of shards.
+
+    Args:
+      path_prefix: as given to `write_shards`; or a list of files written elsewhere,
+        which have no manifest: their headers are walked and each checksum compared.
+
+    Returns:
+      The number of records.
+
+    Raises:
+      DataError: names the file, the record, the cause and the fix.
+    """
+    if not isinstance(path_prefix, (str, os.PathLike)):
+        return sum(map(wire.check_payloads, open_shards(path_prefix)))  # walked there
+    manifest = read_manifest(path_prefix)
+    for path in open_shards(path_prefix):
+        written = manifest["shards"][Path(path).name]
+        if sha256(path) != written["sha256"]:
+            wire.walk(path)  # names the record, where it can
+            wire.check_payloads(path)
+            raise DataError(
+                f"{path}: whole records, but not those that were written (sha256 "
+                f"differs from the manifest's). {wire.REMEDY}"
+            )
+    return sum(shard["records"] for shard in manifest["shards"].values())
+
+
+def picture_size(path_prefix: PathPrefix) -> tuple[int, int]:
+    """Returns the height and width, in pixels, of the picture in the first record.
+
+    Args:
+      path_prefix: as for `check_shards`.
+
+    Raises:
+      DataError: a file is missing, damaged or was never finished.
+    """
+    paths = open_shards(path_prefix)
+    [record] = wire.dataset(paths).take(1)
+    encoded = tf.train.Example.FromString(record.numpy())
+    [picture] = encoded.features.feature["image"].bytes_list.value
+    height, width, _ = tf.io.extract_jpeg_shape(picture).numpy().tolist()
+    return height, width

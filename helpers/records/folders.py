@@ -1,0 +1,174 @@
+"""From folders of pictures to shards: Tiny ImageNet's, or one of your own.
+
+Taught in lesson 04a, 'From folders to shards'.
+"""
+
+import io
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from PIL import Image, ImageOps
+
+from helpers.arguments import whole_number
+from helpers.errors import DataError, first_line
+from helpers.files import whole_file
+from helpers.jpeg import read_jpegs
+from helpers.records.writing import make_example, shuffled_places, write_in_order
+from helpers.tiny_layout import FOLDER, TinyLayout
+
+_LITTER = ("thumbs.db", "desktop.ini")  # of systems; and what begins with a dot
+
+
+def write_tiny_imagenet_shards(
+    tin_path: str | os.PathLike,
+    split: str,
+    path_prefix: str | os.PathLike,
+    num_shards: int,
+    *,
+    synset_to_id: Mapping[str, int] | None = None,
+    seed: int,
+) -> list[Path]:
+    """Converts one split of Tiny ImageNet to shuffled shards.
+
+    The labels are written beside the shards, to `prefix.labels.txt`: line k holds
+    the synset of label k and, after a tab, its words.
+
+    Args:
+      tin_path: the folder that holds `tiny-imagenet-200/`, as `grab_tin` returns it.
+      split: `"train"` or `"val"`.
+      path_prefix: folder and first part of the shards' names.
+      num_shards: how many files.
+      synset_to_id: label of each synset, as `get_tin_id_maps` returns it: 0 to n-1.
+        In the order of `wnids.txt` if `None`.
+      seed: of the shuffle.
+
+    Returns:
+      The shards' paths, in order.
+
+    Raises:
+      DataError: a class or a picture is missing, damaged or too large, or a synset is
+        unknown; names the file. Older shards and their labels stay as they were.
+      ValueError: there is no such split.
+
+    Source: the records document.
+    """
+    layout = TinyLayout(Path(tin_path) / FOLDER)
+    prefix = Path(path_prefix)
+    pairs = layout.pictures(split)
+    ids = layout.synset_ids() if synset_to_id is None else synset_to_id
+    unknown = sorted({synset for _, synset in pairs} - set(ids))
+    if unknown:
+        raise DataError(
+            f"{layout.root}: {split} has the synset {unknown[0]}, which has no id"
+        )
+    labels = _label_lines(layout.synset_words(), ids)
+    pairs = [pairs[place] for place in shuffled_places(len(pairs), seed)]
+    pictures = read_jpegs(path for path, _ in pairs)
+    examples = (make_example(picture, ids[synset])
+                for picture, (_, synset) in zip(pictures, pairs, strict=True))
+    # The labels get their name last: until then the old shards need the old ones.
+    with whole_file(prefix.with_name(f"{prefix.name}.labels.txt")) as temporary:
+        temporary.write_text(labels, encoding="utf-8")
+        return write_in_order(examples, len(pairs), prefix, num_shards)
+
+
+def write_picture_shards(
+    folder: str | os.PathLike,
+    to_folder: str | os.PathLike,
+    *,
+    image_size: int = 64,
+    held_out: float = 0.1,
+    num_shards: int = 4,
+    seed: int = 7,
+) -> dict[str, int]:
+    """Converts pictures of your own, one folder a class, to `train` and `val` shards.
+
+    Pictures are turned as their camera says, cut to their middle square, brought to
+    one size and stored as JPEG. The labels are the folders' names in alphabetical
+    order; they are written beside the shards, to `train.labels.txt` and
+    `val.labels.txt`.
+
+    Args:
+      folder: one folder a class, in it JPEG or PNG files of any size.
+      to_folder: gets the shards; read them with the prefix `to_folder / "train"`.
+      image_size: pixels of each side.
+      held_out: part of each class's pictures that goes to `val`, one at least.
+      num_shards: of `train`; `val` is one file.
+      seed: of the choice and the shuffle.
+
+    Returns:
+      The number of pictures in `"train"` and `"val"`.
+
+    Raises:
+      DataError: a file is no picture, or a class has fewer than two; names them.
+    """
+    image_size = whole_number("image_size", image_size)
+    root, home = Path(folder), Path(to_folder)
+    classes = {name: _entries(root / name) for name in
+               (path.name for path in _entries(root) if path.is_dir())}
+    few = [name for name, paths in classes.items() if len(paths) < 2]
+    if few or not classes:
+        raise DataError(
+            f"{root}: it must hold a folder for each class, with two pictures or more "
+            f"in each (there are {len(classes)}, too few in {few})"
+        )
+    splits = {"train": [], "val": []}
+    for label, paths in enumerate(classes.values()):
+        paths = [paths[place] for place in shuffled_places(len(paths), seed)]
+        held = max(1, min(len(paths) - 1, round(held_out * len(paths))))
+        splits["val"] += [(path, label) for path in paths[:held]]
+        splits["train"] += [(path, label) for path in paths[held:]]
+    bad = [message for path, _ in splits["val"] + splits["train"]
+           if (message := _refused(path))]
+    if bad:
+        raise DataError(f"no whole picture: {'; '.join(bad[:3])}"
+                        f"{f' and {len(bad) - 3} more' if len(bad) > 3 else ''}. "
+                        "Move them away and run it again")
+    for split, pairs in splits.items():
+        home.mkdir(parents=True, exist_ok=True)
+        with whole_file(home / f"{split}.labels.txt") as temporary:
+            temporary.write_text("".join(f"{name}\t{name}\n" for name in classes),
+                                 encoding="utf-8")
+            pairs = [pairs[place] for place in shuffled_places(len(pairs), seed)]
+            examples = (make_example(_as_jpeg(path, image_size), label)
+                        for path, label in pairs)
+            most = min(num_shards, len(pairs)) if split == "train" else 1
+            write_in_order(examples, len(pairs), home / split, most)
+    return {split: len(pairs) for split, pairs in splits.items()}
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Returns what is in a folder, sorted, without what systems leave there."""
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
+    return [path for path in paths
+            if path.name[0] != "." and path.name.lower() not in _LITTER]
+
+
+def _as_jpeg(path: Path, image_size: int) -> bytes:
+    """Returns a picture as a square JPEG of this size."""
+    stream = io.BytesIO()
+    with Image.open(path, formats=("JPEG", "PNG")) as picture:
+        whole = ImageOps.exif_transpose(picture).convert("RGB")
+    ImageOps.fit(whole, (image_size, image_size)).save(stream, "JPEG", quality=95)
+    return stream.getvalue()
+
+
+def _refused(path: Path) -> str | None:
+    """Returns why a file is no whole picture; `None` if it is one."""
+    try:
+        _as_jpeg(path, 1)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        return f"{path} ({first_line(error)})"
+    return None
+
+
+def _label_lines(words: Mapping[str, str], synset_to_id: Mapping[str, int]) -> str:
+    """Returns the lines of the file of labels, in the labels' order."""
+    in_order = sorted(synset_to_id, key=synset_to_id.__getitem__)
+    if [synset_to_id[synset] for synset in in_order] != list(range(len(in_order))):
+        raise ValueError("synset_to_id: the labels must be 0 to n-1, each once")
+    return "".join(f"{synset}\t{words.get(synset, '')}\n" for synset in in_order)

@@ -1,0 +1,216 @@
+"""Write examples to shards that are whole or absent.
+
+Taught in lesson 04a, 'Whole or absent'.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import tensorflow as tf
+from tqdm import tqdm
+
+from helpers.arguments import whole_number
+from helpers.errors import DataError, first_line
+from helpers.files import sha256, whole_file
+from helpers.records.shards import manifest_path, read_manifest
+
+_LABELS = tf.int32.min, tf.int32.max  # asked once: each time takes microseconds
+
+
+def make_example(img: bytes, lbl: int) -> tf.train.Example:
+    """Returns one labelled picture as an `Example`.
+
+    Args:
+      img: the bytes of a JPEG file, as they are on disk.
+      lbl: its label, a whole number that an int32 holds, as the pipelines read it.
+
+    Returns:
+      An `Example` with the features `image` (bytes) and `label` (int64).
+
+    Raises:
+      TypeError: the label is no whole number.
+      ValueError: it is beyond int32.
+
+    Source: the records document.
+    """
+    label = whole_number("lbl", lbl, *_LABELS)
+    example = tf.train.Example()
+    feature = example.features.feature  # filled in place: nothing is copied twice
+    feature["image"].bytes_list.value.append(img)
+    feature["label"].int64_list.value.append(label)
+    return example
+
+
+def write_shards(
+    examples: Iterable[Any],
+    path_prefix: str | os.PathLike,
+    num_shards: int,
+    *,
+    seed: int,
+    compression: str | None = None,
+) -> list[Path]:
+    """Writes examples, shuffled over all of them, to `prefix-00000-of-00004` and on.
+
+    Each shard gets its real name only when every shard is whole. The manifest
+    `prefix.manifest.json` comes last: it holds the records, bytes and sha256 of
+    each shard, and without it nothing reads them. An older set of the same prefix
+    stays until then.
+
+    The examples pass through a temporary file in the same folder, so memory holds
+    16 bytes per example and not the examples.
+
+    Args:
+      examples: `Example` or `SequenceExample` protos, or their serialised bytes; a
+        list or a generator.
+      path_prefix: folder and first part of the shards' names.
+      num_shards: how many files; at most as many as there are examples.
+      seed: of the shuffle. The same examples and seed give the same bytes.
+      compression: `None` or `"GZIP"`. Readers find out by themselves.
+
+    Returns:
+      The shards' paths, in order.
+
+    Raises:
+      ValueError: the number of shards or the compression is not possible.
+      DataError: there are no examples, or the disk is full.
+      TypeError: an example is neither a proto nor bytes.
+    """
+    prefix = Path(path_prefix)
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        with _named_disk_errors(prefix):
+            file = tempfile.TemporaryFile(dir=prefix.parent)  # noqa: SIM115
+            stack.callback(_close, file)
+        ends = array("q", [0])
+        for index, example in enumerate(tqdm(examples, prefix.name, unit=" records")):
+            payload = _serialised(example, index, prefix)
+            with _named_disk_errors(prefix):
+                file.write(payload)
+            ends.append(ends[-1] + len(payload))
+        with _named_disk_errors(prefix):
+            file.flush()
+
+        def shuffled() -> Iterator[bytes]:
+            for place in shuffled_places(len(ends) - 1, seed):
+                file.seek(ends[place])
+                yield file.read(ends[place + 1] - ends[place])
+
+        return write_in_order(
+            shuffled(), len(ends) - 1, prefix, num_shards, compression
+        )
+
+
+def _close(file: IO[bytes]) -> None:
+    with contextlib.suppress(OSError):  # on a full disk: it writes what is left
+        file.close()
+
+
+def shuffled_places(count: int, seed: int) -> list[int]:
+    """Returns the order in which `write_shards` writes so many examples."""
+    return np.random.default_rng(seed).permutation(count).tolist()
+
+
+def write_in_order(
+    examples: Iterable[Any],
+    count: int,
+    prefix: Path,
+    num_shards: int,
+    compression: str | None = None,
+) -> list[Path]:
+    """Writes examples as they come: all shards, then their names, then the manifest.
+
+    Args:
+      examples: as in `write_shards`.
+      count: how many there are.
+      prefix: as `path_prefix`.
+      num_shards: as in `write_shards`, like `compression`.
+      compression: `None` or `"GZIP"`.
+
+    Returns:
+      The shards' paths, in order.
+    """
+    parts = _parts(count, num_shards, prefix)
+    if compression not in (None, "GZIP"):
+        raise ValueError(
+            f"write_shards: compression={compression!r} must be None or 'GZIP'"
+        )
+    shards = {}
+    payloads = (_serialised(one, n, prefix) for n, one in enumerate(examples))
+    with _named_disk_errors(prefix):
+        with contextlib.ExitStack() as whole:
+            for number, part in enumerate(parts):
+                path = prefix.with_name(
+                    f"{prefix.name}-{number:05d}-of-{len(parts):05d}"
+                )
+                draft = whole.enter_context(whole_file(path))
+                with tf.io.TFRecordWriter(os.fspath(draft), compression) as writer:
+                    for payload in itertools.islice(payloads, part):
+                        writer.write(payload)
+                shards[path.name] = {"records": part, "bytes": draft.stat().st_size,
+                                     "sha256": sha256(draft)}
+            _forget_old_set(prefix, keep=shards)
+        with whole_file(manifest_path(prefix)) as draft:
+            manifest = {"records": count, "shards": shards}
+            draft.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    return [prefix.with_name(name) for name in shards]
+
+
+def _parts(count: int, num_shards: int, prefix: Path) -> list[int]:
+    """Returns how many examples each shard gets."""
+    num_shards = whole_number("write_shards: num_shards", num_shards)
+    if not count:
+        raise DataError(
+            f"{prefix}: there are no examples to write. Is the source folder empty?"
+        )
+    if num_shards > count:
+        raise ValueError(
+            f"{prefix}: {num_shards} shards for {count} examples would leave one "
+            "empty; ask for fewer"
+        )
+    return [len(part) for part in np.array_split(range(count), num_shards)]
+
+
+def _serialised(example: Any, index: int, prefix: Path) -> bytes:
+    if hasattr(example, "SerializeToString"):
+        # Maps have no order of their own: without this, each run writes another.
+        example = example.SerializeToString(deterministic=True)
+    if not isinstance(example, bytes):
+        raise TypeError(
+            f"{prefix}: example {index} is a {type(example).__name__}; pass "
+            "Example or SequenceExample protos, or their serialised bytes"
+        )
+    return example
+
+
+def _forget_old_set(prefix: Path, keep: Iterable[str]) -> None:
+    """Drops the old manifest, then old shards that the new set does not replace."""
+    old = {}
+    with contextlib.suppress(DataError):  # there is none, or it is damaged
+        old = read_manifest(prefix)["shards"]
+    manifest_path(prefix).unlink(missing_ok=True)
+    for name in set(old) - set(keep):
+        prefix.with_name(name).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _named_disk_errors(prefix: Path) -> Iterator[None]:
+    """Turns a failed write into one line; TensorFlow calls some of them "end of data".
+
+    A file that may not grow is `OutOfRangeError` in TensorFlow, which every training
+    loop takes for the end of the data.
+    """
+    try:
+        yield
+    except (tf.errors.OpError, OSError) as error:
+        raise DataError(
+            f"{prefix}: the shards could not be written ({first_line(error)}). "
+            "Nothing was kept: make room and run it again."
+        ) from error
