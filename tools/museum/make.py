@@ -404,6 +404,52 @@ def make_events():
           story="a graph and ten values of a loss, for TensorBoard")
 
 
+# 12: a training that stopped, and what its next steps gave.
+
+def make_training():
+    random, size = chance(), 8
+    words = random.randint(0, 20, (52, size, 6)).astype(np.int32)
+    lengths = random.randint(1, 7, (52, size)).astype(np.int32)
+    labels = (words[:, :, 0] % 3).astype(np.int32)
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.set_random_seed(SEED)
+        fed = {name: tf.placeholder(tf.int32, [size] + shape, name=name)
+               for name, shape in (("words", [6]), ("lengths", []), ("labels", []))}
+        table = tf.get_variable("table", [20, 4])
+        _, state = tf.nn.dynamic_rnn(
+            tf.nn.rnn_cell.BasicLSTMCell(5), tf.nn.embedding_lookup(table, fed["words"]),
+            fed["lengths"], dtype=tf.float32)
+        hidden = tf.contrib.layers.batch_norm(
+            state.h, decay=0.9, epsilon=0.01, scale=True, is_training=True,
+            scope="norm")
+        logits = tf.layers.dense(hidden, 3, name="scores")
+        loss = tf.losses.sparse_softmax_cross_entropy(fed["labels"], logits)
+        loss = tf.identity(loss, name="loss")
+        step = tf.train.get_or_create_global_step()
+        rate = tf.train.exponential_decay(0.05, step, 20, 0.5, staircase=True)
+        optimizer = tf.train.RMSPropOptimizer(rate, momentum=0.5)
+        gradients, variables = zip(*optimizer.compute_gradients(loss))
+        gradients, _ = tf.clip_by_global_norm(gradients, 0.5)
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            optimizer.apply_gradients(zip(gradients, variables), step, name="train")
+        saver = tf.train.Saver(max_to_keep=1)
+        losses = []
+        with session(graph) as s:
+            s.run(tf.global_variables_initializer())
+            for now in range(52):
+                if now == 40:
+                    saver.save(s, at("training", "model.ckpt"), global_step=step)
+                losses.append(s.run([loss, "train"], {
+                    fed["words"]: words[now], fed["lengths"]: lengths[now],
+                    fed["labels"]: labels[now]})[0])
+            variance = s.run("norm/moving_variance:0")
+    golden("training", words=words[40:], lengths=lengths[40:], labels=labels[40:],
+           losses=np.array(losses[40:], np.float32), moving_variance=variance)
+    label("training", title="A training that stopped", kind="checkpoint",
+          story="stopped after 40 steps of RMSProp; what its next twelve gave is known")
+
+
 def manifest():
     files = {}
     for folder, _, names in os.walk(HERE):
@@ -425,7 +471,7 @@ def main():
     shutil.rmtree(HERE, ignore_errors=True)
     for make in (make_slim, make_old_checkpoint, make_partitioned, make_recurrent,
                  make_saved_model, make_estimator, make_keras, make_queue_fed,
-                 make_events):
+                 make_events, make_training):
         print(make.__name__)
         make()
     text = json.dumps(manifest(), indent=1, sort_keys=True)
