@@ -1,4 +1,4 @@
-"""Thirty submissions of lesson 09: right, wrong and hostile; and what each is due.
+"""Thirty submissions of lesson 09a: right, wrong and hostile; and what each is due.
 
     python -m classroom FOLDER      # in tests/: writes them, to be graded by hand
 """
@@ -15,8 +15,8 @@ from tools import notebook as nb
 from tools import stubs
 from tools.handout import handout
 
-[LESSON, OTHER] = nb.lessons(ROOT, ["09", "06"])
-NAMES = "tf_configs", "repeated_steps", "read_on"
+[LESSON], [OTHER, *_] = (nb.lessons(ROOT, [number]) for number in ("09a", "06"))
+NAMES = "tf_configs", "repeated_steps"
 HOST = "def repeated_steps(log):\n"
 RIGHT, WRONG = "solved", "not solved"
 
@@ -86,7 +86,7 @@ def spread_over_cells():
     return notebook
 
 
-# Each: the notebook, and what its three exercises are due, the first and third as told.
+# Each: the notebook, or the second answer, and what that is due; the first is right.
 SECOND = {
     "right": (solved, RIGHT),
     "whole lesson": (whole_lesson, RIGHT),
@@ -144,7 +144,7 @@ def repeated_steps(log):
     return 0
 """, WRONG),
     "another check": ("""\
-import helpers.checks.lesson_09 as checks
+import helpers.checks.lesson_09a as checks
 class Fine:
     claims = [("right", True, "")]
 check_repeated_steps = checks.check_repeated_steps = lambda *a, **k: Fine()
@@ -204,7 +204,7 @@ def write(folder: Path) -> dict[str, tuple[str, ...]]:
             notebook = made()
         file = "home work (2).ipynb" if number % 2 == 0 else LESSON.name
         _write(folder / name / file, notebook)
-        due[name] = (RIGHT, second, RIGHT)
+        due[name] = (RIGHT, second)
     name = "<script>alert(1)</script>"
     unreadable = folder / "=half a notebook" / LESSON.name
     _write(unreadable, solved())
@@ -218,7 +218,8 @@ def write(folder: Path) -> dict[str, tuple[str, ...]]:
         _write(home / file, notebook)
         when = (home / file).stat().st_mtime - age
         os.utime(home / file, (when, when))
-    due[home.name] = (RIGHT,) * 3 + ("not tried",) * 3
+    others = len(stubs.exercises(handout(OTHER)))
+    due[home.name] = (RIGHT,) * others + ("not tried",) * 2
     return due
 
 

@@ -59,7 +59,7 @@ def _lives(attempt, folder, dataset, counts):
     again = _numbers(attempt(make(), str(folder / "new" / "place"), 1))
     yield ("the place is in the folder", again == due[:1],
            f"the folder was removed, and reading began with {again}: the place was "
-           "kept somewhere else.")
+           "kept elsewhere.")
 
 
 def _numbers(values) -> list[int]:

@@ -51,8 +51,8 @@ def check_running_mean(attempt):
 
 
 def _batches(rng, size):
-    """One to many batches of different lengths; with zeros, negatives and repeats."""
-    lengths = rng.integers(1, 3 + size, 1 + size // 2)
+    """Two to many batches of different lengths; with zeros, negatives and repeats."""
+    lengths = 1 + rng.permutation(2 + size)[: 2 + size // 2]
     return [rng.integers(-4, 5, n).astype(np.float32) / 2 for n in lengths]
 
 
