@@ -60,7 +60,7 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadScopeScheduling
 
     class ByLesson(LoadScopeScheduling):
-        """Keeps a lesson and its solution in one worker: they write the same folders."""
+        """Keeps a lesson and its solution in one worker: they share folders."""
 
         def _split_scope(self, nodeid):
             return nb.number(Path(nodeid.partition("::")[0]))
