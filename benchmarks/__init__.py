@@ -1,4 +1,1 @@
-"""This course beside other ways, each in turn, in one run on the same data.
-
-python3 course.py bench [NAME ...] [--quick] [--output FOLDER] [OPTIONS OF ONE]
-"""
+"""This course beside its rivals, each in turn, in one run on the same data."""

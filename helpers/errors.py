@@ -36,7 +36,10 @@ def first_line(error: BaseException) -> str:
     """
     message = getattr(error, "message", None)
     if not isinstance(message, str) or not message:
-        message = str(error)
+        try:
+            message = str(error)
+        except Exception:  # its own text raises
+            return "(an error without a text)"
     first = _FIRST_OF_MANY.search(message)
     if first:
         message = first.group(1)

@@ -1,7 +1,12 @@
-"""What a graph's ops are, for every module that looks into a graph."""
+"""What a graph's ops are and need, for every module that looks into a graph."""
+
+from collections.abc import Container, Iterable
+from typing import Any
+
+import tensorflow as tf
 
 # Resource variables first, then the two kinds of reference variable.
-_VARIABLE_TYPES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+VARIABLE_TYPES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 
 
 def holds_variable(op_type: str) -> bool:
@@ -17,4 +22,34 @@ def holds_variable(op_type: str) -> bool:
       variables), `VariableV2` (reference variables), and `Variable`, which stands in
       graphs that were saved before `VariableV2` came.
     """
-    return op_type in _VARIABLE_TYPES
+    return op_type in VARIABLE_TYPES
+
+
+def ancestors(
+    ops: Iterable[tf.Operation], fed: Container[str] = ()
+) -> set[tf.Operation]:
+    """Returns the ops, and all that they need before they can run.
+
+    Args:
+      ops: where to begin.
+      fed: names of tensors whose values come from outside: what makes them is not
+        needed.
+    """
+    found: set[tf.Operation] = set()
+    waiting = list(ops)
+    while waiting:
+        op = waiting.pop()
+        if op not in found:
+            found.add(op)
+            waiting += [tensor.op for tensor in op.inputs if tensor.name not in fed]
+            waiting += op.control_inputs
+    return found
+
+
+def fetched_ops(graph: tf.Graph, fetches: Any) -> list[tf.Operation]:
+    """Returns the ops that `session.run(fetches)` asks for."""
+    elements = [
+        graph.as_graph_element(fetch)
+        for fetch in tf.nest.flatten(fetches, expand_composites=True)
+    ]
+    return [getattr(element, "op", element) for element in elements]

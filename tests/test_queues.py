@@ -537,9 +537,9 @@ def test_feed_in_a_monitored_session():
     ("source", "options", "message"),
     [
         (np.arange(0), {}, "same number of rows, got \\[0\\]"),
-        ((np.arange(3), np.arange(3)), {}, "expected 1 arrays"),
+        ((np.arange(3), np.arange(3)), {}, "has 2 values, the queue takes 1"),
         (np.ones((3, 2), np.int32), {}, "component 0: expected rows of shape \\(\\)"),
-        (np.ones(3), {}, "component 0: float64 values do not fit into int32"),
+        (np.full(3, 0.5), {}, "component 0: 0.5 does not fit into int32"),
         (np.arange(3), {"epochs": 0}, "epochs=0: must be at least 1"),
         (lambda: iter([1]), {"seed": 1}, "shuffles by itself"),
     ],

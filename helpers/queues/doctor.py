@@ -1,4 +1,7 @@
-"""The queue doctor: what each queue of a session holds, and which one starves why."""
+"""The queue doctor: what each queue of a session holds, and which one starves why.
+
+Taught in lesson 03b, "The hang": size, closed and living threads, queue by queue.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,8 +9,8 @@ from typing import Any
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.graph import ancestors
 from helpers.queues.internals import (
-    ancestors,
     dequeues_of,
     enqueues_of,
     items_taken,
@@ -33,7 +36,7 @@ class QueueState:
       capacity: items that fit; -1 for no limit.
       kept: items that an open queue does not give away (`min_after_dequeue`).
       closed: nothing more can be put in; a closed queue never opens again.
-      wanted: items that the hungriest dequeue op of the graph takes at once.
+      wanted: items that the largest dequeue op of the graph takes at once.
       threads: enqueuing threads that the queue's runners plan; 0 without a runner.
       alive: how many of them live in this session; None if never started.
       waits_for: the empty queues that the enqueue ops take their items from.
@@ -84,14 +87,14 @@ class Diagnosis:
     @property
     def starving(self) -> QueueState | None:
         """The queue where the trouble begins: it starves, and waits for no other."""
-        hungry = {queue.name: queue for queue in self.queues if queue.starves}
-        if not hungry:
+        starving = {queue.name: queue for queue in self.queues if queue.starves}
+        if not starving:
             return None
-        root = list(hungry.values())[-1]  # built last, so nearest to the consumer
+        root = list(starving.values())[-1]  # built last, so nearest to the consumer
         seen = set()
         while ahead := [name for name in root.waits_for if name not in seen]:
             seen.add(root.name)
-            root = hungry[ahead[0]]
+            root = starving[ahead[0]]
         return root
 
     def __str__(self) -> str:
@@ -132,8 +135,8 @@ def diagnose(session: tf1.Session, fetches: Any = None) -> Diagnosis:
         return Diagnosis(())
     found = raw.run({op.name: probe[:2] for op, probe in probes.items()})
     states = [_state(op, found[op.name], raw) for op in probes]
-    hungry = {state.name for state in states if state.starves}
-    return Diagnosis(tuple(_explained(state, raw, hungry) for state in states))
+    starving = {state.name for state in states if state.starves}
+    return Diagnosis(tuple(_explained(state, raw, starving) for state in states))
 
 
 def _state(queue: tf.Operation, probed: tuple, session: tf1.Session) -> QueueState:
@@ -159,9 +162,9 @@ def _state(queue: tf.Operation, probed: tuple, session: tf1.Session) -> QueueSta
 
 
 def _explained(
-    state: QueueState, session: tf1.Session, hungry: set[str]
+    state: QueueState, session: tf1.Session, starving: set[str]
 ) -> QueueState:
-    """Returns the state with the cause of its hunger filled in."""
+    """Returns the state with why it starves filled in."""
     if not state.starves:
         return state
     enqueues = enqueues_of(session.graph.get_operation_by_name(state.name))
@@ -169,11 +172,11 @@ def _explained(
     reads = [op for op in behind if reads_records(op)]
     # A reader empties a healthy queue of file names as fast as it is filled, so
     # there being empty at this moment means nothing as long as its threads live.
-    lively = {queue.name for queue in queues_taken_from(reads) if _fed(queue, session)}
+    refilled = {q.name for q in queues_taken_from(reads) if _fed(q, session)}
     waits_for: tuple[str, ...] = ()
     if state.alive:
         sources = {queue.name for queue in queues_taken_from(behind)} - {state.name}
-        waits_for = tuple(sorted(sources & hungry - lively))
+        waits_for = tuple(sorted(sources & starving - refilled))
     why = _cause(state, bool(enqueues), waits_for, bool(reads))
     return QueueState(**{**vars(state), "waits_for": waits_for, "why": why})
 
@@ -194,7 +197,7 @@ def _cause(
     if state.alive is None:
         return "its runner was never started: step inside running_queues(session)"
     if not state.alive:
-        return f"{_threads(state.threads)} no longer alive, and nobody closed it"
+        return f"{_threads(state.threads)} no longer alive, and it was not closed"
     if waits_for:
         return f"{_threads(state.alive)} waiting for '{waits_for[0]}'"
     if reads:

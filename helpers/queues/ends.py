@@ -2,15 +2,17 @@
 
 TensorFlow says both by `OutOfRangeError`: a queue that is closed and empty, and a
 Python function in the pipeline that raised `StopIteration`, or a file that is short.
+A runner's thread closes its queue in silence at either.
 """
 
-import contextlib
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable
+from typing import Any
 
 import tensorflow as tf
-import tensorflow.compat.v1 as tf1
 
 from helpers.errors import first_line
+from helpers.queues.hooks import SessionHook
 
 _ENDS = (
     "is closed and has insufficient elements",  # a queue, or a barrier
@@ -30,43 +32,21 @@ def is_end_of_data(error: BaseException) -> bool:
     return not line.startswith("StopIteration") and any(end in line for end in _ENDS)
 
 
-def as_failure(error: tf.errors.OutOfRangeError) -> tf.errors.UnknownError:
-    """Returns an error that nobody takes for the end of the data, in one line."""
-    return tf.errors.UnknownError(
-        None, None, f"{first_line(error).rstrip(': ')} (not the end of the data)"
-    )
+class OnlyTrueEnds(SessionHook):
+    """Makes an `OutOfRangeError` that is no end of data an error of another type."""
+
+    def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
+        """Returns the call with its errors looked at."""
+        return functools.partial(_looked_at, call)
 
 
-@contextlib.contextmanager
-def only_true_ends(session: tf1.Session) -> Iterator[None]:
-    """Lets queue runners take nothing but an end of the data for one.
-
-    A runner's thread closes its queue in silence at every `OutOfRangeError`. The
-    threads that start in this block hear of a false one as of another failure.
-    """
-    before = session.__dict__.get("make_callable")
-    plain = session.make_callable
-
-    def make_callable(*arguments, **options):
-        return _checked(plain(*arguments, **options))
-
-    session.make_callable = make_callable  # where a runner's thread begins
+def _looked_at(call: Callable, *arguments: Any, **options: Any) -> Any:
     try:
-        yield
-    finally:
-        if session.__dict__.get("make_callable") is make_callable:  # else a film's
-            del session.make_callable
-            if before is not None:
-                session.make_callable = before
-
-
-def _checked(function):
-    def call(*arguments, **options):
-        try:
-            return function(*arguments, **options)
-        except tf.errors.OutOfRangeError as error:
-            if is_end_of_data(error):
-                raise
-            raise as_failure(error) from error
-
-    return call
+        return call(*arguments, **options)
+    except tf.errors.OutOfRangeError as error:
+        if is_end_of_data(error):
+            raise
+        line = first_line(error).rstrip(": ")
+        raise tf.errors.UnknownError(
+            None, None, f"{line} (not the end of the data)"
+        ) from error

@@ -1,4 +1,7 @@
-"""A Python thread that feeds a queue from NumPy arrays or from a generator."""
+"""A Python thread that feeds a queue from NumPy arrays or from a generator.
+
+Taught in lesson 03c, "A Python thread": it looks for room before it enqueues.
+"""
 
 import contextlib
 import threading
@@ -9,11 +12,13 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.arguments import whole_number
-from helpers.queues import rows, wording
+from helpers.errors import first_line
+from helpers.queues import rows
 from helpers.queues.internals import (
-    begin_only_thread,
+    FEED_THREAD,
     building,
-    end_only_thread,
+    busy_sessions,
+    count_thread,
     probe_queue,
     queue_filled_by,
     runners_filling,
@@ -21,7 +26,6 @@ from helpers.queues.internals import (
 
 _CHUNK = 64  # rows per enqueue: one run for many rows, small against most queues
 _LOOK_AGAIN = 0.002  # seconds between two looks at a full queue
-FEED_THREAD = "feed-"  # how the names of feeding threads begin
 
 Source = np.ndarray | tuple[np.ndarray, ...] | Callable[[], Iterable]
 
@@ -131,11 +135,12 @@ class Feed(tf1.train.QueueRunner):
         """
         if coord is None:
             raise ValueError(f"{self.name}: a feed needs a coordinator")
-        busy = begin_only_thread(self, sess)
-        if busy is sess:
+        busy = busy_sessions(self)
+        if sess in busy:
             return []
-        if busy is not None:
+        if busy:
             raise RuntimeError(f"{self.name}: the feed runs in another session")
+        count_thread(self, sess, 1)
         thread = threading.Thread(
             target=self._feed, args=(sess, coord), daemon=daemon,
             name=f"{FEED_THREAD}{self.name}",
@@ -152,9 +157,9 @@ class Feed(tf1.train.QueueRunner):
             if not coord.should_stop():
                 coord.request_stop(error)
                 with contextlib.suppress(Exception):  # the session may be closed
-                    session.run(self.cancel_op)  # nobody else frees the consumers
+                    session.run(self.cancel_op)  # nothing else frees the consumers
         finally:
-            end_only_thread(self, session)
+            count_thread(self, session, 0)
 
     def _fill(self, session: tf1.Session, coord: tf1.train.Coordinator) -> None:
         """Puts in what there is room for, and remembers what is left of a chunk.
@@ -190,8 +195,22 @@ class Feed(tf1.train.QueueRunner):
             try:
                 return next(self._chunks, None)
             except BaseException as error:  # sys.exit too: the thread ends in silence
-                self.failure = wording.source_failed(queue_filled_by(self).name, error)
+                self.failure = _as_failure(queue_filled_by(self).name, error)
         raise self.failure
+
+
+def _as_failure(queue: str, error: BaseException) -> Exception:
+    """Returns what to raise when the source of a feed has failed.
+
+    An error of Python's own comes out as it is. TensorFlow's would pass for one of
+    this pipeline, and what is no `Exception` would end the thread in silence.
+    """
+    if isinstance(error, Exception) and not isinstance(error, tf.errors.OpError):
+        return error
+    said = f"{type(error).__name__}: {first_line(error)}".removesuffix(": ")
+    new = RuntimeError(f"the source of queue '{queue}' failed: {said}")
+    new.__cause__ = error
+    return new
 
 
 def _chunks(queue, source: Source, epochs, seed) -> Iterator[list[np.ndarray]]:

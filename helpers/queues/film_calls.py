@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
-import tensorflow.compat.v1 as tf1
 
+from helpers.graph import ancestors, fetched_ops
 from helpers.queues.internals import (
-    ancestors,
-    fetched_ops,
     items_put,
     items_taken,
     puts_items,
@@ -86,42 +84,36 @@ class Tally:
 
 
 class WatchedCalls:
-    """Stands between the callers of a session and its `run` and `make_callable`.
+    """Notes each call of a session while it lasts, and what the finished ones moved.
 
-    A call costs a microsecond or two more; what it does stays the same. Callables
-    that were made before are not seen. A thread writes under its own number only, so
-    that no lock is needed.
+    Noting costs a call a microsecond or two; what it does stays the same. A thread
+    writes under its own number only, so that no lock is needed.
 
     Attributes:
       under_way: the calls that last now, by the number of their thread.
     """
 
-    def __init__(self, session: tf1.Session, queues: Collection[str]):
+    def __init__(self, graph: tf.Graph, queues: Collection[str]):
         """Prepares to watch.
 
         Args:
-          session: whose calls.
+          graph: of the session.
           queues: names of the queues that count; other calls are not noted.
         """
         self.under_way: dict[int, Call] = {}
-        self._session, self._queues = session, queues
-        self._run, self._make = session.run, session.make_callable
+        self._graph, self._queues = graph, queues
         self._done: dict[tuple[int, Flow], int] = {}
         self._flows: dict[tuple, Flow] = {}
         self._names: dict[tuple[int, Flow], str] = {}
         self._fillers: Counter[str] = Counter()
         self._naming = threading.Lock()
 
-    def begin(self) -> None:
-        """Begins to watch."""
-        vars(self._session).update(run=self._watched_run, make_callable=self._made)
-
-    def end(self) -> None:
-        """Gives the session its methods back, where nobody stands before ours."""
-        own = {"run": self._watched_run, "make_callable": self._made}
-        for name, method in own.items():
-            if vars(self._session).get(name) == method:
-                vars(self._session).pop(name)
+    def noted(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
+        """Returns a call that notes itself, if it moves items of the queues."""
+        flow = self._flow(fetches, feeds)
+        if not flow.takes and not flow.puts:
+            return call
+        return functools.partial(self._noted, flow, call)
 
     def tally(self) -> Tally:
         """Returns what the calls that are done have moved."""
@@ -130,20 +122,6 @@ class WatchedCalls:
             tally.add(flow, runs)
         return tally
 
-    def _watched_run(
-        self, fetches: Any, feed_dict: dict | None = None, *others: Any, **options: Any
-    ) -> Any:
-        flow = self._flow(fetches, feed_dict or {})
-        run = functools.partial(self._run, fetches, feed_dict)
-        return self._noted(flow, run, *others, **options)
-
-    def _made(
-        self, fetches: Any, feed_list: list | None = None, *others: Any, **options: Any
-    ) -> Callable:
-        function = self._make(fetches, feed_list, *others, **options)
-        flow = self._flow(fetches, feed_list or [])
-        return functools.partial(self._noted, flow, function)
-
     def _noted(
         self, flow: Flow, function: Callable, *arguments: Any, **keywords: Any
     ) -> Any:
@@ -151,8 +129,6 @@ class WatchedCalls:
 
         The lines of this function are what a film costs a pipeline.
         """
-        if not flow.takes and not flow.puts:
-            return function(*arguments, **keywords)
         thread = threading.get_ident()
         key = thread, flow
         who = self._names.get(key) if flow.puts else "the step"
@@ -177,7 +153,7 @@ class WatchedCalls:
         try:
             key = (_names(fetches), _names(list(fed)))
             if key not in self._flows:
-                ops = fetched_ops(self._session.graph, fetches)
+                ops = fetched_ops(self._graph, fetches)
                 self._flows[key] = _flow_of(
                     ancestors(ops, key[1]), self._queues
                 )

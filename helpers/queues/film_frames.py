@@ -49,7 +49,7 @@ class Frame:
     waits: tuple[Wait, ...]
 
 
-def in_a_word(state: QueueState) -> str:
+def word_for(state: QueueState) -> str:
     """Returns how a queue is: "starves", "full", "closed" or "flows"."""
     if state.closed:
         return "closed"

@@ -3,8 +3,7 @@
 import contextlib
 import threading
 import time
-import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from helpers.files import whole_file
 from helpers.queues import film_page
 from helpers.queues.doctor import Diagnosis, QueueState, diagnose
 from helpers.queues.film_calls import Tally, WatchedCalls
-from helpers.queues.film_frames import Frame, Wait, WaitingList, in_a_word
+from helpers.queues.film_frames import Frame, Wait, WaitingList, word_for
+from helpers.queues.hooks import SessionHook, add_hook, hooks_of, remove_hook
 from helpers.queues.internals import (
     living_threads,
     probe_queue,
@@ -33,10 +33,6 @@ _FRAMES = 1200  # a longer film drops every second frame, and takes half as many
 _LAST = 2.0  # seconds that the last frame may take
 # A look runs in the thread that asks: it needs no thread that the steps want.
 _IN_THIS_THREAD = tf1.RunOptions(inter_op_thread_pool=-1)
-
-_running: "weakref.WeakKeyDictionary[tf1.Session, _Recorder]" = (
-    weakref.WeakKeyDictionary()
-)
 
 
 @contextlib.contextmanager
@@ -73,18 +69,10 @@ def film(session: tf1.Session, fetches: Any = None) -> Iterator["Film"]:
             "film: these fetches take from no queue of this session's graph"
         )
     recorder = _Recorder(session, fetches, Film(states))
-    _running[session] = recorder
     try:
         recorder.begin()
         yield recorder.movie
     finally:
-        end_film(session)
-
-
-def end_film(session: tf1.Session) -> None:
-    """Ends the film of a session, if one runs: it keeps what it has."""
-    recorder = _running.pop(session, None)
-    if recorder is not None:
         recorder.end()
 
 
@@ -157,7 +145,7 @@ class Film:
         return film_page.in_notebook(self.queues, self.frames, self.summary())
 
 
-class _Recorder:
+class _Recorder(SessionHook):
     """Takes the frames of one film, in a thread of its own."""
 
     def __init__(self, session: tf1.Session, fetches: Any, movie: Film):
@@ -168,7 +156,7 @@ class _Recorder:
         self._look = session.make_callable(
             [probe_queue(op)[:2] for op in self._ops], accept_options=True
         )
-        self._calls = WatchedCalls(session, [queue.name for queue in movie.queues])
+        self._calls = WatchedCalls(graph, [queue.name for queue in movie.queues])
         self._waiting = WaitingList()
         self._between, self._start = _BETWEEN, 0.0
         self._over, self._done = threading.Event(), threading.Event()
@@ -177,8 +165,16 @@ class _Recorder:
         """Takes the first frame, and begins to take more."""
         self._start = time.monotonic()
         self._take()
-        self._calls.begin()
+        add_hook(self._session, self)
         threading.Thread(target=self._record, name="film", daemon=True).start()
+
+    def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
+        """Returns the call with its beginning and end noted."""
+        return self._calls.noted(call, fetches, feeds)
+
+    def before_stop(self) -> None:
+        """Ends the film: it shows what was there, not how it is taken down."""
+        self.end()
 
     def end(self) -> None:
         """Takes the last frame and ends."""
@@ -186,7 +182,7 @@ class _Recorder:
         try:  # not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended
             self._done.wait(_LAST)
         finally:
-            self._calls.end()
+            remove_hook(self._session, self)
 
     def _record(self) -> None:
         try:
@@ -218,7 +214,7 @@ class _Recorder:
             seconds=now - self._start,
             steps=tally.steps,
             sizes=tuple(state.size for state in states.values()),
-            words=tuple(map(in_a_word, states.values())),
+            words=tuple(map(word_for, states.values())),
             alive=tuple(map(self._alive, self._ops)),
             moved=tuple(self._moved(state, tally) for state in states.values()),
             waits=tuple(Wait(call.who, queue, wants, max(0.0, since - self._start))
@@ -264,7 +260,7 @@ def _check(session: tf1.Session) -> None:
             "a MonitoredSession starts its threads before a film can begin: film a "
             "plain session with running_queues"
         )
-    if session in _running:
+    if any(isinstance(hook, _Recorder) for hook in hooks_of(session)):
         raise RuntimeError("another film of this session runs: leave its block first")
     for runner in runners_of(session.graph):
         if living_threads(runner, session):

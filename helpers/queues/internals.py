@@ -1,23 +1,23 @@
-"""The ground floor: a graph's queues, runners and variables, and TensorFlow's insides.
+"""A graph's queues and runners, the ops that look at them, TensorFlow's private names.
 
-What walks through a graph or adds ops to it stands here, and so does every private
-name of TensorFlow that the package needs. The floors above ask questions only.
+Taught in lesson 03b, "The hang": size, closed, and which threads live.
 """
 
 import contextlib
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.graph import holds_variable
+from helpers.graph import ancestors, fetched_ops, holds_variable
 
 _QUEUES = (
     "FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"
 )
 _DEQUEUES = ("QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2")
 _ENQUEUES = ("QueueEnqueueV2", "QueueEnqueueManyV2")
+FEED_THREAD = "feed-"  # how the names of feeding threads begin
 _READERS = ("ReaderReadV2", "ReaderReadUpToV2")
 
 
@@ -98,27 +98,6 @@ def queue_ops(graph: tf.Graph) -> list[tf.Operation]:
     return [op for op in graph.get_operations() if op.type in _QUEUES]
 
 
-def ancestors(
-    ops: Iterable[tf.Operation], fed: Container[str] = ()
-) -> set[tf.Operation]:
-    """Returns the ops, and all that they need before they can run.
-
-    Args:
-      ops: where to begin.
-      fed: names of tensors whose values come from outside: what makes them is not
-        needed.
-    """
-    found: set[tf.Operation] = set()
-    waiting = list(ops)
-    while waiting:
-        op = waiting.pop()
-        if op not in found:
-            found.add(op)
-            waiting += [tensor.op for tensor in op.inputs if tensor.name not in fed]
-            waiting += op.control_inputs
-    return found
-
-
 def variables_behind(ops: Iterable[tf.Operation]) -> list[tf.Operation]:
     """Returns the ops that hold the variables without which `ops` cannot run."""
     return [op for op in ancestors(ops) if holds_variable(op.type)]
@@ -170,15 +149,6 @@ def items_put(enqueue: tf.Operation) -> int | None:
     return tf1.dimension_value(enqueue.inputs[1].shape[:1][0])
 
 
-def fetched_ops(graph: tf.Graph, fetches: Any) -> list[tf.Operation]:
-    """Returns the ops that `session.run(fetches)` asks for."""
-    elements = [
-        graph.as_graph_element(fetch)
-        for fetch in tf.nest.flatten(fetches, expand_composites=True)
-    ]
-    return [getattr(element, "op", element) for element in elements]
-
-
 def queues_behind(graph: tf.Graph, fetches: Any) -> set[tf.Operation]:
     """Returns the queues that running `fetches` takes from, however indirectly."""
     waiting = fetched_ops(graph, fetches)
@@ -193,6 +163,11 @@ def queues_behind(graph: tf.Graph, fetches: Any) -> set[tf.Operation]:
 def runners_of(graph: tf.Graph) -> list[tf1.train.QueueRunner]:
     """Returns the queue runners in the graph's collection."""
     return graph.get_collection(tf1.GraphKeys.QUEUE_RUNNERS)
+
+
+def is_feed(runner: tf1.train.QueueRunner) -> bool:
+    """Says whether a runner stops without closing its queue, as `feed_queue`'s does."""
+    return hasattr(runner, "has_ended")
 
 
 def queue_filled_by(runner: tf1.train.QueueRunner) -> tf.Operation:
@@ -211,19 +186,16 @@ def living_threads(runner: tf1.train.QueueRunner, session: tf1.Session) -> int |
     return runner._runs_per_session.get(session)  # the only place that knows
 
 
-def begin_only_thread(
-    runner: tf1.train.QueueRunner, session: tf1.Session
-) -> tf1.Session | None:
-    """Counts in the one thread of a runner, unless one lives: returns its session."""
+def count_thread(
+    runner: tf1.train.QueueRunner, session: tf1.Session, living: int
+) -> None:
+    """Notes how many threads of a runner live in a session."""
     with runner._lock:
-        for busy, count in runner._runs_per_session.items():
-            if count:
-                return busy
-        runner._runs_per_session[session] = 1
-    return None
+        runner._runs_per_session[session] = living
 
 
-def end_only_thread(runner: tf1.train.QueueRunner, session: tf1.Session) -> None:
-    """Counts out the one thread of a runner."""
+def busy_sessions(runner: tf1.train.QueueRunner) -> list[tf1.Session]:
+    """Returns the sessions in which threads of a runner live."""
     with runner._lock:
-        runner._runs_per_session[session] = 0
+        return [session for session, living in runner._runs_per_session.items()
+                if living]

@@ -1,7 +1,5 @@
 """The checks before the start: what would hang, or end without a step, is refused."""
 
-import math
-import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -20,26 +18,6 @@ from helpers.queues.internals import (
 )
 
 Run = Callable[[list], Any]
-
-
-def check_seconds(name: str, seconds: float, least: float = 0) -> None:
-    """Refuses what is no time to wait for.
-
-    Args:
-      name: of the argument, for the message.
-      seconds: what the caller passed.
-      least: what it has to be above, or equal to where that is 0.
-
-    Raises:
-      TypeError: it is no number.
-      ValueError: it is not a number, or too small.
-    """
-    if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real):
-        raise TypeError(
-            f"{name}={seconds!r}: must be a number of seconds, math.inf for no limit"
-        )
-    if math.isnan(seconds) or seconds < least:
-        raise ValueError(f"{name}={seconds!r}: must be at least {least:g} s")
 
 
 def check_session(session: tf1.Session) -> None:

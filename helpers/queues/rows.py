@@ -1,4 +1,4 @@
-"""The rows of a feed's source: fitted to the queue's types without loss, in chunks."""
+"""The rows of a feed's source, in the queue's types and unchanged, in chunks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -26,16 +26,7 @@ def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
       ValueError: they are empty, differ in length, or do not fit a component.
     """
     name = queue.queue_ref.op.name
-    source = source if isinstance(source, tuple) else (source,)
-    if len(source) != len(queue.dtypes):
-        raise ValueError(
-            f"{name}: expected {len(queue.dtypes)} arrays, one per component, got "
-            f"{len(source)}"
-        )
-    arrays = [
-        _array_of(value, dtype, f"{name}: component {i}")
-        for i, (value, dtype) in enumerate(zip(source, queue.dtypes, strict=True))
-    ]
+    arrays = _fitted_all(name, source, queue.dtypes)
     lengths = [len(array) if array.ndim else 0 for array in arrays]
     if len(set(lengths)) > 1 or not lengths[0]:
         raise ValueError(f"{name}: arrays need the same number of rows, got {lengths}")
@@ -45,10 +36,7 @@ def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
                 f"{name}: component {i}: expected rows of shape {shape}, got "
                 f"{array.shape[1:]}"
             )
-    return [
-        _same_kind(array, dtype, f"{name}: component {i}")
-        for i, (array, dtype) in enumerate(zip(arrays, queue.dtypes, strict=True))
-    ]
+    return arrays
 
 
 def sliced(
@@ -101,74 +89,46 @@ def called(
     epoch = 0
     while epoch != epochs:
         items = 0
-        for item in _iterator(name, source()):
-            values = item if isinstance(item, tuple) else (item,)
-            if len(values) != len(dtypes):
-                raise ValueError(
-                    f"{name}: item {items} has {len(values)} values, the queue takes "
-                    f"{len(dtypes)}"
-                )
-            yield [
-                _row(value, dtype, f"{name}: item {items}: component {i}")
-                for i, (value, dtype) in enumerate(zip(values, dtypes, strict=True))
-            ]
+        for item in source():
+            fitted = _fitted_all(f"{name}: item {items}", item, dtypes)
+            yield [value[np.newaxis] for value in fitted]
             items += 1
         if not items:
             raise ValueError(f"{name}: the source yielded nothing in epoch {epoch}")
         epoch += 1
 
 
-def _iterator(name: str, made) -> Iterator:
-    try:
-        return iter(made)
-    except TypeError as error:
-        raise ValueError(
-            f"{name}: the source returned {type(made).__name__}, which is no iterable "
-            "of items: is a `yield` missing?"
-        ) from error
+def _fitted_all(name: str, values: Any, dtypes: list[tf.DType]) -> list[np.ndarray]:
+    """Returns one array per component, from a tuple of them or the only one."""
+    values = values if isinstance(values, tuple) else (values,)
+    if len(values) != len(dtypes):
+        raise ValueError(f"{name} has {len(values)} values, the queue takes "
+                         f"{len(dtypes)}")
+    return [
+        _fitted(value, dtype, f"{name}: component {i}")
+        for i, (value, dtype) in enumerate(zip(values, dtypes, strict=True))
+    ]
 
 
-def _row(value, dtype: tf.DType, where: str) -> np.ndarray:
-    """Returns one value as a chunk of one row, if the component can hold it."""
-    return _fitted(_array_of(value, dtype, where), dtype, where)[np.newaxis]
-
-
-def _array_of(value, dtype: tf.DType, where: str) -> np.ndarray:
-    """Returns a value as an array of its own type.
-
-    Bytes stay objects: in an array of bytes NumPy drops the zeros at their end.
-    """
+def _fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
+    """Returns a value as an array of a component's type, if it is the same in it."""
     if np.ma.is_masked(value):
         raise ValueError(f"{where} has masked values: fill them first")
-    as_objects = dtype == tf.string and not isinstance(value, np.ndarray)
     try:
-        return np.asarray(value, object if as_objects else None)
+        array = np.asarray(value, _holder(value, dtype))
     except Exception as error:  # whatever the value's own conversion raises
         raise ValueError(
             f"{where} is no array of one shape ({first_line(error)})"
         ) from error
-
-
-def _same_kind(array: np.ndarray, dtype: tf.DType, where: str) -> np.ndarray:
-    """Returns an array in a component's type, if that is of the same kind."""
-    if not np.can_cast(array.dtype, dtype.as_numpy_dtype, "same_kind"):
-        raise ValueError(
-            f"{where}: {array.dtype} values do not fit into {dtype.name}: convert them "
-            "first"
-        )
-    return _fitted(array, dtype, where)
-
-
-def _fitted(array: np.ndarray, dtype: tf.DType, where: str) -> np.ndarray:
-    """Returns an array in a component's type, if every value survives that."""
     if dtype == tf.string:
+        _refuse_cut_bytes(array, where)
         changed = [v for v in array.flat if not isinstance(v, (str, bytes))]
-        array = fitted = array.astype(object, copy=False)
-    elif array.dtype == dtype.as_numpy_dtype:
-        return array
-    elif not _is_number(array, dtype):
-        raise ValueError(f"{where} does not fit into {dtype.name}: {_shown(array)}")
+        fitted = array.astype(object)
     else:
+        kinds = "biufc" if dtype.is_complex else "biuf"
+        if array.dtype.kind not in kinds and array.dtype != _BFLOAT16:
+            shown = repr(array.item()) if array.ndim == 0 else f"{array.dtype} values"
+            raise ValueError(f"{where}: {shown} does not fit into {dtype.name}")
         with np.errstate(all="ignore"):
             fitted = array.astype(dtype.as_numpy_dtype)
             if dtype.is_integer or dtype.is_bool:
@@ -177,15 +137,25 @@ def _fitted(array: np.ndarray, dtype: tf.DType, where: str) -> np.ndarray:
                 lost = np.isfinite(array) & ~np.isfinite(fitted)
         changed = array[lost].ravel().tolist()
     if changed:
-        raise ValueError(f"{where} does not fit into {dtype.name}: {changed[0]!r}")
+        raise ValueError(f"{where}: {changed[0]!r} does not fit into {dtype.name}")
     return fitted
 
 
-def _is_number(array: np.ndarray, dtype: tf.DType) -> bool:
-    kinds = "biufc" if dtype.is_complex else "biuf"
-    return array.dtype.kind in kinds or array.dtype == _BFLOAT16
+def _holder(value: Any, dtype: tf.DType) -> type | None:
+    """Returns the NumPy type that holds a value as it is.
+
+    A list of bytes becomes objects: an array of bytes would drop zeros at the end.
+    """
+    is_list = dtype == tf.string and not isinstance(value, np.ndarray)
+    return object if is_list else None
 
 
-def _shown(array: np.ndarray) -> str:
-    """Returns a value for a message: itself where it is one, else its type."""
-    return repr(array.item()) if array.ndim == 0 else f"an array of {array.dtype}"
+def _refuse_cut_bytes(array: np.ndarray, where: str) -> None:
+    """Refuses bytes of which NumPy cannot tell how many zeros end them."""
+    if array.dtype.kind == "S" and array.size:
+        shortest = int(np.char.str_len(array).min())
+        if shortest < array.dtype.itemsize:
+            raise ValueError(
+                f"{where}: in an array of {array.dtype} NumPy drops zero bytes at the "
+                "end of an item: give a list of bytes, or an array of objects"
+            )

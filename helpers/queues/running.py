@@ -1,4 +1,8 @@
-"""Driving a pipeline: `running_queues`, and the `Runner` that makes its steps."""
+"""Driving a pipeline: `running_queues`, and the `Runner` that makes its steps.
+
+Taught in lesson 03a, "The plain loop", and 03b, "The hang": the same loop, and a step
+in a thread with a limit.
+"""
 
 import contextlib
 import functools
@@ -12,10 +16,11 @@ from helpers.errors import DataError, PipelineStalled
 from helpers.queues import wording
 from helpers.queues.calls import InterruptibleCalls, attempt
 from helpers.queues.doctor import diagnose
-from helpers.queues.ends import as_failure, is_end_of_data, only_true_ends
-from helpers.queues.internals import is_closed, queue_ops
-from helpers.queues.preflight import check_pipeline, check_seconds, check_session
-from helpers.queues.threads import PipelineThreads
+from helpers.queues.ends import OnlyTrueEnds, is_end_of_data
+from helpers.queues.hooks import add_hook, remove_hook
+from helpers.queues.internals import is_closed, probe_queue, queue_ops
+from helpers.queues.preflight import check_pipeline, check_session
+from helpers.queues.threads import NamingCoordinator, stop_threads
 
 _LOOK = 2.0  # seconds for a look at the queues after a stall
 _ANSWER = 10.0  # seconds that a session gets at least for its first answer
@@ -44,11 +49,11 @@ def running_queues(
         variables, and the error says so.
 
     Yields:
-      A `Runner`: `runner.run(fetches)` in place of `session.run(fetches)`, or
+      A `Runner`: `runner.run(fetches)` instead of `session.run(fetches)`, or
       `for values in runner.steps(fetches)`.
 
     Raises:
-      TypeError: `session` is no session, or a limit no number.
+      TypeError: `session` is no session.
       ValueError: a limit is not a time.
       RuntimeError: the session is closed, its runners run already, a variable that
         they need is not initialised, or the pipeline was stopped once before; or it
@@ -61,34 +66,38 @@ def running_queues(
       tf.errors.OpError: what a thread or a step failed with, in one line, with
         TensorFlow's own error as its cause.
     """
-    check_seconds("stall", stall, least=1e-3)
-    check_seconds("grace", grace)
+    if not (stall > 0 and grace >= 0):
+        raise ValueError(f"stall={stall!r}, grace={grace!r}: must be times in seconds")
     check_session(session)
-    calls = InterruptibleCalls()
-    threads = PipelineThreads(session, calls, grace)
-    runner = Runner(session, calls, threads, stall)
-    own = None
+    calls, coord = InterruptibleCalls(), NamingCoordinator()
+    runner = Runner(session, calls, coord, stall)
+    only_true_ends, error = OnlyTrueEnds(), None
     try:
         _check(session, calls, stall)
-        with only_true_ends(session):
-            threads.start()
-            yield runner
-    except BaseException as error:  # Ctrl-C too: the threads have to stop first
-        own = error
-    try:
-        first = _first_real(own, threads.stop(), runner)
-    except BaseException as error:  # Ctrl-C once more: then nothing is waited for
-        first = error
-    if threads.session_lost:
-        first = wording.with_sentence(first, wording.SESSION_LOST)
-    if first is not None:
-        raise first
+        add_hook(session, only_true_ends)
+        with session.graph.as_default():
+            tf1.train.start_queue_runners(session, coord)
+        yield runner
+    except BaseException as own:  # Ctrl-C too: the threads have to stop first
+        error = own
+    lost = False
+    try:  # coord.request_stop(), then coord.join()
+        failed, lost = stop_threads(session, coord, calls, grace)
+        error = _first_real(error, failed, runner)
+    except BaseException as again:  # Ctrl-C once more: then nothing is waited for
+        error, lost = again, is_closed(session)
+    finally:
+        remove_hook(session, only_true_ends)
+    if lost:
+        error = wording.with_session_lost(error)
+    if error is not None:
+        raise error
 
 
 class Runner:
     """Runs steps on a session whose queues are running; `running_queues` makes it.
 
-    Each step runs in a thread of its own, because TensorFlow does not let Ctrl-C or
+    Steps run in one other thread, because TensorFlow does not let Ctrl-C or
     the notebook's stop button into a blocked `session.run`. The caller waits in
     Python, where they arrive at once.
 
@@ -102,12 +111,12 @@ class Runner:
         self,
         session: tf1.Session,
         calls: InterruptibleCalls,
-        threads: PipelineThreads,
+        coord: NamingCoordinator,
         stall: float,
     ):
-        self.coord = threads.coord
+        self.coord = coord
         self.steps_done = 0
-        self._session, self._calls, self._threads = session, calls, threads
+        self._session, self._calls = session, calls
         self._stall = stall
         self._end: Exception | None = None
 
@@ -198,13 +207,11 @@ class Runner:
                 look = functools.partial(diagnose, self._session)
                 return DataError(wording.nothing_came(attempt(_LOOK, look)))
             return self._end
-        if isinstance(error, tf.errors.OutOfRangeError):
-            return as_failure(error)
         return wording.short(error)
 
     def _raise_failure(self) -> None:
         """Raises what a thread has failed with, if one has."""
-        failed = self._threads.failure()
+        failed = self.coord.failure()
         if failed is not None:
             raise failed
 
@@ -217,12 +224,16 @@ class Runner:
 def _check(session: tf1.Session, calls: InterruptibleCalls, stall: float) -> None:
     """Checks a pipeline before the start, but does not wait for ever."""
     limit = max(stall, _ANSWER)
+    for queue in queue_ops(session.graph):
+        probe_queue(queue)  # the ops that the stop will need
     try:
         check_pipeline(
             session.graph, functools.partial(calls.call, limit, session.run)
         )
     except TimeoutError:
-        raise PipelineStalled(wording.unanswered(limit)) from None
+        raise PipelineStalled(
+            f"the session did not answer for {limit:g} s: see whether its server lives"
+        ) from None
 
 
 def _first_real(

@@ -1,10 +1,13 @@
-"""The wording of errors: one line each that names the queue, the cause and the fix."""
+"""The wording of errors: one line each that names the queue, the cause and the fix.
+
+The errors of lesson 03b; `SESSION_LOST` is what a step that cannot be cut short costs.
+"""
 
 import re
 
 import tensorflow as tf
 
-from helpers.errors import DataError, first_line
+from helpers.errors import DataError, PipelineStalled, first_line
 from helpers.queues.doctor import Diagnosis
 
 SESSION_LOST = "the session had to be closed under a step, and its variables are lost"
@@ -16,36 +19,23 @@ def short(error: tf.errors.OpError, before: str = "") -> tf.errors.OpError:
     return type(error)(None, None, before + line)
 
 
-def with_sentence(error: BaseException | None, sentence: str) -> BaseException:
-    """Returns an error that says one sentence more.
-
-    It is the error itself, or another of its type where its type keeps its text
-    elsewhere; where the type has no room at all, a `RuntimeError` that names it.
-
-    Args:
-      error: any; None for one that says nothing but the sentence.
-      sentence: what to add.
-
-    Returns:
-      The error to raise.
-    """
+def with_session_lost(error: BaseException | None) -> BaseException:
+    """Returns an error that says, too, that the session was lost."""
     if error is None:
-        return RuntimeError(sentence)
+        return RuntimeError(SESSION_LOST)
+    text = f"{first_line(error)}; {SESSION_LOST}".removeprefix("; ")
     if isinstance(error, tf.errors.OpError):  # it shows its message, not its args
-        new = type(error)(None, None, f"{first_line(error)}; {sentence}")
+        new = type(error)(None, None, text)
+    elif type(error) in (PipelineStalled, KeyboardInterrupt):
+        new = type(error)(text)
     else:
-        before, text = error.args, str(error)
-        error.args = (f"{text}; {sentence}" if text else sentence,)
-        if sentence in str(error):
-            return error
-        error.args = before
-        new = RuntimeError(f"{type(error).__name__}: {first_line(error)}; {sentence}")
+        new = RuntimeError(f"{type(error).__name__}: {text}")
     new.__cause__ = error.__cause__ or error
     return new
 
 
 def closed_early(cause: BaseException | None) -> RuntimeError:
-    """Returns what to raise when somebody closed the session inside the block."""
+    """Returns what to raise when the session was closed inside the block."""
     error = RuntimeError(
         "the session was closed while its queues were running: leave the "
         "running_queues block first, then close the session"
@@ -54,19 +44,12 @@ def closed_early(cause: BaseException | None) -> RuntimeError:
     return error
 
 
-def unanswered(seconds: float) -> str:
-    """Returns what to say of a session that did not answer before the start."""
-    return (
-        f"the session did not answer for {seconds:g} s: see whether its server lives"
-    )
-
-
 def stalled(seconds: float, diagnosis: Diagnosis | None, any_queue: bool) -> str:
     """Returns why no step finished.
 
     Args:
       seconds: that a step was given.
-      diagnosis: of the queues that the step takes from; None if nobody could look.
+      diagnosis: of the queues that the step takes from; None if it got no answer.
       any_queue: whether the graph has a queue at all.
     """
     limit = f"no step finished for {seconds:g} s"
@@ -105,21 +88,3 @@ def unreadable(who: str) -> DataError:
         f"{who}: TensorFlow failed on a record, and failed again in writing its "
         "message, which is not text: is every record a serialized tf.train.Example?"
     )
-
-
-def source_failed(queue: str, error: BaseException) -> Exception:
-    """Returns what to raise when the source of a feed has failed.
-
-    An error of Python's own comes out as it is. TensorFlow's would pass for one of
-    this pipeline, the end of another's data even for the end of this one's; and
-    what is no `Exception`, such as `SystemExit`, would end the thread in silence.
-    """
-    if isinstance(error, Exception) and not isinstance(error, tf.errors.OpError):
-        return error
-    line = first_line(error)
-    new = RuntimeError(
-        f"the source of queue '{queue}' failed: {type(error).__name__}"
-        + (f": {line}" if line else "")
-    )
-    new.__cause__ = error
-    return new

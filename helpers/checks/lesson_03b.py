@@ -1,0 +1,126 @@
+"""The check of lesson 03b: why a pipeline runs no step."""
+
+import tempfile
+import threading
+from pathlib import Path
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.checks.report import answering, drawn, exercise, shown
+from helpers.errors import PipelineStalled
+
+_PATIENCE = 30  # seconds for a whole pipeline, from its graph to the join
+_CAUSES = ("local variables", "batch too large", "no data", "thread failed")
+
+
+@exercise(
+    "Exercise 1: why no step",
+    "`first_step` under 'OutOfRange at step 0' returns the two answers that tell "
+    "the causes apart; the table below it says how.",
+    "the first line: `joined, left = first_step(build)`.",
+    "a variable without a value is a missing resource at `localhost/` in the words of "
+    "the error: `if \"localhost/\" in joined: return \"local variables\"`; then any "
+    "other error, then `left`.",
+)
+def check_why_no_step(why_no_step):
+    """Brings pipelines that run no step: `why_no_step(build)` names the cause.
+
+    Args:
+      why_no_step: takes a function that builds a pipeline in the current graph and
+        returns its batch and an init op; returns one of four causes.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for what, cause, build in drawn(_Broken(Path(folder)), 16):
+            before = set(threading.enumerate())
+            with answering(what):
+                found = _within_limit(why_no_step, build)
+            yield (
+                "names one of the four causes", found in _CAUSES,
+                f"{what}: it returned {found!r}",
+            )
+            yield (
+                "names the right one", found == cause, f"{what}: {shown(cause, found)}",
+            )
+            left = [t for t in threading.enumerate() if t not in before]
+            for thread in left:
+                thread.join(2)
+            yield (
+                "leaves no thread behind", not any(t.is_alive() for t in left),
+                f"{what}: {len(left)} threads still run: started and never joined",
+            )
+
+
+class _Broken:
+    """Draws pipelines that run no step: what is broken, the cause, what builds it."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def __call__(self, rng, size):
+        cause = _CAUSES[size % 4]
+        batch_size = int(rng.integers(3, 9))
+        lines = [f"{n},{n}" for n in rng.integers(-99, 99, batch_size + 4)]
+        kind = ["csv", "table", "shuffled"][rng.integers(3)]
+        init = tf1.local_variables_initializer
+        if cause == "local variables":
+            init = tf1.global_variables_initializer
+            kind = ["csv", "matched", "table", "shuffled"][size // 4]
+        elif cause == "batch too large":
+            lines = lines[: rng.integers(1, batch_size)]
+        elif cause == "no data":
+            lines, kind = [], ["csv", "data set"][size // 4 % 2]
+        else:
+            kind = ["csv", "gone", "checked"][size // 4 % 3]
+            lines[rng.integers(batch_size)] = ["one,2", "3", "4,5,6"][rng.integers(3)]
+        path = self._folder / f"{size}.csv"
+        if kind != "gone":
+            path.write_text("\n".join(lines))
+        what = f"{kind}, {len(lines)} lines in batches of {batch_size}, {init.__name__}"
+        return what, cause, lambda: (_batch(kind, path, lines, batch_size), init())
+
+
+def _batch(kind, path, lines, size):
+    """Builds a pipeline of some kind in the current graph; returns its batch."""
+    if kind in ("table", "shuffled"):
+        [row] = tf1.train.slice_input_producer([list(range(len(lines)))], num_epochs=1)
+        if kind == "shuffled":
+            return tf1.train.shuffle_batch([row], size, 40, 0)
+        return tf1.train.batch([row], size)
+    if kind == "data set":
+        iterator = tf1.data.make_one_shot_iterator(tf.data.Dataset.range(0))
+        return tf1.train.batch([iterator.get_next()], size)
+    if kind == "checked":
+        number = tf1.train.range_input_producer(9, 1, shuffle=False).dequeue()
+        with tf.control_dependencies([tf.debugging.Assert(number < 2, [number])]):
+            number = tf.identity(number)
+        return tf1.train.batch([number], size)
+    names, epochs = [str(path)], 1
+    if kind == "matched":
+        names, epochs = tf.identity(tf1.train.match_filenames_once(str(path))), None
+    inbox = tf1.train.string_input_producer(names, epochs, name="inbox")
+    columns = tf.io.decode_csv(tf1.TextLineReader().read(inbox)[1], [[0], [0]])
+    queue = tf1.FIFOQueue(20, [tf.int32, tf.int32], [[], []], name="columns")
+    tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue(columns)]))
+    return queue.dequeue_many(size)
+
+
+def _within_limit(function, argument):
+    """Returns `function(argument)`, or raises its error; gives up after a while."""
+    answers: list = []
+
+    def call():
+        try:
+            answers.append((function(argument), None))
+        except Exception as error:
+            answers.append((None, error))
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(_PATIENCE)
+    if not answers:
+        raise PipelineStalled("it waits for a step that never comes")
+    value, error = answers[0]
+    if error is not None:
+        raise error
+    return value

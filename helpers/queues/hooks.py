@@ -1,0 +1,84 @@
+"""Hooks on a session: the one place that stands before its `run` and its callables.
+
+The driver registers a hook that tells true ends of data from false ones, the film one
+that sees who waits. Neither knows the other.
+"""
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow.compat.v1 as tf1
+
+
+class SessionHook:
+    """What stands around the calls of a session, from `add_hook` to `remove_hook`."""
+
+    def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
+        """Returns what is called instead of `call`.
+
+        Args:
+          call: the session's `run` of some fetches, or what `make_callable` made.
+          fetches: what it fetches.
+          feeds: what it is fed with: a dictionary, or a list of tensors.
+        """
+        return call
+
+    def before_stop(self) -> None:
+        """Is called before the driver stops the threads of the session."""
+
+
+_hooks: "weakref.WeakKeyDictionary[tf1.Session, list[SessionHook]]" = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def add_hook(session: tf1.Session, hook: SessionHook) -> None:
+    """Puts a hook around the calls that begin, and callables that are made, from now.
+
+    Args:
+      session: a plain session.
+      hook: the last to come stands outermost.
+    """
+    hooks = _hooks.setdefault(session, [])
+    if not hooks:
+        vars(session).update(
+            run=functools.partial(_run, session.run, hooks),
+            make_callable=functools.partial(_make, session.make_callable, hooks),
+        )
+    hooks.append(hook)
+
+
+def remove_hook(session: tf1.Session, hook: SessionHook) -> None:
+    """Takes a hook off again; nothing happens where it is none."""
+    hooks = _hooks.get(session, [])
+    if hook in hooks:
+        hooks.remove(hook)
+        if not hooks:
+            del session.run, session.make_callable
+
+
+def hooks_of(session: tf1.Session) -> list[SessionHook]:
+    """Returns the hooks of a session, first come first."""
+    return list(_hooks.get(session, ()))
+
+
+def _run(
+    run: Callable, hooks: list[SessionHook], fetches: Any,
+    feed_dict: dict | None = None, *others: Any, **options: Any,
+) -> Any:
+    call = functools.partial(run, fetches, feed_dict)
+    for hook in tuple(hooks):
+        call = hook.around(call, fetches, feed_dict or {})
+    return call(*others, **options)
+
+
+def _make(
+    make: Callable, hooks: list[SessionHook], fetches: Any,
+    feed_list: list | None = None, *others: Any, **options: Any,
+) -> Callable:
+    call = make(fetches, feed_list, *others, **options)
+    for hook in tuple(hooks):
+        call = hook.around(call, fetches, feed_list or [])
+    return call
