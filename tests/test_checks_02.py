@@ -1,22 +1,17 @@
-"""The checks of lesson 02: right answers of any shape pass, wrong ones are named."""
+"""The checks of lessons 02a and 02b: right answers pass, wrong ones do not."""
 
-import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers import towers
-from helpers.checks.lesson_02 import check_both_busy, check_spread
-
-
-def refused(report, fault):
-    assert not report
-    assert fault in " ".join(repr(report).split())
+from helpers.checks.lesson_02a import check_spread
+from helpers.checks.lesson_02b import check_side_by_side
 
 
 def spread(x, nodes, devices, *, home=None, multiply=tf.matmul, cut=tf.split,
            join=tf.concat, work=None, join_on=None):
-    """The answer of the solutions, with one part of it replaced."""
+    """The answer of the hints, with one part of it replaced."""
     with tf.device(home or devices[0]):
         kernel = tf1.get_variable("kernel", [x.shape[-1], nodes])
         slices = cut(x, len(devices))
@@ -41,24 +36,6 @@ def by_index(x, nodes, devices):
         return tf.reshape(tf.stack(products), [-1, nodes])
 
 
-def einsum(a, b):
-    return tf.einsum("ij,jk->ik", a, b)
-
-
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        spread,
-        by_index,
-        lambda x, n, d: spread(x, n, d, multiply=einsum),
-        lambda x, n, d: spread(x, n, d, multiply=lambda a, b: tf.tensordot(a, b, 1)),
-    ],
-)
-def test_spread_accepts(attempt):
-    report = check_spread(attempt)
-    assert report, report
-
-
 def a_kernel_each(x, nodes, devices):
     products = []
     for n, piece in enumerate(tf.split(x, len(devices))):
@@ -66,16 +43,6 @@ def a_kernel_each(x, nodes, devices):
             kernel = tf1.get_variable(f"kernel_{n}", [x.shape[1], nodes])
             products.append(piece @ kernel)
     return tf.concat(products, 0)
-
-
-def an_unpinned_kernel(x, nodes, devices):
-    kernel = tf1.get_variable("kernel", [x.shape[-1], nodes])
-    products = []
-    for device, piece in zip(devices, tf.split(x, len(devices)), strict=True):
-        with tf.device(device):
-            products.append(piece @ kernel)
-    with tf.device(devices[0]):
-        return tf.concat(products, 0)
 
 
 def slices_after(x, nodes, devices):
@@ -87,107 +54,128 @@ def slices_after(x, nodes, devices):
             [p[n * size : (n + 1) * size] for n, p in enumerate(whole)], 0)
 
 
-HARD = ["/cpu:0", "/cpu:1", "/cpu:2", "/cpu:3"]
+def with_part(**parts):
+    return lambda x, nodes, devices: spread(x, nodes, devices, **parts)
 
 
-@pytest.mark.parametrize(
-    "attempt, fault",
-    [
-        (lambda x, n, d: spread(x, n, d, home="/cpu:0"), "the kernel is on CPU:0"),
-        (an_unpinned_kernel, "the kernel is on CPU:0"),
-        (lambda x, n, d: spread(x, n, HARD), "the kernel is on CPU:0"),
-        (slices_after, "products of [28] rows"),
-        (lambda x, n, d: spread(x, n, d, join=lambda p, axis: tf.concat(p[::-1], 0)),
-         "not in the order of the batch"),
-        (lambda x, n, d: spread(x, n, d, join_on="/cpu:1"), "ran on CPU:1"),
-        (lambda x, n, d: spread(x, n, d, work=[d[0]] * 4), "the products ran on"),
-        (lambda x, n, d: spread(x, n, d, join=lambda p, axis: tf.concat(p, 1)),
-         "the shape is (7, 12)"),
-        (lambda x, n, d: spread(x, n, d, multiply=lambda a, b: 2 * (a @ b)),
-         "the first row is"),
-        (a_kernel_each, "kernel_0"),
-    ],
-)
-def test_spread_names_the_fault(attempt, fault):
-    refused(check_spread(attempt), fault)
+SPREAD_RIGHT = [
+    spread, by_index, with_part(multiply=lambda a, b: tf.einsum("ij,jk->ik", a, b)),
+    with_part(multiply=lambda a, b: tf.tensordot(a, b, 1)),
+]
+SPREAD_WRONG = {
+    "kernel on cpu:0": with_part(home="/cpu:0"),
+    "devices written out": lambda x, n, d: spread(
+        x, n, [f"/cpu:{i}" for i in range(len(d))]),
+    "four slices": lambda x, n, d: spread(x, n, [*d, *d][:4]),
+    "slices after": slices_after,
+    "backwards": with_part(join=lambda p, axis: tf.concat(p[::-1], 0)),
+    "join elsewhere": lambda x, n, d: spread(x, n, d, join_on=d[-1]),
+    "one device works": lambda x, n, d: spread(x, n, d, work=[d[0]] * len(d)),
+    "side by side": with_part(join=lambda p, axis: tf.concat(p, 1)),
+    "doubled": with_part(multiply=lambda a, b: 2 * (a @ b)),
+    "no gradient": with_part(multiply=lambda a, b: a @ tf.stop_gradient(b)),
+    "a kernel each": a_kernel_each,
+    "nodes ignored": lambda x, n, d: spread(x, 3, d),
+}
 
 
-def by_counting(rows, first, second):
-    def busy(device):
-        return {t for r in rows if r.device == device
-                for t in range(r.start, r.start + r.duration)}
-
-    return len(busy(first) & busy(second))
-
-
-def by_sweeping(rows, first, second):
-    edges = []
-    for r in rows:
-        if r.device in (first, second):
-            edges += [(r.start, 1, r.device), (r.start + r.duration, -1, r.device)]
-    inside, both, last = {first: 0, second: 0}, 0, 0
-    for time, change, device in sorted(edges):
-        both += (time - last) * (inside[first] > 0 and inside[second] > 0)
-        inside[device] += change
-        last = time
-    return both
+def side_by_side(x, depth, devices, *, home=None, wait=False, start=None):
+    """The answer of the hints, with one part of it replaced."""
+    results = []
+    for index, device in enumerate(devices):
+        with tf.device(device), tf1.variable_scope(f"chain_{index}"):
+            with tf.device(home or device):
+                w = tf1.get_variable("w", [x.shape[-1], x.shape[-1]])
+            y = x
+            with tf.control_dependencies(results[-1:] if wait else []):
+                for _ in range(depth):
+                    y = y @ w
+            results.append(y)
+    return results
 
 
-def with_numpy(rows, first, second):
-    end = max(r.start + r.duration for r in rows)
-    busy = {device: np.zeros(end, bool) for device in (first, second)}
-    for r in rows:
-        if r.device in busy:
-            busy[r.device][r.start : r.start + r.duration] = True
-    return np.sum(busy[first] & busy[second])
+def starting_from_w(x, depth, devices):
+    results = []
+    for index, device in enumerate(devices):
+        with tf.device(device), tf1.variable_scope(f"chain_{index}"):
+            w = tf1.get_variable("w", [x.shape[-1], x.shape[-1]])
+            y = tf.matmul(x, w)
+            for _ in range(depth - 1):
+                y = tf.matmul(y, w)
+            results.append(y)
+    return tuple(results)
 
 
-@pytest.mark.parametrize("attempt", [by_counting, by_sweeping, with_numpy])
-def test_both_busy_accepts(attempt):
-    report = check_both_busy(attempt)
+def variables_first(x, depth, devices):
+    size = [x.shape[1], x.shape[1]]
+    weights = []
+    for n, device in enumerate(devices):
+        with tf.device(device), tf1.variable_scope(f"chain_{n}"):
+            weights.append(tf.convert_to_tensor(tf1.get_variable("w", size)))
+    ends = [x] * len(devices)
+    for _ in range(depth):
+        for n, device in enumerate(devices):
+            with tf.device(device):
+                ends[n] = ends[n] @ weights[n]
+    return ends
+
+
+def alternating(x, depth, devices):
+    """Every second product is on the next device."""
+    results = []
+    for index, device in enumerate(devices):
+        other = devices[(index + 1) % len(devices)]
+        with tf.device(device), tf1.variable_scope(f"chain_{index}"):
+            y, w = x, tf1.get_variable("w", [x.shape[-1], x.shape[-1]])
+            for n in range(depth):
+                with tf.device(other if n % 2 else device):
+                    y = y @ w
+            results.append(y)
+    return results
+
+
+SIDE_RIGHT = [side_by_side, starting_from_w, variables_first]
+SIDE_WRONG = {
+    "weights on cpu:0": lambda x, n, d: side_by_side(x, n, d, home="/cpu:0"),
+    "one waits for the other": lambda x, n, d: side_by_side(x, n, d, wait=True),
+    "one device": lambda x, n, d: side_by_side(x, n, [d[0]] * len(d)),
+    "devices written out": lambda x, n, d: side_by_side(
+        x, n, ["/cpu:0", "/cpu:1", "/cpu:2"][: len(d)]),
+    "depth ignored": lambda x, n, d: side_by_side(x, 1, d),
+    "two devices": lambda x, n, d: side_by_side(x, n, d[:2]),
+    "backwards": lambda x, n, d: side_by_side(x, n, d)[::-1],
+    "alternating": alternating,
+    "one result": lambda x, n, d: tf.add_n(side_by_side(x, n, d)),
+    "no gradient": lambda x, n, d: list(map(tf.stop_gradient, side_by_side(x, n, d))),
+}
+
+
+@pytest.mark.parametrize(("check", "attempt"), [
+    *[(check_spread, attempt) for attempt in SPREAD_RIGHT],
+    *[(check_side_by_side, attempt) for attempt in SIDE_RIGHT],
+])
+def test_right_answers_are_accepted(check, attempt):
+    report = check(attempt)
     assert report, report
 
 
-def pairs(rows, first, second):
-    """Adds what each pair of ops shares: ops at once on one device count twice."""
-    return sum(
-        max(0, min(a.start + a.duration, b.start + b.duration) - max(a.start, b.start))
-        for a in rows if a.device == first for b in rows if b.device == second)
+@pytest.mark.parametrize(("check", "attempt"), [
+    *[pytest.param(check_spread, wrong, id=name) for name, wrong in
+      SPREAD_WRONG.items()],
+    *[pytest.param(check_side_by_side, wrong, id=name) for name, wrong in
+      SIDE_WRONG.items()],
+])
+def test_wrong_answers_are_refused(check, attempt):
+    report = check(attempt)
+    assert not report and not report.broken, report
 
 
-def span(rows, device):
-    own = [r for r in rows if r.device == device]
-    if not own:
-        return 0, 0
-    return min(r.start for r in own), max(r.start + r.duration for r in own)
-
-
-def first_to_last(rows, first, second):
-    (a, b), (c, d) = span(rows, first), span(rows, second)
-    return max(0, min(b, d) - max(a, c))
-
-
-@pytest.mark.parametrize(
-    "attempt, fault",
-    [
-        (pairs, "share 7; you returned 10"),
-        (first_to_last, "the first device rests"),
-        (lambda rows, a, b: sum(r.duration for r in rows), "added up"),
-        (lambda rows, a, b: span(rows, b)[1] - span(rows, a)[0], "either worked"),
-        (lambda rows, a, b: span(rows, a)[1] - span(rows, b)[0],
-         "did nothing shares nothing"),
-        (lambda rows, a, b: by_counting(rows, a, b) / 1000, "milliseconds"),
-        (lambda rows, a, b: by_counting(rows, "CPU:0", "CPU:1"),
-         "CPU:0 and CPU:2 were given"),
-    ],
-)
-def test_both_busy_names_the_fault(attempt, fault):
-    refused(check_both_busy(attempt), fault)
-
-
-@pytest.mark.parametrize("check", [check_spread, check_both_busy])
-def test_hints_come_in_two_steps(check):
-    hints = [repr(check(lambda *_: [], hints=n)) for n in range(3)]
-    assert "Hint" not in hints[0]
-    assert "Hint 1" in hints[1] and "Hint 2" not in hints[1]
-    assert "Hint 2" in hints[2]
+@pytest.mark.parametrize(("check", "lines"), [
+    (check_spread, ["with tf.device(devices[0]):", "slices = tf.split(x, len(devices))",
+                    'kernel = tf1.get_variable("kernel", [x.shape[-1], nodes])']),
+    (check_side_by_side, ["for index, device in enumerate(devices):", "with tf.device("
+                          'device), tf1.variable_scope(f"chain_{index}"):']),
+])
+def test_the_hints_are_the_lines_of_an_answer_accepted_above(check, lines):
+    said = " ".join(repr(check(lambda *_: 0, hints=2)).split())
+    assert all(line in said for line in lines) and "What is left" in said

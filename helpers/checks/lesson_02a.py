@@ -1,0 +1,81 @@
+"""The check of lesson 02a: ops where you want them."""
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers import tracing
+from helpers.checks.report import answering, close, drawn, exercise, shown
+
+PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
+
+
+@exercise(
+    "Exercise 1: spread",
+    "look at the first graph of `Pin ops, and prove it`: a product is pinned to each "
+    "device. Here the weights are one variable, and the batch is cut.",
+    "begin with `with tf.device(devices[0]):` and in it `kernel = "
+    'tf1.get_variable("kernel", [x.shape[-1], nodes])` and `slices = tf.split(x, '
+    "len(devices))`. What is left: a product of each slice on its device, and "
+    "`tf.concat` on the first.",
+)
+def check_spread(attempt):
+    """Runs on drawn devices, compares with NumPy, reads the placement.
+
+    Args:
+      attempt: `(x, nodes, devices)` to the joined products `[batch, nodes]`.
+    """
+    for batch, nodes, numbers in drawn(_batch, how_many=10):
+        devices = [f"/cpu:{n}" for n in numbers]
+        case = f"x of shape {batch.shape}, {nodes} nodes, {devices}"
+        with tf.Graph().as_default() as graph:
+            x = tf1.placeholder(tf.float32, batch.shape, name="x")
+            joined = attempt(x, nodes, list(devices))
+            made = tf1.global_variables()
+        yield ("returns a float32 tensor", isinstance(joined, tf.Tensor)
+               and joined.dtype == tf.float32, f"{case}: it returned {joined!r}.")
+        found = [(v.op.name.split("/")[-1], tuple(v.shape)) for v in made]
+        due = [("kernel", (batch.shape[1], nodes))]
+        yield ("makes one variable, kernel", found == due,
+               f"{case}: {shown(due, found)}.")
+        with answering(case):
+            got, slopes, shapes, placed = _run(graph, joined, made[0], {x: batch})
+        weights = np.linspace(-1.0, 2.0, found[0][1][0] * nodes).reshape(-1, nodes)
+        due = batch @ weights, np.tile(batch.sum(axis=0)[:, None], nodes)
+        yield ("equals one big product, and so does its gradient",
+               close(got, due[0], 1e-4, 1e-4) and close(slopes, due[1], 1e-4, 1e-4),
+               f"{case}: {shown(due[0], got)}; gradient: {shown(due[1], slopes)}.")
+        rows = len(batch) // len(devices)
+        found = sorted((placed[name], size[0]) for name, size in shapes.items())
+        due = sorted((f"CPU:{n}", rows) for n in numbers)
+        yield ("each device multiplies its slice, and no other", found == due,
+               f"{case}: products and their rows: {shown(due, found)}.")
+        found = [placed.get(made[0].op.name), placed[joined.op.name]]
+        yield ("kernel and join are on the first device",
+               found == [f"CPU:{numbers[0]}"] * 2, f"{case}: they are on {found}.")
+
+
+def _batch(rng, size):
+    """Draws a batch with zeros and equal rows, nodes, and devices in any order."""
+    devices = rng.permutation(4)[: 2 + size % 3]
+    shape = len(devices) * int(rng.integers(1, 2 + size // 2)), 1 + size % 4
+    batch = rng.integers(-2, 3, shape).astype(np.float32)
+    return batch, int(rng.integers(1, 5)), devices.tolist()
+
+
+def _run(graph, joined, kernel, feed):
+    """Returns result, gradient, the shape of each product, and where each op ran."""
+    config = tracing.as_written(device_count={"CPU": 4, "GPU": 0})
+    products = [op for op in graph.get_operations() if op.type in PRODUCTS]
+    with graph.as_default():
+        slope = tf.convert_to_tensor(tf.gradients(joined, kernel)[0])
+    with tf1.Session(graph=graph, config=config) as session:
+        kernel.load(np.linspace(-1.0, 2.0, kernel.shape.num_elements())
+                    .reshape(kernel.shape), session)
+        rows = tracing.placement(session, joined, feed)
+        placed = {row.op: row.device for row in rows}
+        products = [op for op in products if op.name in placed]
+        got, slope, values = session.run(
+            [joined, slope, [op.outputs[0] for op in products]], feed)
+    shapes = {op.name: v.shape for op, v in zip(products, values, strict=True)}
+    return got, slope, shapes, placed
