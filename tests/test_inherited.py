@@ -1,5 +1,7 @@
 """Files of a real TensorFlow 1.15: each opens, with the values that it had then."""
 
+import shutil
+
 import h5py
 import keras
 import numpy as np
@@ -176,6 +178,80 @@ def test_questions_that_need_an_answer():
         open_model(MUSEUM / "estimator" / "graph.pbtxt", outputs=["dense/BiasAdd"])
     with pytest.raises(DataError, match="there is no such file"):
         describe(MUSEUM / "nowhere.pb")
+
+
+def test_the_file_inside_a_saved_model_stands_for_its_folder():
+    found = describe(MUSEUM / "saved_model" / "saved_model.pb")
+    assert str(found) == str(describe(MUSEUM / "saved_model"))
+
+
+@pytest.mark.parametrize("form", ["export", "sharded"])
+def test_parts_of_a_checkpoint_of_the_first_format_are_found(form, tmp_path):
+    """A SessionBundle of 2016 has one part, a large model several."""
+    with tf.Graph().as_default() as graph:
+        x = tf1.placeholder(tf.float32, [None, 2], name="x")
+        weights = []
+        for task, name in enumerate("ab"):
+            task *= form == "sharded"
+            with tf.device(f"/job:ps/task:{task}/device:GPU:0"):
+                weights.append(tf1.get_variable(
+                    name, [2], initializer=tf1.ones_initializer(), use_resource=False))
+        tf.add(x * weights[0], weights[1], name="y")
+    with graph.as_default():
+        saver = tf1.train.Saver(sharded=True, write_version=tf1.train.SaverDef.V1)
+        found = graph.as_graph_def()
+        assert any(node.device.startswith("/job:ps") for node in found.node)
+        for op in graph.get_operations():
+            op._set_device("")
+        with tf1.Session() as session:
+            session.run(tf1.global_variables_initializer())
+            saver.save(session, str(tmp_path / "export"))
+    message = tf1.MetaGraphDef.FromString((tmp_path / "export.meta").read_bytes())
+    message.graph_def.CopyFrom(found)
+    (tmp_path / "export.meta").write_bytes(message.SerializeToString())
+    parts = sorted(path.name for path in tmp_path.glob("export-*-of-*"))
+    assert len(parts) == 1 + (form == "sharded")
+    for path in (tmp_path / "export.meta", tmp_path):
+        with open_model(path, outputs=["y"]) as model:
+            np.testing.assert_array_equal(model(x=[[3, 4]]), [[4, 5]])
+    np.testing.assert_array_equal(read_weights(tmp_path / "export.meta")["a"], [1, 1])
+
+
+def test_every_output_of_an_iterator_is_fed(tmp_path):
+    with tf.Graph().as_default() as graph:
+        data = tf.data.Dataset.from_tensors({"a": [1.0], "b": [2], "c": [3.0]})
+        row = tf1.data.make_one_shot_iterator(data).get_next()
+        tf.add(row["a"], tf.cast(row["b"], tf.float32), name="y")
+    tf.io.write_graph(graph, str(tmp_path), "fed.pbtxt")
+    (tmp_path / "fed.pbtxt").rename(tmp_path / "fed.pb")  # text, whatever its name
+    with open_model(tmp_path / "fed.pb") as model:
+        assert list(model.inputs) == ["IteratorGetNext", "IteratorGetNext_1"]
+        found = model(IteratorGetNext=[5.0], IteratorGetNext_1=[6])
+        np.testing.assert_array_equal(found, [11])
+
+
+@pytest.mark.parametrize(("content", "words"), [
+    (b"\x1c\0\0\0TFL3\0\0", "TFLite"), (b'{"class_name": "Model"}', "to_json")])
+def test_files_of_another_kind_are_named(content, words, tmp_path):
+    (tmp_path / "thing").write_bytes(content)
+    with pytest.raises(DataError, match=words):
+        describe(tmp_path / "thing")
+
+
+def test_a_copied_training_folder_is_read_where_it_lies(tmp_path):
+    shutil.copytree(MUSEUM / "slim", tmp_path / "first")
+    shutil.copytree(MUSEUM / "slim", tmp_path / "copy")
+    (tmp_path / "copy" / "checkpoint").write_text(
+        f'model_checkpoint_path: "{tmp_path / "first" / "model.ckpt-30"}"\n')
+    shutil.rmtree(tmp_path / "first")
+    assert describe(tmp_path / "copy").path == tmp_path / "copy" / "model.ckpt-30.meta"
+
+
+def test_another_manifest_says_nothing(tmp_path):
+    shutil.copy(MUSEUM / "slim_frozen.pb", tmp_path)
+    for text in ('{"files": {"slim_frozen.pb": "abc"}}', "[]", "{", '{"files": 3}'):
+        (tmp_path / "manifest.json").write_text(text)
+        assert describe(tmp_path / "slim_frozen.pb").ops
 
 
 def test_several_ends_are_listed(tmp_path):

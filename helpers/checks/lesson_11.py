@@ -1,180 +1,141 @@
 """The checks of lesson 11: opening what somebody left."""
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
-import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import exercise
+from helpers.checks.report import close, drawn, exercise, shown
 from helpers.files import ROOT
 
 MUSEUM = ROOT / "data" / "museum"
-SUFFIX = "/ExponentialMovingAverage"
+AVERAGE = "/ExponentialMovingAverage"
+_WORDS = ("conv1", "weights", "Momentum", "ExponentialMovingAverages", "global_step")
+
+
+def _drawn_weights(rng: np.random.Generator, size: int) -> tuple[dict, dict]:
+    """Returns what a checkpoint holds, and the arrays of the network among it."""
+    weights, due = {"global_step": np.int64(rng.integers(99))}, {}
+    for number in range(size):
+        scopes = rng.choice(_WORDS, rng.integers(1, 4)).tolist()
+        name = "/".join([*scopes, f"w{number}"])
+        kinds = ["", *(kind for kind in (AVERAGE, "/Momentum") if rng.random() < 0.5)]
+        shape = rng.integers(0, 4, rng.integers(0, 3))
+        arrays = {name + kind: rng.normal(size=shape).astype("f") for kind in kinds}
+        due[name] = arrays.get(name + AVERAGE, arrays[name])
+        weights |= arrays
+    names = rng.permutation(sorted(weights)).tolist()
+    return {name: weights[name] for name in names}, due
+
+
+def _of_the_museum() -> tuple[dict, dict]:
+    from helpers.inherited import read_weights
+
+    weights = read_weights(MUSEUM / "slim")
+    slots = (AVERAGE, "/Momentum")
+    return weights, {name: weights.get(name + AVERAGE, array)
+                     for name, array in weights.items()
+                     if not name.endswith(slots) and name != "global_step"}
 
 
 @exercise(
     "Exercise 1: averaged",
     "go over the names without the suffix; ask whether the name with it is there too.",
-    "average = \"/ExponentialMovingAverage\"; then weights.get(name + average, array)",
+    "a slot's name is a variable's name and \"/Momentum\" behind it: endswith; then "
+    "weights.get(name + \"/ExponentialMovingAverage\", array)",
 )
 def check_averaged(attempt):
-    """Compares with the museum's golden values and with made-up names.
+    """Compares with names and arrays that are drawn, and with the museum's network.
 
     Args:
       attempt: `weights` to a new dictionary of one array per variable.
     """
-    made_up = {
-        "a/w": np.array([1.0]), "a/w" + SUFFIX: np.array([2.0]),
-        "a/w/Momentum": np.array([3.0]), "b/moving_mean": np.array([4.0]),
-        "Momentum/w": np.array([5.0]), "global_step": np.array(7),
-    }
-    before = dict(made_up)
-    found = attempt(made_up)
-    yield ("returns a dictionary", isinstance(found, dict),
-           f"it returned {type(found).__name__}.")
-    yield ("leaves its argument as it is", made_up == before and found is not made_up,
-           "the dictionary that you were given is changed, or is the one you return.")
-    left = sorted(name for name in found if name.endswith((SUFFIX, "/Momentum")))
-    yield ("no slot and no suffix is left", not left,
-           f"'{(left or [''])[0]}' is no variable of the network.")
-    yield ("no counter is left", "global_step" not in found,
-           "global_step counts steps; the network does not use it.")
-    yield ("the average goes before the raw array", found.get("a/w") == [2.0],
-           f"a/w has an average, 2.0; you return {found.get('a/w')}.")
-    yield ("what has no average stays", found.get("b/moving_mean") == [4.0],
-           "b/moving_mean has no average, and the network needs it.")
-    yield ("a layer may be called Momentum", found.get("Momentum/w") == [5.0],
-           "Momentum/w is a weight of a layer: only the last part of a name says that "
-           "an array is a slot.")
-    yield from _network(attempt)
+    for weights, due in [*drawn(_drawn_weights), _of_the_museum()]:
+        before = dict(weights)
+        found = attempt(weights)
+        yield ("returns a new dictionary",
+               isinstance(found, dict) and found is not weights, shown(dict, found))
+        yield ("leaves its argument as it is",
+               list(weights) == list(before)
+               and all(weights[name] is before[name] for name in before),
+               "the dictionary that you were given is changed.")
+        yield ("holds the network's variables, and no slot or counter",
+               sorted(found) == sorted(due), shown(sorted(due), sorted(found)))
+        wrong = [name for name in due if not close(found[name], due[name])]
+        yield ("each has its average, or itself where there is none", not wrong,
+               f"{wrong[:1]}: " + shown(*([due[wrong[0]], found[wrong[0]]]
+                                          if wrong else [0, 0])))
 
 
-def _network(attempt):
-    from helpers.inherited import read_weights
-
-    weights = read_weights(MUSEUM / "slim")
-    found = attempt(weights)
-    with np.load(MUSEUM / "golden" / "slim.npz") as golden:
-        wanted = golden["averaged_kernel"]
-    kernel = found.get("conv1/weights")
-    yield ("holds the museum's averaged kernel",
-           kernel is not None and np.allclose(kernel, wanted, rtol=1e-5),
-           "conv1/weights is not the array that TensorFlow 1.15 averaged.")
-    number = sum(not name.endswith((SUFFIX, "/Momentum", "global_step"))
-                 for name in weights)
-    yield ("and every variable of the network", len(found) == number,
-           f"the network has {number} variables, you return {len(found)}.")
+_TYPES = ("Add", "Split", "Enter", "WriteFile", "Abort", "PyFunc", "ReadFile", "Save")
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
-def _queue_graph(folder: Path) -> tuple[str, np.ndarray, np.ndarray]:
-    """Saves a graph whose queue has a name of its own; returns a batch and answers."""
-    random = np.random.default_rng(11)
-    with tf.Graph().as_default() as graph:
-        names = tf1.train.string_input_producer(["nowhere.tfrecord"], name="paths")
-        _, record = tf1.TFRecordReader().read(names)
-        row = tf.io.parse_single_example(
-            record, {"row": tf.io.FixedLenFeature([3], tf.float32)})["row"]
-        batch = tf1.train.shuffle_batch([row], 4, 20, 5, name="feeder")
-        kernel = tf1.get_variable("kernel", [3, 2])
-        tf.nn.softmax(tf.matmul(batch, kernel), name="probabilities")
-        saver = tf1.train.Saver()
-        init = tf1.global_variables_initializer()
-    rows = random.normal(size=(4, 3)).astype(np.float32)
-    with tf1.Session(graph=graph) as session:
-        session.run(init)
-        prefix = saver.save(session, str(folder / "model.ckpt"))
-        wanted = session.run("probabilities:0", {batch: rows})
-    return prefix, rows, wanted
+def _drawn_nodes(nodes, rng, size: int, functions: list[str]) -> None:
+    """Adds ops that read each other in any order, loops included."""
+    for number in range(size + 1):
+        calls = functions and rng.random() < 0.4
+        node = nodes.add(name=f"n{number}", op=str(rng.choice(_CALLS if calls
+                                                              else _TYPES)))
+        for _ in range(rng.integers(0, 3)):
+            source = rng.integers(size + 1)
+            node.input.append(str(rng.choice([f"n{source}", f"n{source}:1"])))
+        for _ in range(rng.integers(0, 3) if rng.random() < 0.5 else 0):
+            node.input.append(f"^n{rng.integers(size + 1)}")
+        if calls:
+            node.attr["f"].func.name = str(rng.choice(functions))
+
+
+def _drawn_graph(rng: np.random.Generator, size: int):
+    graph, names = tf1.GraphDef(), [f"f{number}" for number in range(size // 4)]
+    for name in names:
+        function = graph.library.function.add()
+        function.signature.name = name
+        _drawn_nodes(function.node_def, rng, int(rng.integers(3)), names)
+    _drawn_nodes(graph.node, rng, size, names)
+    return graph, f"n{rng.integers(size + 1)}", {"Add", *rng.choice(_TYPES, 3), *_CALLS}
+
+
+def _due(graph, output: str, allowed: set[str]) -> list[str]:
+    """The slow way: until nothing is new, one more step back from all that is known."""
+    bodies = {each.signature.name: each.node_def for each in graph.library.function}
+    names, called = {output}, set()
+    while True:
+        run = [node for node in graph.node if node.name in names]
+        run += [node for name in called for node in bodies[name]]
+        more = {source.lstrip("^").split(":")[0] for node in run[: len(names)]
+                for source in node.input}
+        calls = {node.attr["f"].func.name for node in run if node.op in _CALLS}
+        if more <= names and calls <= called:
+            return sorted({node.op for node in run} - allowed)
+        names, called = names | more, called | calls
 
 
 @exercise(
-    "Exercise 2: answers",
-    "look in the imported graph for the op whose type begins with QueueDequeue and "
-    "whose output is floats; any tensor may be a key of feed_dict.",
-    "saver = tf1.train.import_meta_graph(prefix + \".meta\")",
+    "Exercise 2: strangers",
+    "tf1.graph_util.extract_sub_graph(graph_def, [output]) gives the ops that the "
+    "output needs; then keep a list of ops still to look at.",
+    "functions = {each.signature.name: each.node_def for each in "
+    "graph_def.library.function}; a set of those that you have seen ends the loops.",
 )
-def check_answers(attempt):
-    """Runs the attempt on the museum's graph and on one with other names.
+def check_strangers(attempt):
+    """Compares with a slow search, on graphs that are drawn.
 
     Args:
-      attempt: `(prefix, batch)` to the probabilities.
+      attempt: `(graph_def, output, allowed)` to the sorted types that are not allowed.
     """
-    with np.load(MUSEUM / "golden" / "queue_fed.npz") as golden:
-        rows, wanted = golden["batch"], golden["probabilities"]
-    outside = tf1.get_default_graph()
-    before = len(outside.get_operations())
-    found = attempt(str(MUSEUM / "queue_fed" / "model.ckpt"), rows)
-    yield ("returns an array", isinstance(found, np.ndarray),
-           f"it returned {type(found).__name__}.")
-    yield ("has a row per row of the batch", found.shape == wanted.shape,
-           f"the shape is {found.shape}, wanted {wanted.shape}.")
-    yield ("gives the numbers of 2019", np.allclose(found, wanted, rtol=1e-5),
-           "the numbers are others: are the weights restored, and is it your batch "
-           "that went in?")
-    yield ("adds nothing to the graph outside",
-           tf1.get_default_graph() is outside
-           and len(outside.get_operations()) == before,
-           "the import landed in the graph that was open before.")
-    with tempfile.TemporaryDirectory() as folder:
-        prefix, rows, wanted = _queue_graph(Path(folder))
-        found = attempt(prefix, rows)
-        again = attempt(prefix, rows)
-    yield ("works where the queue has another name",
-           np.allclose(found, wanted, rtol=1e-5),
-           "on a graph whose dequeue op is not called batch, the numbers are others.")
-    yield ("works twice", np.allclose(again, wanted, rtol=1e-5),
-           "the second call gives other numbers than the first.")
+    for graph, output, allowed in drawn(_drawn_graph, 40):
+        whole, listed = graph.SerializeToString(deterministic=True), set(allowed)
+        found = attempt(graph, output, allowed)
+        text = (f"{len(graph.node)} ops, {len(graph.library.function)} functions, "
+                f"output {output}, allowed {sorted(listed)}")
+        yield "returns a list", isinstance(found, list), shown(list, found)
+        due = _due(graph, output, listed)
+        yield ("names what would run and is not on the list", found == due,
+               f"{text}: {shown(due, found)}\n{_text(graph)}")
+        yield ("leaves graph and list as they are", allowed == listed
+               and graph.SerializeToString(deterministic=True) == whole,
+               "the graph or the list that you were given is changed.")
 
 
-def _stranger(needed: bool, control: bool, deep: bool = False) -> tf1.GraphDef:
-    """Returns a graph with a file-writing op that `y` needs, in one way or another."""
-    with tf.Graph().as_default() as graph:
-        x = tf1.placeholder(tf.float32, [], name="x")
-        note = tf.io.write_file("never-written.txt", "x", name="note")
-        read = tf.io.read_file("never-read.txt", name="other")
-        y = x * 2
-        if needed and control:
-            with tf.control_dependencies([note]):
-                y = tf.identity(y)
-        elif needed:
-            y = y + tf.cast(tf.strings.length(read), tf.float32)
-        for _ in range(5 if deep else 0):
-            y = y + 1
-        tf.identity(y, name="y")
-    return graph.as_graph_def()
-
-
-@exercise(
-    "Exercise 3: touches",
-    "begin at the output and walk back over `node.input`; an input is `name`, `name:1` "
-    "or `^name`.",
-    "nodes = {node.name: node for node in graph_def.node}; waiting = [output]",
-)
-def check_touches(attempt):
-    """Tries graphs whose dangerous ops are needed, idle, or needed for order only.
-
-    Args:
-      attempt: `(path, output)` to the sorted types of the ops that would run.
-    """
-    cases = [
-        ("an idle op does not count", _stranger(False, False), []),
-        ("an op behind the output counts", _stranger(True, False), ["ReadFile"]),
-        ("a control input counts", _stranger(True, True), ["WriteFile"]),
-        ("also many ops away", _stranger(True, True, deep=True), ["WriteFile"]),
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        for number, (claim, graph, wanted) in enumerate(cases):
-            path = Path(folder) / f"{number}.pb"
-            path.write_bytes(graph.SerializeToString())
-            found = attempt(str(path), "y")
-            if not number:
-                yield ("returns a list", isinstance(found, list),
-                       f"it returned {type(found).__name__}.")
-            yield (claim, found == wanted, f"it gave {found}, wanted {wanted}.")
-        found = attempt(str(Path(folder) / "1.pb"), "note")
-        yield ("asks for the output that it was given", found == ["WriteFile"],
-               f"for the output `note` it gave {found}, wanted ['WriteFile'].")
-        idle = [name for name in ("never-written.txt",) if Path(name).exists()]
-        yield "runs nothing", not idle, "a file was written: the graph was run."
+def _text(graph) -> str:
+    return "; ".join(f"{node.name} = {node.op}({', '.join(node.input)})"
+                     for node in graph.node)[:300]

@@ -2,7 +2,7 @@
 
 A list of what is dangerous would have holes, and a new TensorFlow new ones. So this is
 a list of what is known to compute in memory and to touch nothing else; whatever it does
-not name is refused. Taught in lesson 11, "A list of what may run".
+not name is refused. Taught in lesson 11, "A graph is a program".
 
 It cannot promise that TensorFlow has no bug of its own in an op of the list, and it
 does not ask how much memory or time a graph takes. A stranger's model belongs in a

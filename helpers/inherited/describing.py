@@ -125,7 +125,8 @@ def _in_checkpoint(prefix: str | None) -> dict[str, tuple[str, tuple]]:
     reader = tf.train.load_checkpoint(prefix)
     types = reader.get_variable_to_dtype_map()
     return {name: (types[name].name, tuple(shape)) for name, shape in
-            sorted(reader.get_variable_to_shape_map().items())}
+            sorted(reader.get_variable_to_shape_map().items())
+            if name != kinds.OBJECT_GRAPH}
 
 
 def _graph(found: kinds.Found) -> Description:

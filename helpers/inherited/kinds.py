@@ -22,6 +22,7 @@ CHECKPOINT, OLD_CHECKPOINT = "checkpoint", "checkpoint of the first format"
 KERAS, EVENTS, RECORDS = "Keras HDF5", "event file", "TFRecord file"
 FOLDER = "folder of a training"
 SAVED_NAMES = ("saved_model.pb", "saved_model.pbtxt")
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # of TensorFlow 2, and no variable
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _V1_TABLE = bytes.fromhex("57fb808b247547db")  # the magic number at a table's end
 
@@ -114,8 +115,8 @@ def check_listed(file: Path) -> None:
             continue
         if hashlib.sha256(file.read_bytes()).hexdigest() != wanted:
             raise DataError(
-                f"{file}: its SHA-256 is not the one that {listing} lists: the file "
-                "has changed; get it again from where it came")
+                f"{file}: its SHA-256 is not the one that {listing.name} lists: the "
+                "file has changed; get it again from where it came")
         return
 
 
@@ -200,6 +201,11 @@ def _file(path: Path) -> Found:
         return _old_or_index(path)
     if found := _records(path, content):
         return found
+    if content[4:8] == b"TFL3":
+        raise DataError(f"{path}: is a TFLite model: tf.lite.Interpreter runs it")
+    if content.lstrip()[:1] == b"{" and b'"class_name"' in content:
+        raise DataError(f"{path}: is what a Keras model's to_json gave: layers without "
+                        "weights; look for its .h5")
     return _graph(path, content)
 
 
@@ -226,9 +232,11 @@ def _records(path: Path, content: bytes) -> Found | None:
 
 def _graph(path: Path, content: bytes) -> Found:
     """Returns the first message of TensorFlow that the bytes are, to the last one."""
-    for message in (tf.compat.v1.MetaGraphDef(), tf.compat.v1.GraphDef()):
+    kinds = (tf.compat.v1.MetaGraphDef, tf.compat.v1.GraphDef)
+    for kind, as_text in ((kind, text) for text in (False, True) for kind in kinds):
+        message = kind()
         try:
-            if path.suffix == ".pbtxt":
+            if as_text:
                 text_format.Parse(content.decode("utf-8"), message)
             else:
                 message.ParseFromString(content)

@@ -143,8 +143,9 @@ def open_model(
         if found.kind == kinds.SAVED_MODEL:
             return _open_saved_model(found, inputs, outputs, signature)
         if found.graph is None:
-            raise DataError(f"{path}: a {found.kind} holds no graph to run: open the "
-                            ".meta beside it, or take its weights by read_weights")
+            raise DataError(f"{path}: a {found.kind} holds no graph to run: open a "
+                            ".meta if there is one, or take its weights by "
+                            "read_weights")
         return _open_graph(found, inputs, outputs)
 
 
@@ -201,9 +202,12 @@ def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
 def _refuse(path: Path, graph: tf1.GraphDef, own: Iterable[str]) -> None:
     """Refuses a graph that holds an op which is not there, or not on the list."""
     if missing := facts.missing_ops(facts.all_nodes(graph), graph.library):
+        advice = "or freeze the file once in TensorFlow 1.15"
+        if missing == ["GatherTree"]:
+            advice = "such as the ids of each step: it is contrib's beam search"
         raise DataError(f"{path}: needs ops that this TensorFlow does not have "
                         f"({', '.join(missing)}): choose outputs that do not need "
-                        "them, or freeze the file once in TensorFlow 1.15")
+                        f"them, {advice}")
     for name, kind, why in allowed.refusals(graph, set(own)):
         raise DataError(f"{path}: op {name} ({kind}) {why}, and is never run here: cut "
                         "it out by outputs=[...] or feed what it gives by "

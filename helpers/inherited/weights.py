@@ -29,7 +29,8 @@ def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
         elif found.prefix is not None:
             reader = tf.train.load_checkpoint(found.prefix)
             arrays = {name: reader.get_tensor(name)
-                      for name in sorted(reader.get_variable_to_shape_map())}
+                      for name in sorted(reader.get_variable_to_shape_map())
+                      if name != kinds.OBJECT_GRAPH}
         else:
             arrays = _constants(found.graph)
         if not arrays:
