@@ -115,12 +115,7 @@ class Cluster:
             it is not there. The block begins with empty logs.
           jobs: how many tasks each job has.
           seconds: after so long every process is killed, so nothing hangs.
-
-        Raises:
-          ValueError: there is no task, or no time.
         """
-        if sum(jobs.values()) < 1 or min(jobs.values()) < 0 or seconds <= 0:
-            raise ValueError(f"Cluster: no tasks in {jobs}, or no time: {seconds} s")
         self.folder, self.seconds = Path(folder), seconds
         self.tasks = [(job, i) for job, count in jobs.items() for i in range(count)]
         self._started: list[Task] = []

@@ -258,16 +258,12 @@ def test_arrays_that_somebody_stored(old):
 
 @pytest.mark.parametrize("change, cause", [
     (lambda t: t.transpose(0, 3, 1, 2), "equal after transpose(0, 3, 1, 2)"),
-    (lambda t: t[..., 1:], "class 0 for the background"),
     (lambda t: t[:, 1:], "the shapes differ"),
-    (lambda t: t.astype(np.float16), "float32 against float16"),
     (lambda t: np.where(t > 0, np.nan, t), "not a number"),
     (lambda t: t * 1.25, "everything is times 1.25"),
     (lambda t: t + 0.5, "everything is +0.5"),
     (lambda t: np.pad(t[:, 1:-1, 1:-1], [(0, 0), (1, 1), (1, 1), (0, 0)]),
      "at the border and nowhere else"),
-    (lambda t: np.pad(t[:, 1:, 1:], [(0, 0), (0, 1), (0, 1), (0, 0)]), "by one place"),
-    (lambda t: t[..., [0, 2, 1]], "in another order"),
     (lambda t: t * [1, 2, 3] + 1, "batch norm's statistics"),
 ])
 def test_causes_are_read_from_the_values(change, cause):

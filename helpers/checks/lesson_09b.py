@@ -21,7 +21,7 @@ def check_read_on(attempt):
     Args:
       attempt: `(dataset, folder, count)` to the next `count` numbers.
     """
-    for case in drawn(_reading, how_many=10):
+    for case in drawn(_reading, how_many=6):
         with tempfile.TemporaryDirectory() as folder:
             yield from _lives(attempt, Path(folder), *case)
 
