@@ -459,3 +459,50 @@ def test_tiny_imagenet_refuses_what_it_does_not_know(tin):
         records.write_tiny_imagenet_shards(tin, "val", tin / "x", 1,
                                            synset_to_id=IDS, seed=1)
     assert not list(tin.glob("x-*")) and not (tin / "x.manifest.json").exists()
+
+
+# A folder of pictures of one's own ------------------------------------------------
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """Three classes; JPEG and PNG, grey, with alpha, turned by the camera."""
+    rng = np.random.default_rng(7)
+    for label, name in enumerate(["a b", "moon", "sun"]):
+        (tmp_path / "mine" / name).mkdir(parents=True)
+        for number in range(10):
+            size = rng.integers(5, 90, 2)
+            image = Image.new(["RGB", "L", "RGBA"][number % 3], tuple(size))
+            image.paste(80 * label + 10, (0, 0, *size))
+            kind = "PNG" if number % 3 == 2 else "JPEG"
+            image.save(tmp_path / "mine" / name / f"{number}.{kind.lower()}", kind)
+    (tmp_path / "mine" / ".DS_Store").write_text("litter")
+    return tmp_path / "mine"
+
+
+def test_a_folder_of_ones_own_becomes_two_sets(mine, tmp_path):
+    counts = records.write_picture_shards(mine, tmp_path / "out", image_size=24,
+                                          held_out=0.2)
+    assert counts == {"train": 24, "val": 6}
+    for split, count in counts.items():
+        prefix = tmp_path / "out" / split
+        assert records.check_shards(prefix) == count
+        assert records.picture_size(prefix) == (24, 24)
+        lines = prefix.with_name(f"{split}.labels.txt").read_text().splitlines()
+        assert lines == ["a b\ta b", "moon\tmoon", "sun\tsun"]
+        labels = labels_of(through_dataset(prefix, image_size=24, num_epochs=1))
+        assert np.bincount(labels).tolist() == [count // 3] * 3
+    assert len(records.open_shards(tmp_path / "out" / "train")) == 4
+
+
+@pytest.mark.parametrize("contents", [b"", b"the sun is a star", b"\x89PNG\r\n\x1a\n"])
+def test_what_is_no_picture_is_named(mine, tmp_path, contents):
+    (mine / "sun" / "note.png").write_bytes(contents)
+    with pytest.raises(DataError, match="sun/note.png") as caught:
+        records.write_picture_shards(mine, tmp_path / "out")
+    assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
+    (mine / "sun" / "note.png").unlink()
+    for path in sorted((mine / "moon").iterdir())[1:]:
+        path.unlink()
+    with pytest.raises(DataError, match="too few in .'moon'"):
+        records.write_picture_shards(mine, tmp_path / "out")
