@@ -225,7 +225,8 @@ def _decoded(contents: list[tf.Tensor], size: tuple[int, int]) -> list[tf.Tensor
     # The bare op: tf.debugging.Assert wraps it in a tf.cond, for each group.
     right_size = tf.raw_ops.Assert(
         condition=tf.reduce_all(tf.equal(shapes[:, :2], size)),
-        data=["height, width, channels:", shapes, f"image_size is {size}"],
+        data=["image_size is", f"{size}", "pictures are from",
+              tf.reduce_min(shapes, axis=0), "to", tf.reduce_max(shapes, axis=0)],
     )
     with tf.control_dependencies([right_size]):
         images = [tf.io.decode_jpeg(one, channels=3) for one in contents]

@@ -376,13 +376,13 @@ BAD = {
     "no label": (without("label"), "label .*could not be found"),
     "no image": (without("image"), "image .*could not be found"),
     "float label": (float_label(), "label.*Data type: float"),
-    "two labels": (two_labels(), "label.*not parsed"),
+    "two labels": (two_labels(), "label.*int64 values"),
     "garbage": (records.make_example(b"garbage", 1), "Invalid JPEG data"),
     "no bytes": (records.make_example(b"", 1), "Invalid JPEG data"),
     "cut JPEG": (records.make_example(jpeg()[:-40], 1), "Invalid JPEG data"),
     "PNG": (records.make_example(jpeg(kind="PNG"), 1), "Invalid JPEG data"),
-    "other size": (records.make_example(jpeg(8, 12), 1), r"\[8 12 3\].*8, 8"),
-    "bomb": (records.make_example(bomb(), 1), r"\[65500 65500 3\].*8, 8"),
+    "other size": (records.make_example(jpeg(8, 12), 1), r"8, 8.*\[8 12 3\]"),
+    "bomb": (records.make_example(bomb(), 1), r"8, 8.*\[65500 65500 3\]"),
 }
 
 @pytest.mark.parametrize(
