@@ -1,4 +1,7 @@
-"""The layer functions, built on `get_variable` so that a scope can share them."""
+"""The layer functions, built on `get_variable` so that a scope can share them.
+
+Taught in lesson 01a, "A layer called twice, again", and in 06a and 08a.
+"""
 
 import math
 from collections.abc import Callable
@@ -195,14 +198,10 @@ def gru_cell(inputs: tf.Tensor, state: tf.Tensor, *, name: str) -> tf.Tensor:
     Returns:
       The new state, float32 `[batch, units]`.
 
-    Raises:
-      ValueError: `inputs` or `state` has not two axes or an unknown last axis.
-
     Source: Cho et al., "Learning Phrase Representations using RNN
     Encoder-Decoder", 2014.
     """
-    _known_last_axis(inputs, 2, name)
-    units = _known_last_axis(state, 2, name)
+    units = state.shape[-1]
     with tf1.variable_scope(name):
         gates = _affine(tf.concat([inputs, state], 1), 2 * units, "gates")
         update, reset = tf.split(tf.sigmoid(gates), 2, axis=1)
@@ -227,15 +226,11 @@ def lstm_cell(
     Returns:
       The new `(c, h)`, each float32 `[batch, units]`.
 
-    Raises:
-      ValueError: `inputs` or `h` has not two axes or an unknown last axis.
-
     Source: Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997; forget gate
     and its bias: Gers, Schmidhuber, Cummins, 2000.
     """
     cell, output = state
-    _known_last_axis(inputs, 2, name)
-    units = _known_last_axis(output, 2, name)
+    units = output.shape[-1]
 
     def forget_gate_open(shape, dtype=None, partition_info=None):
         return tf.repeat([0.0, 1.0, 0.0, 0.0], units)

@@ -55,7 +55,8 @@ def check_side_by_side(attempt):
             placed = tracing.placement(session, results, {x: rows})
             sent = tracing.transfers(session, results, {x: rows})
             together = any(
-                tracing.overlap(tracing.run_traced(session, results, {x: rows})[1])
+                tracing.devices_at_once(
+                    tracing.run_traced(session, results, {x: rows})[1]) > 1
                 for _ in range(RUNS if len(rows) > 99 else 0))
         due = [rows @ np.linalg.matrix_power(w, depth) for w in weights]
         yield ("each result is that of its chain, and so is its gradient",

@@ -16,19 +16,17 @@ from helpers.tracing.runs import (
     short_device,
     transfers,
 )
-from helpers.tracing.times import WAITING, Interval, busy, intervals, overlap
+from helpers.tracing.times import Interval, devices_at_once, intervals
 
 __all__ = [
-    "WAITING",
     "Interval",
     "Placed",
     "Recording",
     "Transfer",
     "as_written",
-    "busy",
     "captured_log",
+    "devices_at_once",
     "intervals",
-    "overlap",
     "placement",
     "record",
     "run_traced",

@@ -36,6 +36,8 @@ def as_written(config: tf1.ConfigProto | None = None, **options) -> tf1.ConfigPr
 
     Returns:
       A configuration with graph rewriting turned off.
+
+    Taught in lesson 02a, the pitfall "the op that vanished".
     """
     written = tf1.ConfigProto(**options)
     if config is not None:
@@ -85,7 +87,7 @@ def placement(
       Rows `(op, type, device)`, sorted by op. The type is the one you wrote, also
       where the machine runs a variant of its own (`_MklMatMul` for `MatMul`).
 
-    Source: `RunMetadata.partition_graphs`.
+    Taught in lesson 02a, "Pin ops, and prove it".
     """
     _, metadata = run_traced(session, fetches, feed_dict)
     written = {op.name: op.type for op in session.graph.get_operations()}
@@ -109,6 +111,8 @@ def transfers(
     Returns:
       Rows `(tensor, source, target)`, sorted; one for each `_Send` and `_Recv`
       pair. Edges that carry only order (control edges) have `^` before the name.
+
+    Taught in lesson 02a, "Pin ops, and prove it".
     """
     _, metadata = run_traced(session, fetches, feed_dict)
     ops = {op.name: op for op in _partitioned(metadata)}

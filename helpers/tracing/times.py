@@ -9,7 +9,7 @@ from helpers.tracing.runs import short_device
 
 # Ops that hand over or wait for others: to count them as work would make an idle
 # device look busy.
-WAITING = re.compile(
+_WAITING = re.compile(
     r"_?(Host)?(Recv|Send)|_Arg|_Retval|NoOp|Queue|Barrier|Reader|Stage|Unstage"
 )
 
@@ -39,12 +39,14 @@ def intervals(metadata: tf1.RunMetadata) -> list[Interval]:
 
     Raises:
       ValueError: nothing was traced.
+
+    Taught in lesson 02b, "When did it run?".
     """
     found = []
     for device in metadata.step_stats.dev_stats:
         for op in device.node_stats:
             kind = _op_type(op)
-            if kind and not WAITING.match(kind):
+            if kind and not _WAITING.match(kind):
                 begin = op.all_start_micros + op.op_start_rel_micros
                 lasted = max(op.op_end_rel_micros - op.op_start_rel_micros, 1)
                 name = short_device(device.device)
@@ -59,33 +61,20 @@ def intervals(metadata: tf1.RunMetadata) -> list[Interval]:
     return sorted(rows, key=lambda row: (row.device, row.start, row.op))
 
 
-def overlap(metadata: tf1.RunMetadata) -> int:
-    """Returns the microseconds during which two or more devices were at work.
+def devices_at_once(metadata: tf1.RunMetadata) -> int:
+    """Returns on how many devices, at most, an op was under way at one moment.
 
     Args:
       metadata: as for `intervals`.
+
+    Taught in lesson 02b, "When did it run?".
     """
-    edges = []
-    for device, spans in _busy_spans(intervals(metadata)).items():
-        edges += [(start, 1, device) for start, _ in spans]
-        edges += [(end, -1, device) for _, end in spans]
-    both = running = last = 0
-    for when, change, _ in sorted(edges):
-        both += (when - last) * (running >= 2)
-        running, last = running + change, when
-    return both
-
-
-def busy(metadata: tf1.RunMetadata) -> dict[str, int]:
-    """Returns the microseconds of work of each device, ops at once counted once.
-
-    Args:
-      metadata: as for `intervals`.
-    """
-    return {
-        device: sum(end - start for start, end in spans)
-        for device, spans in _busy_spans(intervals(metadata)).items()
-    }
+    rows = intervals(metadata)
+    return max(
+        len({other.device for other in rows
+             if other.start <= row.start < other.start + other.duration})
+        for row in rows
+    )
 
 
 def _op_type(op) -> str:
@@ -93,15 +82,3 @@ def _op_type(op) -> str:
     match = re.search(r" = (\w+)\(", op.timeline_label)
     found = match[1] if match else ""
     return re.sub(r"^_(Mkl|Fused)", "", found) if found != "_Fused" else found
-
-
-def _busy_spans(rows: list[Interval]) -> dict[str, list[tuple[int, int]]]:
-    """Joins the intervals of each device that touch."""
-    spans: dict[str, list[tuple[int, int]]] = {}
-    for row in sorted(rows, key=lambda row: (row.device, row.start)):
-        mine, end = spans.setdefault(row.device, []), row.start + row.duration
-        if mine and row.start <= mine[-1][1]:
-            mine[-1] = (mine[-1][0], max(end, mine[-1][1]))
-        else:
-            mine.append((row.start, end))
-    return spans
