@@ -199,9 +199,6 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
       most: how many there may be; so many decoders stand side by side.
       draws: `int64 [record]`, random numbers for the augmentation; none if `None`.
       size: height and width in pixels.
-
-    Returns:
-      `uint8 [record, height, width, 3]` and `int32 [record]`.
     """
     fields = tf.io.parse_example(records, _FEATURES)
     contents, count = fields["image"], records.shape[0]
