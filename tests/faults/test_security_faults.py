@@ -183,14 +183,9 @@ def test_no_lesson_loads_a_pickle_or_builds_a_shell_string(tried):
 
 
 def test_numpy_files_come_from_checked_bytes_only():
-    """The hash of a download is compared before NumPy opens it.
-
-    The check of lesson 11 opens golden values of the museum, part of the course.
-    """
+    """The hash of a download is compared before NumPy opens it."""
     users = {path.name: path.read_text("utf-8") for path in PROGRAMS
              if "np.load(" in path.read_text("utf-8")}
-    assert sorted(users) == ["digits.py", "lesson_11.py"]
-    loads = re.findall(r"np\.load\((.+)\) as", users["lesson_11.py"])
-    assert loads and all(where.startswith("MUSEUM /") for where in loads)
+    assert sorted(users) == ["digits.py"]
     text = users["digits.py"]
     assert text.index(".fetch()") < text.index("np.load(")
