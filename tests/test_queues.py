@@ -70,12 +70,6 @@ def test_every_item_comes_exactly_once_per_epoch(threads, epochs, smaller, shuff
     assert len(batches) == (-(-total // 10) if smaller else total // 10)
 
 
-def test_order_is_kept_by_one_thread():
-    graph, values = numbers()
-    with started(graph) as session:
-        assert list(itertools.chain(*all_of(session, values))) == list(range(103))
-
-
 def test_run_gives_what_the_session_gives():
     with tf.Graph().as_default() as graph:
         x = tf1.placeholder(tf.float32, [None])
@@ -223,23 +217,6 @@ def test_steps_go_one_at_a_time():
     assert found == ["error"]
 
 
-def test_own_threads_join_with_the_others():
-    graph, values = numbers(epochs=None)
-    turns = []
-
-    def work(coord):
-        while not coord.wait_for_stop(0.001):
-            turns.append(1)
-
-    with started(graph) as session, running_queues(session) as runner:
-        thread = threading.Thread(target=work, args=(runner.coord,))
-        runner.coord.register_thread(thread)
-        thread.start()
-        while not turns:
-            runner.run(values)
-    assert not thread.is_alive()
-
-
 def test_an_own_thread_blocked_on_a_full_queue_is_freed():
     with tf.Graph().as_default() as graph:
         queue = fifo(3)
@@ -332,25 +309,6 @@ def test_diagnose_without_queues():
 
 
 # --- feed_queue ---
-
-
-@pytest.mark.parametrize(
-    ("rows", "epochs", "seed"),
-    [*itertools.product([1, 7, 101], [1, 3], [None, 5])],
-)
-def test_feed_delivers_every_row_exactly_once_per_epoch(rows, epochs, seed):
-    with tf.Graph().as_default() as graph:
-        queue = fifo()
-        value = queue.dequeue_up_to(3)
-        feed = feed_queue(queue, np.arange(rows), epochs=epochs, seed=seed)
-    with tf1.Session(graph=graph) as session:
-        got = list(itertools.chain(*all_of(session, value)))
-    assert Counter(got) == dict.fromkeys(range(rows), epochs)
-    assert feed.rows == rows * epochs
-    if seed is None:
-        assert got == list(range(rows)) * epochs
-    for epoch in range(epochs):  # each epoch is whole before the next begins
-        assert sorted(got[epoch * rows : (epoch + 1) * rows]) == list(range(rows))
 
 
 @pytest.mark.parametrize(
@@ -557,24 +515,6 @@ def test_feed_refuses_a_queue_with_a_runner_or_without_shapes():
             feed_queue(queue, np.arange(3))
         with pytest.raises(ValueError, match="shapes"):
             feed_queue(tf1.FIFOQueue(3, [tf.int32]), np.arange(3))
-
-
-@pytest.mark.parametrize(
-    ("item", "message"),
-    [
-        ((1, 2), "numbers: item 2 has 2 values, the queue takes 1"),
-        (1.5, "numbers: item 2: component 0 does not fit into int32"),
-        (2**40, "numbers: item 2: component 0 does not fit into int32"),
-        ("three", "numbers: item 2: component 0 does not fit into int32"),
-    ],
-)
-def test_feed_names_an_item_that_does_not_fit(item, message):
-    with tf.Graph().as_default() as graph:
-        queue = fifo()
-        value = queue.dequeue()
-        feed_queue(queue, lambda: iter([1, np.int64(2), item]))
-    with tf1.Session(graph=graph) as session, pytest.raises(ValueError, match=message):
-        all_of(session, value)
 
 
 def test_feed_from_nothing_is_an_error():

@@ -143,37 +143,6 @@ def test_not_initialised():
         guarded(graph, value, init=False)
 
 
-@pytest.mark.naive
-def test_not_initialised_naive_trains_nothing_and_says_done():
-    graph, value = pipeline(epochs=1)
-    steps, said = 0, ""
-    with tf1.Session(graph=graph) as session:
-        coord = tf1.train.Coordinator()
-        threads = tf1.train.start_queue_runners(session, coord)
-        try:
-            while not coord.should_stop():
-                session.run(value)
-                steps += 1
-        except (tf.errors.OutOfRangeError, tf.errors.CancelledError):
-            said = "Done training"
-        coord.request_stop()
-        with pytest.raises(tf.errors.OpError, match="limit_epochs"):
-            coord.join(threads)  # old tutorials leave this out
-    assert steps == 0
-    assert said == "Done training" or coord.should_stop()
-
-
-def test_initialised_too_late():
-    graph, value = pipeline(epochs=1)
-    with (
-        tf1.Session(graph=graph) as session,
-        pytest.raises(RuntimeError, match="not initialised"),
-        running_queues(session) as runner,
-    ):
-        initialise(session)
-        runner.run(value)
-
-
 def test_started_twice():
     graph, value = pipeline()
     with tf1.Session(graph=graph) as session:
@@ -217,28 +186,6 @@ def test_second_fit(epochs):
         ):
             list(runner.steps(value, n=10))
     assert steps == 10
-
-
-@pytest.mark.naive
-def test_second_fit_naive_is_silent():
-    graph, value = pipeline(epochs=1)
-
-    def fit(session):
-        coord, steps = tf1.train.Coordinator(), 0
-        threads = tf1.train.start_queue_runners(session, coord)
-        try:
-            while not coord.should_stop():
-                session.run(value)
-                steps += 1
-        except tf.errors.OutOfRangeError:
-            pass
-        coord.request_stop()
-        coord.join(threads)
-        return steps
-
-    with tf1.Session(graph=graph) as session:
-        initialise(session)
-        assert [fit(session), fit(session)] == [10, 0]
 
 
 @pytest.mark.parametrize("epochs", [None, 1])
@@ -322,20 +269,6 @@ def test_consumer_error_goes_before_reader_error():
         ):
             runner.coord.wait_for_stop(5)
             raise ValueError("mine")
-
-
-@pytest.mark.naive
-def test_consumer_error_naive_is_swallowed():
-    graph, value = pipeline()
-    with tf1.Session(graph=graph) as session:
-        initialise(session)
-        coord = tf1.train.Coordinator()
-        tf1.train.start_queue_runners(session, coord)
-        with coord.stop_on_exception():
-            session.run(value)
-            raise ValueError("nobody hears this: there is no join")
-        with pytest.raises(ValueError, match="nobody hears"):
-            coord.join()
 
 
 def press_ctrl_c():
