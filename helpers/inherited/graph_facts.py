@@ -6,7 +6,6 @@ from typing import Any
 
 import tensorflow as tf
 
-VARIABLES = {"Variable", "VariableV2", "VarHandleOp"}
 PLACEHOLDERS = {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"}
 TAKES = {"QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "QueueDequeue",
          "QueueDequeueMany", "QueueDequeueUpTo", "IteratorGetNext"}

@@ -10,6 +10,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import DataError
+from helpers.graph import VARIABLE_TYPES
 from helpers.inherited import allowed, cutting, keras_files, kinds, loading
 from helpers.inherited import graph_facts as facts
 
@@ -191,11 +192,11 @@ def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
     fed = {facts.op_name(tensor) for tensor in inputs.values()}
     used = {node.op for node in facts.needed(graph, outputs.values(), fed)}
     restore, tables = loading.restore_op(found, meta), loading.initial_ops(found, meta)
-    if used & facts.VARIABLES and restore is None:
+    if used & VARIABLE_TYPES and restore is None:
         raise DataError(f"{found.path}: the graph has variables and no weights: open "
                         "the .meta that lies beside its checkpoint")
     whole = found.kind == kinds.SAVED_MODEL
-    first = [restore] if restore and (whole or used & facts.VARIABLES) else []
+    first = [restore] if restore and (whole or used & VARIABLE_TYPES) else []
     return first + (tables if whole or used & facts.TABLES else [])
 
 
