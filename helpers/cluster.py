@@ -7,6 +7,8 @@
 
 Whatever happens in the block, no process and no listening port is left after it; nor
 after the block's own process is killed, because every task watches its parent.
+
+Taught in lesson 09a, "A cluster is a dictionary of addresses" (`connect_to`).
 """
 
 import contextlib
@@ -28,9 +30,6 @@ GRACE = 3.0
 _KILL = getattr(signal, "SIGKILL", None)
 _POLL = 0.05
 _NOISE = re.compile(r"^(WARNING: All log|[IWE]\d{4} |\d{4}-\d\d-\d\d \S+: [IWE] )")
-# A notebook's kernel sets the first; Python 3.13 then colours its tracebacks.
-_COLOURFUL = ("FORCE_COLOR", "CLICOLOR_FORCE")
-_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # What an error message quotes of a log, at most: bytes, lines, characters per line.
 _QUOTED_BYTES, _QUOTED_LINES, _QUOTED_WIDTH = 1 << 16, 8, 300
 
@@ -51,15 +50,16 @@ class Task:
 
     def __init__(self, name: str, process: subprocess.Popen, log: Path):
         self.name, self.process, self.log = name, process, log
-        self.stopped = False
+        self.stopped = self._ended = False
 
     @property
     def running(self) -> bool:
         """Whether the process is alive. Where it is not, what it started is ended."""
-        if self.process.returncode is None and _has_ended(self.process):
-            # Before it is waited for: until then nobody else can have its number.
+        alive = self.process.poll() is None
+        if not alive and not self._ended:
+            self._ended = True
             _signal_group(self.process, _KILL)
-        return self.process.poll() is None
+        return alive
 
     @property
     def died(self) -> bool:
@@ -76,11 +76,7 @@ class Task:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _QUOTED_BYTES))
             text = file.read().decode("utf-8", errors="replace")
-        lines = _worth_reading(_COLOURS.sub("", text))[-_QUOTED_LINES:]
-        return [
-            line if len(line) <= _QUOTED_WIDTH else line[:_QUOTED_WIDTH] + " ..."
-            for line in lines
-        ]
+        return [line[:_QUOTED_WIDTH] for line in _worth_reading(text)[-_QUOTED_LINES:]]
 
     def kill(self) -> None:
         """Ends the process and all that it started, at once, as `kill -9` does."""
@@ -161,14 +157,10 @@ class Cluster:
         Raises:
           ValueError: the cluster has no such task, or it is running already.
           RuntimeError: before or after the block, where nothing would end the task.
-          TimeoutError: the time of the cluster is up.
         """
         name = f"{job}:{index}"
         if not self._open:
-            raise RuntimeError(
-                f"{name}: the cluster is not running: start tasks inside its with "
-                "block, where they are sure to end"
-            )
+            raise RuntimeError(f"{name}: start tasks inside the cluster's with block")
         if (job, index) not in self.tasks:
             raise ValueError(f"{name}: not a task of this cluster ({self.addresses})")
         if any(task.name == name and task.running for task in self._started):
@@ -184,9 +176,6 @@ class Cluster:
             )
         task = Task(name, process, log)
         self._started.append(task)
-        if self._late:  # the time was up while it started
-            task.kill()
-            self._complain([])
         return task
 
     def wait(self, *tasks: Task) -> None:
@@ -235,18 +224,19 @@ class Cluster:
 
     def _environment(self, job: str, index: int) -> dict[str, str]:
         config = {"cluster": self.addresses, "task": {"type": job, "index": index}}
-        inherited = {k: v for k, v in os.environ.items() if k not in _COLOURFUL}
+        # A notebook's kernel asks for colours, and Python 3.13 colours its tracebacks.
+        inherited = {k: v for k, v in os.environ.items()
+                     if k not in ("FORCE_COLOR", "CLICOLOR_FORCE")}
         # TensorFlow runs as many ops at a time as there are cores. With one at a time,
-        # the coordinator of lesson 09 never ended.
-        inherited.setdefault("TF_NUM_INTEROP_THREADS", str(max(4, _cores())))
+        # the coordinator of lesson 09a never ended.
+        inherited.setdefault("TF_NUM_INTEROP_THREADS", str(max(4, os.cpu_count() or 1)))
         return dict(
             inherited, TF_CONFIG=json.dumps(config), PYTHONUTF8="1",
-            TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", MPLBACKEND="agg",
-            NO_COLOR="1", PYTHON_COLORS="0",
+            TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", PYTHON_COLORS="0",
         )
 
     def _too_late(self) -> None:
-        self._late = True
+        self._late, self._open = True, False
         for task in list(self._started):
             if task.running:
                 task.kill()
@@ -288,14 +278,6 @@ def _worth_reading(text: str) -> list[str]:
     return [x for x in text.splitlines() if x.strip() and not _NOISE.match(x)]
 
 
-def _has_ended(process: subprocess.Popen) -> bool:
-    """Says whether a process has ended, and leaves it to be waited for."""
-    if not hasattr(os, "waitid"):  # Windows, and macOS before Python 3.13
-        return process.poll() is not None
-    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    return os.waitid(os.P_PID, process.pid, flags) is not None
-
-
 def _signal_group(process: subprocess.Popen, number) -> None:
     """Signals a task and its children: it leads a process group of its own."""
     if os.name == "nt":
@@ -316,13 +298,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _cores() -> int:
-    """Returns how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # Linux; a container may have fewer
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 if __name__ == "__main__":

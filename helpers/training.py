@@ -7,8 +7,7 @@
         model.save(folder)
         logits = model.predict(new_images)
 
-The queues start with the first `fit` and run until `close`. A queue that a coordinator
-has closed cannot be opened again, so a `fit` that stops them works once.
+Taught in lesson 05b, "One object that owns the training".
 """
 
 import contextlib
@@ -27,16 +26,28 @@ from helpers import checkpoints, queues
 class Model:
     """Owns the session of a graph, and the Saver of its variables.
 
-    Source: the towers document, whose classes hold graph, session, `fit` and
-    `predict`.
+    The queues start with the first step and run until `close`: a queue that a
+    coordinator has closed cannot be opened again.
+
+    Args:
+      graph: complete but for a Saver; it needs a global step.
+      train: one update; it moves the global step by one.
+      loss: a scalar.
+      incoming: what `predict` feeds: a placeholder, or any other tensor.
+      prediction: what `predict` fetches.
+      config: of the session.
+      stall: seconds after which a step counts as stalled.
 
     Attributes:
-      graph: as given; it gains a Saver and the ops that initialise it.
-      session: open until `close`.
-      train: as given.
-      loss: as given.
+      graph, train, loss: as given.
       step: the graph's global step.
-      saver: over all global variables, so slots and step too; keeps five checkpoints.
+      session: open until `close`.
+      saver: over all variables, slots and step too; keeps five checkpoints.
+
+    Raises:
+      ValueError: the graph has no global step.
+
+    Source: the towers document, whose classes hold graph, session, `fit`, `predict`.
     """
 
     def __init__(
@@ -50,58 +61,30 @@ class Model:
         config: tf1.ConfigProto | None = None,
         stall: float = 60,
     ):
-        """Opens a session on a graph and initialises its variables.
-
-        Args:
-          graph: complete but for a Saver; it needs a global step.
-          train: one update; it moves the global step by one.
-          loss: a scalar.
-          incoming: what `predict` feeds: a placeholder, or any other tensor.
-          prediction: what `predict` fetches.
-          config: of the session.
-          stall: seconds after which a step counts as stalled.
-
-        Raises:
-          ValueError: the graph has no global step.
-        """
+        self.graph, self.train, self.loss = graph, train, loss
         self.step = tf1.train.get_global_step(graph)
         if self.step is None:
-            raise ValueError(
-                "Model: the graph has no global step, so no checkpoint could say how "
-                "far it is: call tf1.train.get_or_create_global_step() while you build "
-                "and give it to apply_gradients"
-            )
-        self.graph = graph
-        self.train, self.loss = train, loss
+            raise ValueError("Model: the graph has no global step: call "
+                             "tf1.train.get_or_create_global_step() while you build")
         self._incoming, self._prediction = incoming, prediction
+        self.session = tf1.Session(graph=graph, config=config)
         with graph.as_default():
             self.saver = tf1.train.Saver(max_to_keep=5)
-            init = [tf1.global_variables_initializer(),
-                    tf1.local_variables_initializer()]
-        self.session = tf1.Session(graph=graph, config=config)
-        self.session.run(init)
-        self._stall = stall
-        self._open = contextlib.ExitStack()
-        self._open.callback(self.session.close)
-        self._runner: queues.Runner | None = None
+            self.session.run([tf1.global_variables_initializer(),
+                              tf1.local_variables_initializer()])
+        self._stack = contextlib.ExitStack()
+        self._stack.callback(self.session.close)
+        self._runner, self._stall = None, stall
 
     def run(self, fetches: Any, feed_dict: dict | None = None) -> Any:
         """Runs anything in the session, with the queues running.
-
-        Args:
-          fetches: as for `session.run`.
-          feed_dict: as for `session.run`.
-
-        Returns:
-          The values of `fetches`.
 
         Raises:
           As `helpers.queues.Runner.run`: the error names the queue that starves.
         """
         if self._runner is None:
-            self._runner = self._open.enter_context(
-                queues.running_queues(self.session, stall=self._stall)
-            )
+            self._runner = self._stack.enter_context(
+                queues.running_queues(self.session, stall=self._stall))
         return self._runner.run(fetches, feed_dict)
 
     def fit(
@@ -130,28 +113,21 @@ class Model:
           RuntimeError: `train` does not move the global step.
           tf.errors.OpError: what a step failed with. The next `fit` goes on.
         """
-        losses = []
-        always = {"loss": self.loss, "train": self.train}
-        begun = int(self.run(self.step))
+        losses, begun = [], int(self.run(self.step))
         for at in range(begun + 1, begun + steps + 1):
             due = at % every == 0
-            fetches = dict(always, also=also) if due else always
-            values = self.run(fetches, feed_dict)
-            losses.append(float(values["loss"]))
+            loss, _, values = self.run(
+                [self.loss, self.train, also if due else ()], feed_dict)
+            losses.append(float(loss))
             if due and each is not None:
-                each(at, values["also"])
+                each(at, values)
         if (ended := int(self.run(self.step))) != begun + steps:
-            raise RuntimeError(
-                f"fit: after {steps} steps from {begun} the global step is {ended}: "
-                "give it to apply_gradients, once"
-            )
+            raise RuntimeError(f"fit: after {steps} steps from {begun} the global step "
+                               f"is {ended}: give it to apply_gradients, once")
         return losses
 
     def predict(self, values: Any) -> np.ndarray:
         """Returns the prediction for values of your own; no queue is touched.
-
-        Args:
-          values: what `incoming` takes.
 
         Raises:
           ValueError: the model was made without `incoming` or `prediction`.
@@ -161,41 +137,20 @@ class Model:
         return self.session.run(self._prediction, {self._incoming: values})
 
     def save(self, folder: str | os.PathLike) -> Path:
-        """Saves all variables under the global step.
-
-        Args:
-          folder: made if it is not there.
-
-        Returns:
-          The checkpoint's path without ending.
-
-        Raises:
-          DataError: a value is not finite; see `checkpoints.save_numbered`.
-        """
+        """Saves all variables under the global step: `checkpoints.save_numbered`."""
         at = int(self.session.run(self.step))
         return checkpoints.save_numbered(self.saver, self.session, folder, at)
 
     def restore(self, folder: str | os.PathLike) -> int | None:
-        """Restores the newest whole checkpoint.
-
-        Args:
-          folder: where `save` wrote.
-
-        Returns:
-          Its global step; `None` where nothing was ever saved.
-
-        Raises:
-          DataError: none of the checkpoints there can be used, or the newest is of
-            another model; see `checkpoints.restore_latest`.
-        """
+        """Restores the newest whole checkpoint: `checkpoints.restore_latest`."""
         return checkpoints.restore_latest(self.saver, self.session, folder)
 
     def close(self) -> None:
         """Stops the queues, joins their threads and closes the session."""
-        self._open.close()
+        self._stack.close()
 
     def __enter__(self) -> "Model":
         return self
 
     def __exit__(self, *error) -> bool | None:
-        return self._open.__exit__(*error)
+        return self._stack.__exit__(*error)

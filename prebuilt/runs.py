@@ -44,7 +44,7 @@ class Run(NamedTuple):
 
 
 def rate(learning_rate: float, steps: int = 60, *, all_kinds: bool = True) -> Run:
-    """A narrow VGG-A on two towers, trained by Adam at one rate, as in lesson 07.
+    """A narrow VGG-A on two towers, trained by Adam at one rate, as in lesson 07a.
 
     Args:
       learning_rate: of Adam.
@@ -93,7 +93,7 @@ def _tower(optimizer, images, labels):
 
 
 def queue_run(steps: int = 60) -> Run:
-    """A regression on two towers that a queue feeds, as in lesson 05.
+    """A regression on two towers that a queue feeds, as in lesson 05b.
 
     The queue is filled to the brim whenever it cannot give the next batch.
 

@@ -101,7 +101,7 @@ def pictures_with_words_below_headings_in_order(page, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("words, lesson", [
     ("QueueRunner", "03a_queues_and_coordinators"),
-    ("IndexedSlices", "05_multi_tower_linear_regression"),
+    ("IndexedSlices", "05a_multi_tower_linear_regression"),
 ])
 def test_the_search_finds_from_the_disk(pages, visit, words, lesson):
     page, wrong = visit("light")

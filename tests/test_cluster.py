@@ -142,12 +142,12 @@ def test_a_worker_that_dies_shows_its_last_lines(tmp_path, program):
 
 def test_a_worker_prints_without_colours(tmp_path, program, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # as a notebook's kernel has it
-    path = program("import os\nfor name in 'FORCE_COLOR', 'NO_COLOR':\n"
+    path = program("import os\nfor name in 'FORCE_COLOR', 'PYTHON_COLORS':\n"
                    "    print(name, os.environ.get(name))\n")
     with Cluster(tmp_path, {"worker": 1}) as cluster:
         task = cluster.start("worker", 0, path)
         cluster.wait(task)
-    assert task.lines() == ["FORCE_COLOR None", "NO_COLOR 1"]
+    assert task.lines() == ["FORCE_COLOR None", "PYTHON_COLORS 0"]
 
 
 def test_a_death_explains_the_error_that_it_caused(tmp_path, program):
@@ -213,7 +213,7 @@ def test_a_task_that_the_cluster_has_not(tmp_path, program):
 def test_a_task_runs_several_ops_at_a_time_on_one_core_too(
     tmp_path, program, monkeypatch, own
 ):
-    """With one, the coordinator of lesson 09 never ended on one core."""
+    """With one, the coordinator of lesson 09a never ended on one core."""
     monkeypatch.delenv("TF_NUM_INTEROP_THREADS", raising=False)
     if own:
         monkeypatch.setenv("TF_NUM_INTEROP_THREADS", own)

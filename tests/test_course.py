@@ -7,13 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
-import types
 from pathlib import Path
 
 import pytest
 
 import course
-from tools import run_tests
+from tools import environment, run_tests
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -90,33 +89,43 @@ def test_the_entry_point_stays_small():
     assert len((ROOT / "course.py").read_text("utf-8").splitlines()) < 320
 
 
-GPU_LINE = "requirements-gpu.txt"
+GPU_LINE, DEV_LINE = "requirements-gpu.txt", "requirements-dev.txt"
+LOCKS = ("requirements.txt", DEV_LINE, GPU_LINE)
+
+
+def loaded(name, path):
+    """Returns a module of a file, apart from the one that is imported already."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
 def set_up(tmp_path, monkeypatch):
     """A `course.py` in a folder of its own; returns what each call of it would run."""
-    for name in ("course.py", "requirements.txt", GPU_LINE):
-        shutil.copy(ROOT / name, tmp_path)
-    spec = importlib.util.spec_from_file_location("other", tmp_path / "course.py")
-    other = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(other)
+    for name in ("course.py", "tools/environment.py", *LOCKS):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    environment = loaded("tools.environment", tmp_path / "tools" / "environment.py")
+    monkeypatch.setitem(sys.modules, "tools.environment", environment)
+    other = loaded("other", tmp_path / "course.py")
     ran, broken = [], []
 
-    def call(command, **how):
+    def step(command, complaint, moving=None):
         if "venv" in command:
-            other.venv_python().parent.mkdir(parents=True)
-            other.venv_python().touch()
-        if "pip" in command:
-            ran.append(Path(command[-1]).name)
-        return int(Path(command[-1]).name in broken)
+            environment.venv_python().parent.mkdir(parents=True)
+            environment.venv_python().touch()
+        if "install" in command:
+            ran.append(command[-1].name)
+        if getattr(command[-1], "name", "") in broken:
+            raise environment.Problem(complaint)
 
     def python(*arguments):
-        if "compileall" not in arguments:
-            ran.append(" ".join(arguments))
+        ran.append(" ".join(arguments))
         return 0
 
-    monkeypatch.setattr(other, "subprocess", types.SimpleNamespace(call=call))
+    monkeypatch.setattr(environment, "step", step)
     monkeypatch.setattr(other, "python", python)
     monkeypatch.setattr(other, "check_gpu", lambda: None)
 
@@ -138,7 +147,42 @@ def test_cuda_is_added_once_and_changes_nothing_for_the_rest(set_up):
 
 def test_one_call_sets_up_both(set_up):
     assert set_up("lab", "--gpu") == ["requirements.txt", GPU_LINE, "-m tools.lab"]
-    assert set_up("test") == ["-m tools.run_tests"]
+    assert set_up("run") == ["-m tools.run_lessons"]
+
+
+def test_what_the_tests_need_is_fetched_by_the_tests(set_up):
+    assert set_up("run") == ["requirements.txt", "-m tools.run_lessons"]
+    assert set_up("test") == [DEV_LINE, "-m tools.run_tests"]
+    assert set_up("book") == ["-m tools.book"] and set_up("lab") == ["-m tools.lab"]
+
+
+def test_help_installs_nothing(set_up, capsys):
+    for name in course.COMMANDS:
+        if name != "doctor":
+            (set_up.folder / "tools").mkdir(exist_ok=True)
+            set_up.course.ROOT = ROOT
+            assert set_up(name, "--help") == []
+            assert f"course.py {name}" in capsys.readouterr().out
+
+
+def test_a_linked_environment_is_refused_in_one_line(set_up, capsys):
+    (set_up.folder / "elsewhere").mkdir()
+    (set_up.folder / ".venv").symlink_to(set_up.folder / "elsewhere")
+    assert set_up("run") == []
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1 and ".venv is a link to" in error
+
+
+def test_the_line_that_moves_counts_what_pip_says():
+    moving = environment.Moving(174)
+    for line in ("Collecting absl-py==2.5.1 (from -r requirements.txt (line 1))",
+                 "  Downloading absl_py-2.5.1-py3-none-any.whl (137 kB)",
+                 "Collecting tensorflow==2.21.0",
+                 "  Using cached tensorflow-2.21.0-cp311-cp311-any.whl (573.1 MB)"):
+        moving.read(line)
+    assert str(moving) == "2 of at most 174 packages, 573 MB, has fetched tensorflow"
+    moving.read("Installing collected packages: absl-py, tensorflow")
+    assert "unpacks" in str(moving)
 
 
 @pytest.mark.parametrize("lock, without, with_gpu", [
@@ -158,7 +202,7 @@ def test_cuda_that_cannot_be_fetched_leaves_the_rest_whole(set_up, capsys):
     set_up.broken.append(GPU_LINE)
     assert set_up("lab", "--gpu") == [GPU_LINE]
     error = capsys.readouterr().err
-    assert len(error.splitlines()) == 1 and "could not fetch the packages" in error
+    assert "could not fetch the packages" in error.splitlines()[-1]
     assert set_up("lab") == ["-m tools.lab"]
     set_up.broken.clear()
     assert set_up("lab", "--gpu") == [GPU_LINE, "-m tools.lab"]
@@ -195,7 +239,7 @@ def test_unknown_words_are_refused(capsys):
 
 def pins(lock):
     lines = (ROOT / lock).read_text("utf-8").splitlines()
-    return [line for line in lines if not line.lstrip().startswith("#")]
+    return [line for line in lines if not re.match(r"\s*#|-e \.$", line)]
 
 
 @pytest.mark.parametrize("lock, wanted", [
@@ -209,7 +253,7 @@ def test_a_lock_file_names_no_index_and_pins_everything(lock, wanted):
 
 
 def test_the_lock_for_a_gpu_adds_to_the_other_and_changes_nothing():
-    added = set(pins("requirements-gpu.txt")) - set(pins("requirements.txt"))
+    added = set(pins("requirements-gpu.txt")) - set(pins(DEV_LINE))
     assert added and all(line.startswith("nvidia-") for line in added)
 
 
@@ -219,11 +263,16 @@ def test_the_lock_is_installed():
 
     from packaging.requirements import Requirement
 
-    for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            pin = Requirement(line)
-            if pin.marker is None or pin.marker.evaluate():
-                assert pin.specifier.contains(version(pin.name)), line
+    assert set(pins("requirements.txt")) <= set(pins(DEV_LINE))
+    for line in filter(str.strip, pins(DEV_LINE)):
+        pin = Requirement(line)
+        if pin.marker is None or pin.marker.evaluate():
+            assert pin.specifier.contains(version(pin.name)), line
+
+
+def test_pip_alone_brings_the_package():
+    lock = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    assert lock[-1] == "-e ."
 
 
 def test_the_lines_for_colab_bring_what_the_course_itself_needs():
@@ -242,7 +291,7 @@ def test_the_dockerfile_calls_what_there_is():
     [command] = re.findall(r"^CMD (.+)$", text, re.M)
     assert json.loads(command)[1:3] == ["course.py", "lab"]
     copied = re.search(r"COPY --chown=learner (.+) \./\n", text)[1].split()
-    assert copied == ["course.py", "requirements.txt"]  # all that a set-up reads
+    assert copied == ["course.py", *LOCKS]  # all that a set-up reads
 
 
 def test_ci_runs_the_command_of_the_readme():

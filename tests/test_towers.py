@@ -314,6 +314,8 @@ def test_split_batch_refuses_what_does_not_divide():
     with tf.Graph().as_default(), tf1.Session() as session:
         with pytest.raises(ValueError, match="batch of 7.*2 towers.*weights"):
             split_batch(tf.range(7), 2)
+        with pytest.raises(ValueError, match=r"batches of \[4, 8\] rows"):
+            split_batch((tf.range(8), tf.range(4)), 4)
         with pytest.raises(ValueError, match="no batch axis"):
             split_batch(tf.constant(1.0), 2)
         with pytest.raises(ValueError, match="at least one tower"):

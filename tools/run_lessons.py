@@ -1,6 +1,9 @@
 """Executes lessons headless: a progress bar, then a table of seconds.
 
-python -m tools.run_lessons [NN ...] [-p NAME VALUE] [--solutions] [--save]
+python3 course.py run               # all of them
+python3 course.py run 03 05b        # 03a, 03b, 03c and 05b
+python3 course.py run 06b -p SOURCE FOLDER    # with a parameter of its own
+python3 course.py run 03a --solutions --save  # stores the outputs
 """
 
 import argparse
@@ -125,7 +128,9 @@ def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="course.py run", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="course.py run", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
     parser.add_argument("--solutions", action="store_true", help="the solutions too")
     parser.add_argument("--save", action="store_true", help="store the outputs")

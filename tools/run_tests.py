@@ -25,8 +25,8 @@ WORKERS = ["-n", "4"]
 TESTS = [*PYTEST, *WORKERS, "tests", "--ignore", "tests/test_bench.py"]
 UNIT = [*TESTS, "--ignore", "tests/faults"]
 NBVAL = [  # lessons compute more than they wait: one for each core of two
-    *PYTEST, "-n", "2", "--nbval", "-p", "tools.nbval_plugin", "--nbval-current-env",
-    "--nbval-cell-timeout", "300", "--timeout", "600",
+    *PYTEST, "-n", "2", "--nbval", "--nbval-current-env", "--nbval-cell-timeout", "300",
+    "--timeout", "600",
 ]
 PARTS = {
     "lint": ["-m", "ruff", "check", "."],

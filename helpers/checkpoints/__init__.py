@@ -1,6 +1,6 @@
 """Save by step number; restore the newest checkpoint that is whole and fits."""
 
-from helpers.checkpoints.restoring import restore_latest
+from helpers.checkpoints.restoring import numbered, restore_latest
 from helpers.checkpoints.saving import save_numbered
 
-__all__ = ["restore_latest", "save_numbered"]
+__all__ = ["numbered", "restore_latest", "save_numbered"]

@@ -1,20 +1,33 @@
 """Restore the newest checkpoint that is whole and fits what the `Saver` restores."""
 
-import contextlib
 import os
+import re
 import warnings
 from pathlib import Path
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checkpoints import folder as names
 from helpers.checkpoints.contents import Entry, entries, is_finite
+from helpers.checkpoints.saving import STEM, check_name
 from helpers.errors import DataError, first_line
 
-# What a checkpoint holds: per name its shape and dtype.
-Contents = dict[str, tuple[list[int], tf.DType]]
-_BEGIN_ANEW = "Nothing was changed; to train from the start, save into another folder."
+_INDEX = re.compile(re.escape(STEM) + r"-(\d+)\.index")
+_PIECE = re.compile(re.escape(STEM) + r"(-\d+)?\.(index|data-\d{5}-of-\d{5})")
+
+
+def numbered(folder: str | os.PathLike) -> list[tuple[int, Path]]:
+    """Finds the checkpoints of `save_numbered` by their names, newest first.
+
+    Args:
+      folder: is looked into, not below; it need not exist.
+
+    Returns:
+      Per checkpoint, whole or not, its step and its path without ending.
+    """
+    matches = [(_INDEX.fullmatch(path.name), path) for path in Path(folder).glob("*")]
+    return sorted(((int(match[1]), path.with_suffix("")) for match, path in matches
+                   if match), reverse=True)
 
 
 def restore_latest(
@@ -22,39 +35,33 @@ def restore_latest(
 ) -> int | None:
     """Restores the newest checkpoint that is whole, finite and fits this model.
 
-    The step numbers in the file names decide which is newest, so a lost or garbled
+    The names in the folder decide which is newest, so a lost, garbled or copied
     `checkpoint` state file does no harm. A damaged checkpoint is passed over with a
     warning; one of another model is refused, because an older one that happens to
-    fit would be a surprise. Checkpoints under another stem than `model.ckpt` are
-    somebody else's: they are neither restored nor refused.
-
-    From then on the `Saver` deletes, in its turn, what the `Saver` before it would
-    have deleted, and nothing else.
+    fit would be a surprise.
 
     Args:
       saver: is asked what it restores: some of the variables, under other names, in
-        parts or from shards, whatever it was made over.
+        parts or from shards.
       session: receives the values; untouched when an error is raised.
       folder: where `save_numbered` wrote.
 
     Returns:
-      The step that was restored, or `None` where nothing was ever saved; with a
-      warning where others have saved.
+      The step that was restored, or `None` where nothing was ever saved.
 
     Raises:
       DataError: there are checkpoint files, but none that can be used; the newest
-        whole one belongs to another model; it is no folder; or TensorFlow cannot
-        look into such a folder. Never a silent restart.
+        whole one belongs to another model; or it is no folder. Never a silent
+        restart.
       ValueError: the `Saver` has nothing to restore, or belongs to another graph.
+
+    Taught in lesson 07a, "The newest that is whole".
     """
     folder = Path(folder)
-    names.check_name(folder)
-    names.check_folder(folder)
+    check_name(folder)
     wanted = entries(saver, session.graph)
-    if not folder.is_dir():
-        return None
     damage = []
-    for step, path in names.numbered(folder):
+    for step, path in numbered(folder):
         try:
             saved = _read_whole(path, {entry.name for entry in wanted})
         except DataError as error:
@@ -71,42 +78,33 @@ def restore_latest(
     return None
 
 
-def _read_whole(path: Path, wanted: set[str]) -> Contents:
+def _read_whole(path: Path, wanted: set[str]) -> dict[str, tuple[list[int], tf.DType]]:
     """Reads every tensor, which checks every checksum; the wanted ones are finite."""
-    if missing := names.missing_shards(path):
-        raise DataError(f"{path.name}: damaged ({missing})")
     try:
         reader = tf.train.load_checkpoint(str(path))
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
         for name in shapes:
-            # The V1 format reads a variable in parts for a Saver only.
-            with contextlib.suppress(tf.errors.UnimplementedError):
-                if not is_finite(reader.get_tensor(name)) and name in wanted:
-                    raise DataError(f"{path.name}: {name} holds NaN or infinity")
+            if not is_finite(reader.get_tensor(name)) and name in wanted:
+                raise DataError(f"{path.name}: {name} holds NaN or infinity")
     except (tf.errors.OpError, ValueError, RuntimeError, IndexError) as error:
         raise DataError(f"{path.name}: damaged ({first_line(error)})") from error
     return {name: (shape, dtypes[name]) for name, shape in shapes.items()}
 
 
-def _check_fit(path: Path, saved: Contents, wanted: list[Entry]) -> None:
+def _check_fit(path: Path, saved: dict, wanted: list[Entry]) -> None:
     """Raises `DataError` naming each tensor that is absent or of another kind."""
     # Restoring a resource variable does not compare shapes: tensorflow issue 52220.
     problems = []
-    for entry in wanted:
-        if entry.name not in saved:
-            problems.append(f"{entry.name} is not saved")
-            continue
-        shape, dtype = saved[entry.name]
-        if not entry.shape.is_compatible_with(shape):
-            problems.append(
-                f"{entry.name} is {tuple(shape)}, the model's is "
-                f"{tuple(entry.shape.as_list())}"
-            )
-        elif dtype != entry.dtype:
-            problems.append(
-                f"{entry.name} is {dtype.name}, the model's is {entry.dtype.name}"
-            )
+    for name, due_shape, due_dtype, _ in wanted:
+        shape, dtype = saved.get(name, (None, None))
+        if shape is None:
+            problems.append(f"{name} is not saved")
+        elif not due_shape.is_compatible_with(shape):
+            problems.append(f"{name} is {tuple(shape)}, the model's is "
+                            f"{tuple(due_shape.as_list())}")
+        elif dtype != due_dtype:
+            problems.append(f"{name} is {dtype.name}, the model's is {due_dtype.name}")
     if problems:
         raise DataError(
             f"{path.name} is of another model: " + "; ".join(dict.fromkeys(problems))
@@ -114,34 +112,33 @@ def _check_fit(path: Path, saved: Contents, wanted: list[Entry]) -> None:
 
 
 def _go_on_rotating(saver: tf1.train.Saver, folder: Path, step: int) -> None:
-    """Tells a new `Saver` which older checkpoints it may delete in its turn."""
-    if saver.last_checkpoints:
-        return
-    ours = {path.name: str(path) for s, path in names.numbered(folder) if s <= step}
-    saver.recover_last_checkpoints(
-        [ours[name] for name in names.rotating(folder) if name in ours]
-    )
+    """Tells a new `Saver` which older checkpoints it may delete in its turn.
+
+    TensorFlow's state file lists those that the `Saver` before it would have deleted.
+    Of one that keeps all it lists only the newest, so a list of one proves nothing.
+    """
+    try:
+        state = tf1.train.get_checkpoint_state(str(folder))
+    except ValueError:
+        state = None
+    paths = state.all_model_checkpoint_paths if state else []
+    listed = [Path(path).name for path in paths]
+    if len(listed) > 1 and not saver.last_checkpoints:
+        ours = {path.name: str(path) for at, path in numbered(folder) if at <= step}
+        saver.recover_last_checkpoints([ours[name] for name in listed if name in ours])
 
 
 def _refuse_a_silent_restart(folder: Path, damage: list[str]) -> None:
-    """Raises or warns where a folder without a usable checkpoint is not empty."""
+    """Raises where there is something, but no checkpoint that can be used."""
+    pieces = sorted(path.name for path in folder.glob("*")
+                    if _PIECE.fullmatch(path.name))
+    if folder.is_file() or folder.with_name(f"{folder.name}.index").exists():
+        damage = [f"{folder} is no folder; give the one around it"]
+    elif not damage and pieces:
+        damage = [f"{folder} holds {pieces[0]}, which is no whole numbered checkpoint; "
+                  "saver.restore takes one without a number"]
     if damage:
         raise DataError(
-            f"no checkpoint can be restored: {'; '.join(damage)}. {_BEGIN_ANEW}"
-        )
-    if found := names.without_number(folder):
-        raise DataError(
-            f"{folder}: holds {found[0]}, saved without a step, so nobody knows how "
-            f"far it got. saver.restore(session, {str(folder / names.STEM)!r}) takes "
-            f"it. {_BEGIN_ANEW}"
-        )
-    if found := names.without_index(folder):
-        raise DataError(
-            f"{folder}: pieces of checkpoints, but none with an index: "
-            f"{', '.join(found)}. {_BEGIN_ANEW}"
-        )
-    if found := names.of_others(folder):
-        warnings.warn(
-            f"{folder}: nothing restored: {', '.join(found)} is not from "
-            "save_numbered; saver.restore(session, path) takes it", stacklevel=3,
+            f"no checkpoint can be restored: {'; '.join(damage)}. Nothing was changed; "
+            "to train from the start, save into another folder."
         )

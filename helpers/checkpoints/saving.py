@@ -1,18 +1,32 @@
 """Save under a name that carries the step; refuse what would spoil a good one."""
 
-import contextlib
 import os
+import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.arguments import whole_number
 from helpers.checkpoints.contents import entries, is_finite
-from helpers.checkpoints.folder import STEM, check_name
 from helpers.errors import DataError, first_line
+
+STEM = "model.ckpt"
+# TensorFlow looks for a checkpoint's files by a pattern, where \ escapes.
+_PATTERN = re.compile(r"[\[\]*?\\]")
+
+
+def check_name(folder: Path) -> None:
+    """Refuses a folder in which TensorFlow would search for a pattern.
+
+    Raises:
+      DataError: its name holds one of the pattern's characters.
+    """
+    if found := _PATTERN.search(folder.as_posix()):
+        raise DataError(
+            f"{folder}: TensorFlow takes the {found[0]} in this name for a pattern and "
+            r"finds no checkpoint there. Use a folder without any of [ ] * ? \ "
+        )
 
 
 def save_numbered(
@@ -37,20 +51,11 @@ def save_numbered(
         out every good checkpoint; the file cannot be written; or TensorFlow cannot
         find such a folder again.
       ValueError: the `Saver` has nothing to save, or belongs to another graph.
+
+    Taught in lesson 07a, "What a checkpoint holds".
     """
-    folder, step = Path(folder), whole_number("step", step, least=0)
+    folder = Path(folder)
     check_name(folder)
-    _check_finite(saver, session, step)
-    with _one_line(folder, step), session.graph.as_default():
-        folder.mkdir(parents=True, exist_ok=True)
-        # Outside of a graph a Saver thinks it is eager.
-        return Path(saver.save(
-            session, str(folder / STEM), global_step=step, write_meta_graph=False
-        ))
-
-
-def _check_finite(saver: tf1.train.Saver, session: tf1.Session, step: int) -> None:
-    """Raises `DataError` naming a value that is not finite, of those to be saved."""
     saved = entries(saver, session.graph)
     values = session.run([entry.tensor for entry in saved])
     for entry, value in zip(saved, values, strict=True):
@@ -60,16 +65,14 @@ def _check_finite(saver: tf1.train.Saver, session: tf1.Session, step: int) -> No
                 "The last checkpoint is still good: restore it, and find the step "
                 "that broke the training."
             )
-
-
-@contextlib.contextmanager
-def _one_line(folder: Path, step: int) -> Iterator[None]:
-    """Turns what the disk refuses into one line, and takes half files away."""
-    before = set(_half_files(folder, step))
+    before = _half_files(folder, step)
     try:
-        yield
+        folder.mkdir(parents=True, exist_ok=True)
+        with session.graph.as_default():  # outside of it a Saver thinks it is eager
+            return Path(saver.save(
+                session, str(folder / STEM), step, write_meta_graph=False))
     except (tf.errors.OpError, OSError) as error:
-        for path in set(_half_files(folder, step)) - before:
+        for path in _half_files(folder, step) - before:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         cause = getattr(error, "strerror", None) or first_line(error)
         raise DataError(
@@ -78,7 +81,7 @@ def _one_line(folder: Path, step: int) -> Iterator[None]:
         ) from error
 
 
-def _half_files(folder: Path, step: int) -> list[Path]:
+def _half_files(folder: Path, step: int) -> set[Path]:
     """Returns what a save under way has written: TensorFlow renames it at the end."""
     name = f"{STEM}-{step}"
-    return [*folder.glob(f"{name}.*.tempstate*"), *folder.glob(f"{name}_temp")]
+    return {*folder.glob(f"{name}.*.tempstate*"), *folder.glob(f"{name}_temp")}

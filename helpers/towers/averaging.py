@@ -47,6 +47,7 @@ def process_gradient_list(
         that overflows; the error names the variable and the tower, and no variable
         has changed. Also weights, given as tensors, that are negative or all 0.
 
+    Taught in lesson 05a, "What an average must not lose" and "All or nothing".
     Source: the towers document, `process_gradient_list`.
     """
     towers = [list(tower) for tower in gradient_list]

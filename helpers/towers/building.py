@@ -97,16 +97,23 @@ def split_batch(tensors: Any, num_towers: int) -> list:
       `[batch / num_towers, ...]`.
 
     Raises:
-      ValueError: fewer than one tower, a tensor without a batch axis, or a known
-        batch that does not divide. An unknown one is checked when it runs.
+      ValueError: fewer than one tower, a tensor without a batch axis, known batches
+        that differ, or one that does not divide; unknown, when it runs.
+
+    Taught in lesson 05a, "All or nothing".
     """
     if num_towers < 1:
         raise ValueError(f"split_batch: at least one tower, got {num_towers}")
     flat = [tf.convert_to_tensor(tensor) for tensor in tf.nest.flatten(tensors)]
+    known = set()
     for tensor in flat:
         if tensor.shape.rank == 0:
             raise ValueError(f"split_batch: {tensor.name} has no batch axis to split")
         batch = tensor.shape[0] if tensor.shape.rank else None
+        known |= {batch} - {None}
+        if len(known) > 1:
+            raise ValueError(f"split_batch: batches of {sorted(known)} rows, where all "
+                             "tensors must have the same")
         if batch is not None and batch % num_towers:
             raise ValueError(
                 f"split_batch: {tensor.name} has a batch of {batch}, which "
@@ -147,6 +154,8 @@ def build_towers(
     Raises:
       ValueError: no devices, not one slice per device, or (from TensorFlow) a later
         tower asks for a variable that the first has not created.
+
+    Taught in lesson 05a, "A tower on each device".
     """
     if not devices:
         raise ValueError("build_towers: there are no devices, so there is no tower")

@@ -33,14 +33,22 @@ def check_average(
       An op that fails where the average is not finite, and then names the variable
       and the tower; or, where all towers are finite, says that their sum overflows.
     """
-    values = values_of(average)
     with tf.device(variable.device):
+        values = _rows_added(average)
         # A sum is finite only if all its terms are. The converse may fail: then the
         # search finds nothing, and the step goes on.
         finite = tf.math.is_finite(tf.reduce_sum(values))
     return tf.cond(
         finite, lambda: True, lambda: _blame(values, gradients, variable)
     ).op
+
+
+def _rows_added(average: Gradient) -> tf.Tensor:
+    """Returns what the variable will get: rows listed more than once are added up."""
+    if not isinstance(average, tf.IndexedSlices):
+        return average
+    rows, places = tf.unique(average.indices)
+    return tf.math.unsorted_segment_sum(average.values, places, tf.size(rows))
 
 
 def _blame(

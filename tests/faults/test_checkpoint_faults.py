@@ -124,7 +124,7 @@ def test_all_damaged_is_refused(trained):
     assert "\n" not in str(caught.value)
     for file in trained.glob("*.index"):
         file.unlink()
-    with pytest.raises(DataError, match="none with an index"):
+    with pytest.raises(DataError, match="no whole numbered checkpoint"):
         restored(trained)
 
 

@@ -20,7 +20,7 @@ import course
 from helpers.errors import DataError
 from helpers.files import data_folder
 from helpers.shapes import write_tiny_shapes
-from tools import serve_graphs
+from tools import environment, serve_graphs
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")
@@ -33,6 +33,7 @@ def project(tmp_path):
     (folder / "helpers").mkdir(parents=True)
     (folder / "tools").mkdir()
     shutil.copy(ROOT / "course.py", folder)
+    shutil.copy(ROOT / "tools" / "environment.py", folder / "tools")
     (folder / "requirements.txt").write_text("")
     (folder / "pyproject.toml").write_text("")
     (folder / "helpers" / "__init__.py").write_text("")
@@ -66,12 +67,12 @@ def test_path_with_spaces_and_letters_then_half_made(project):
     stamp.unlink()
     shutil.rmtree(project / ".venv" / "bin")
     code, out, err = finish(start(project, "run"))
-    assert code == 0 and "Setting up" in out, err
+    assert code == 0 and "Setting up" in err, out
     stamp.write_bytes(b"\xff\xfe")  # a damaged one counts as none
     code, out, err = finish(start(project, "run"))
-    assert code == 0 and "Setting up" in out, err
+    assert code == 0 and "Setting up" in err, out
     code, out, err = finish(start(project, "run"))
-    assert code == 0 and "Setting up" not in out, err
+    assert code == 0 and err == "", err
 
 
 def test_killed_at_random_times_then_run_again(project, tried):
@@ -88,7 +89,7 @@ def test_killed_at_random_times_then_run_again(project, tried):
 
 def test_interrupted(project):
     process = start(project, "run")
-    assert process.stdout.readline().startswith("Setting up")
+    assert process.stderr.readline().startswith("Setting up")
     os.killpg(process.pid, signal.SIGINT)
     code, _, err = finish(process)
     assert code == 1
@@ -99,7 +100,7 @@ def test_interrupted(project):
 def test_two_at_once_set_up_once(project):
     both = [finish(p) for p in [start(project, "run") for _ in range(2)]]
     assert [code for code, _, _ in both] == [0, 0], both
-    assert sum("Setting up" in out for _, out, _ in both) == 1
+    assert sum("Setting up" in err for *_, err in both) == 1
 
 
 def test_no_network_is_one_line(project):
@@ -116,10 +117,10 @@ def test_an_old_environment_outlives_a_new_one_that_cannot_be_made(project):
     requirements = project / "requirements.txt"
     requirements.write_text("numpy==2.2.6\n")
     code, out, err = finish(start(project, "run"))
-    assert code == 1 and "requirements.txt has changed" in out, err
+    assert code == 1 and "requirements.txt has changed" in err, out
     requirements.write_text("")
     code, out, err = finish(start(project, "run"))
-    assert code == 0 and "Setting up" not in out, err
+    assert code == 0 and err == "", err
     assert not (project / ".venv.old").exists()
 
 
@@ -133,7 +134,7 @@ def test_ctrl_c_stops_all_parts_of_the_tests(tmp_path):
     program = tmp_path / "parts.py"
     program.write_text(
         "import sys, course\n"
-        "course.set_up = lambda gpu: None\n"
+        "course.set_up = lambda *extras: None\n"
         "course.venv_python = lambda: sys.executable\n"
         "course.COMMANDS['test'] = ('two_parts', 'waits')\n"
         "sys.exit(course.main(['test']))\n"
@@ -164,8 +165,8 @@ def test_no_disk_is_one_line(monkeypatch, capsys):
     class Usage:
         free = 10**6
 
-    monkeypatch.setattr(course, "is_set_up", lambda gpu=False: False)
-    monkeypatch.setattr(course.shutil, "disk_usage", lambda path: Usage)
+    monkeypatch.setattr(environment, "is_set_up", lambda *extras: False)
+    monkeypatch.setattr(environment.shutil, "disk_usage", lambda path: Usage)
     assert course.main(["run"]) == 1
     err = capsys.readouterr().err
     assert len(err.splitlines()) == 1 and "make room" in err

@@ -60,11 +60,6 @@ MODELS = {
     "complex64": (of_type(tf.complex64), {}),
     "bool": (of_type(tf.bool), {}),
     "string": (lambda: tf1.get_variable("v", initializer=tf.constant(["a", "b"])), {}),
-    "V1": (one(), {"write_version": tf1.train.SaverDef.V1}),
-    "V1 in shards": (
-        two_devices, {"sharded": True, "write_version": tf1.train.SaverDef.V1}
-    ),
-    "V1 partitioned": (partitioned, {"write_version": tf1.train.SaverDef.V1}),
 }
 
 
@@ -100,36 +95,6 @@ def test_quantised_values_come_back(tmp_path, dtype, stored):
         save_numbered(saver, session, tmp_path, 7)
         assert restore_latest(saver, session, tmp_path) == 7
         assert session.run(v).tolist() == wanted
-
-
-@pytest.mark.parametrize("kind", ["V1", "V1 in shards"])
-def test_a_new_saver_restores_the_old_format(tmp_path, kind):
-    build, options = MODELS[kind]
-    with tf.Graph().as_default(), tf1.Session(config=DEVICES) as session:
-        build()
-        session.run(tf1.global_variables_initializer())
-        wanted = everything(session)
-        with session.graph.as_default():
-            tf1.train.Saver(**options).save(
-                session, str(tmp_path / "model.ckpt"), global_step=7
-            )
-    with tf.Graph().as_default(), tf1.Session(config=DEVICES) as session:
-        build()
-        assert restore_latest(tf1.train.Saver(), session, tmp_path) == 7
-        assert everything(session) == wanted
-
-
-def test_a_lost_shard_of_the_old_format_is_named(tmp_path):
-    build, options = MODELS["V1 in shards"]
-    with tf.Graph().as_default(), tf1.Session(config=DEVICES) as session:
-        build()
-        session.run(tf1.global_variables_initializer())
-        saver = tf1.train.Saver(**options)
-        save_numbered(saver, session, tmp_path, 7)
-        (tmp_path / "model.ckpt-7-00001-of-00002").unlink()
-        with pytest.raises(DataError, match="damaged .1 of 2 shards are there") as got:
-            restore_latest(saver, session, tmp_path)
-    assert "elete" not in str(got.value)
 
 
 def test_a_lost_shard_is_damage(tmp_path):
@@ -194,7 +159,6 @@ def test_a_partitioned_variable_of_another_length_is_refused(tmp_path):
 
 POISON = {
     "shards": (tf.float32, {"sharded": True}),
-    "V1": (tf.float32, {"write_version": tf1.train.SaverDef.V1}),
     "float16": (tf.float16, {}),
     "bfloat16": (tf.bfloat16, {}),
     "float64": (tf.float64, {}),
@@ -241,7 +205,10 @@ def test_a_saver_of_nothing_or_of_another_graph(tmp_path):
         foreign = tf1.train.Saver()
     with tf.Graph().as_default(), tf1.Session() as session:
         empty = tf1.train.Saver(allow_empty=True)
-        for saver, message in ((empty, "saves nothing"), (foreign, "another graph")):
+        old = tf1.train.Saver([tf1.get_variable("w", [3])],
+                              write_version=tf1.train.SaverDef.V1)
+        for saver, message in ((empty, "saves nothing"), (foreign, "another graph"),
+                               (old, "the old V1 format")):
             for act in (restore_latest, lambda *of: save_numbered(*of, 7)):
                 with pytest.raises(ValueError, match=message):
                     act(saver, session, tmp_path)

@@ -272,6 +272,21 @@ def test_sparse_nan_is_found(tower):
 # None
 
 
+@pytest.mark.parametrize("towers", [1, 2])
+def test_sparse_rows_whose_sum_overflows_move_no_variable(towers):
+    """A row that is listed twice gets the sum: each entry is finite, the row is not."""
+    with tf.Graph().as_default(), tf1.Session() as session:
+        table = tf1.get_variable("table", [5, 2], initializer=tf1.zeros_initializer())
+        twice = tf.IndexedSlices(
+            tf.fill([2, 2], 3e38), tf.constant([3, 3]), tf.constant([5, 2]))
+        train = tf1.train.GradientDescentOptimizer(1.0).apply_gradients(
+            process_gradient_list([[(twice, table)]] * towers))
+        session.run(tf1.global_variables_initializer())
+        with pytest.raises(tf.errors.InvalidArgumentError, match="'table' overflows"):
+            session.run(train)
+        assert not session.run(table).any()
+
+
 def test_none_in_some_towers(plain):
     plain.swap_in(1, 2, lambda gradient: None)
     with plain.graph.as_default():

@@ -404,7 +404,7 @@ def make_events():
           story="a graph and ten values of a loss, for TensorBoard")
 
 
-# 12: a training that stopped, and what its next steps gave.
+# 12: a training that stopped, and what its next steps gave: no piece of lesson 11.
 
 def make_training():
     random, size = chance(), 8
@@ -446,8 +446,6 @@ def make_training():
             variance = s.run("norm/moving_variance:0")
     golden("training", words=words[40:], lengths=lengths[40:], labels=labels[40:],
            losses=np.array(losses[40:], np.float32), moving_variance=variance)
-    label("training", title="A training that stopped", kind="checkpoint",
-          story="stopped after 40 steps of RMSProp; what its next twelve gave is known")
 
 
 def manifest():

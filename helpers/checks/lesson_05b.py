@@ -1,0 +1,71 @@
+"""The check of lesson 05b: where variables are dealt to."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.checks.report import Claim, answering, drawn, exercise, shown
+
+
+@exercise(
+    "Exercise 1: deal_variables",
+    "a device function gets an op; op.type says whether it holds a variable, op.device "
+    "where it would stand. What must a second variable know about the first?",
+    "begin with dealt = itertools.count() before the inner def place(op), and let "
+    "place return a device for each op.",
+)
+def check_deal_variables(attempt: Callable) -> Iterator[Claim]:
+    """Builds drawn towers and reads the device of every op.
+
+    Args:
+      attempt: `devices` to a device function.
+    """
+    def case(rng, size):
+        holders = [f"/cpu:{k}" for k in rng.permutation(4)[: 1 + size % 4]]
+        variables, towers = 1 + int(rng.integers(size, size + 2)) % 7, 1 + size % 3
+        text = f"{towers} towers of {variables} variables on {holders}"
+        place = attempt(list(holders))
+        yield "returns a function", callable(place), f"{text}: it returned {place!r}"
+        with answering(text):
+            found, astray = _build(place, variables, towers)
+        due = [holders[k % len(holders)] for k in range(variables)]
+        yield ("the variables are dealt in turn, from the first device on",
+               found == due, f"{text}: {shown(due, found)}")
+        yield ("every other op stays where it is", not astray,
+               f"{text}: {', '.join(sorted(astray)[:3])}")
+        between, third = attempt(list(holders)), attempt(holders[:1])
+        with answering(text):
+            dealt = [_build(one, variables, 1)[0] for one in (between, third)]
+        yield ("each call begins to deal anew", dealt == [due, holders[:1] * variables],
+               f"{text}: a later deal gave {dealt}")
+
+    for claims in drawn(case, 12):
+        yield from claims
+
+
+def _build(place: Callable, variables: int, towers: int) -> tuple[list[str], set[str]]:
+    """Returns where the variables are, and which other ops are not where they were."""
+    astray = set()
+    with tf.Graph().as_default():
+        for tower in range(towers):
+            with (tf.device(f"/cpu:{tower + 1}"), tf1.device(place),
+                  tf1.variable_scope("model", reuse=tower > 0)):
+                value = tf.fill([2, 2], 1.0)
+                for k in range(variables):
+                    kernel = tf1.get_variable(f"kernel_{k}", [2, 2])
+                    value = tf.matmul(value, kernel)
+                    astray |= _astray(value.op, f"/cpu:{tower + 1}")
+        with tf1.device(place):
+            astray |= _astray(tf.fill(np.array([3]), 1.0).op, "")
+        return [_short(v.device) for v in tf1.global_variables()], astray
+
+
+def _astray(op: tf.Operation, due: str) -> set[str]:
+    found = _short(op.device)
+    return set() if found == due else {f"a {op.type} stands on {found!r}, not {due!r}"}
+
+
+def _short(device: str) -> str:
+    return device.lower().replace("/device:", "/")

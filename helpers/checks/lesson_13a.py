@@ -1,0 +1,145 @@
+"""The checks of lesson 13a: an order that a graph leaves open, the op that is bad."""
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.checks.report import answering, drawn, exercise, shown
+
+WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+BAD = {"root": lambda x: tf.sqrt(x), "log": lambda x: tf.math.log(x),
+       "ratio": lambda x: 1.0 / x}
+
+
+def _needed(op: tf.Operation) -> set[tf.Operation]:
+    """Returns the ops that must have run before this one ends, and itself."""
+    found, waiting = set(), [op]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += [tensor.op for tensor in one.inputs] + list(one.control_inputs)
+    return found
+
+
+@exercise(
+    "Exercise 1: swap",
+    "both reads have to be over before either assignment begins; which function of "
+    "TensorFlow gives tensors back only when all of them are computed?",
+    "new_a, new_b = tf.tuple([b.read_value(), a.read_value()])",
+)
+def check_swap(attempt):
+    """Runs the swap on variables of drawn shapes, and looks for an order left open.
+
+    Args:
+      attempt: two variables to one op.
+    """
+    for names, values in drawn(_two_variables, 6):
+        with tf.Graph().as_default() as graph:
+            pair = [tf1.get_variable(name, initializer=value, use_resource=True)
+                    for name, value in zip(names, values, strict=True)]
+            init = tf1.global_variables_initializer()
+            before = set(graph.get_operations())
+            op = attempt(*pair)
+        yield ("returns one op", isinstance(op, tf.Operation),
+               f"it returned {type(op).__name__}.")
+        writes = [one for one in _needed(op) if one.type in WRITES]
+        wrong = [fault for write in writes for fault in _left_open(write, names)]
+        moved = sorted({write.inputs[0].op.name for write in writes})
+        yield ("the op writes both variables", moved == sorted(names)
+               and not any(new.type in WRITES and new not in writes
+                           for new in set(graph.get_operations()) - before),
+               f"it runs what writes {moved or 'neither variable'}.")
+        with tf1.Session(graph=graph) as session:
+            session.run(init)
+            seen = []
+            for _ in range(2):
+                with answering(f"variables {values[0].tolist()}, {values[1].tolist()}"):
+                    session.run(op)
+                seen.append(session.run(pair))
+        yield ("no order is left open", not wrong, "; ".join(wrong))
+        for times, (found, due) in enumerate(zip(seen, (values[::-1], values),
+                                                 strict=True), 1):
+            yield ("each run exchanges the values",
+                   all(map(np.array_equal, found, due)),
+                   f"after {times}: {shown(due, found)}")
+
+
+def _two_variables(rng, size):
+    """Returns two names, and two values of one shape and dtype."""
+    names = [("a", "b"), ("left/w", "right/w"), ("b", "a")][size % 3]
+    dtype = [np.float32, np.int64][size // 3 % 2]
+    shape = [size + 1] * (size % 3)
+    return names, [rng.integers(-9, 9, shape).astype(dtype) + k for k in (0, 20)]
+
+
+def _left_open(write: tf.Operation, names: tuple[str, str]) -> list[str]:
+    """Returns what may go wrong at one write, for want of an edge."""
+    name = write.inputs[0].op.name
+    [other] = set(names) - {name}
+    reads = [op for op in _needed(write) if op.type == "ReadVariableOp"]
+    clean = {op.inputs[0].op.name for op in reads
+             if not any(one.type in WRITES for one in _needed(op))}
+    faults = []
+    if other not in clean:
+        faults.append(f"what is written to {name} may be read from {other} too late")
+    if name not in clean:
+        faults.append(f"no edge says that {name} is read before it is written")
+    return faults
+
+
+@exercise(
+    "Exercise 2: first_bad",
+    "walk back from `fetch.op` over `op.inputs`; run the float outputs of those ops in "
+    "one `session.run`; then look for the op that is bad while its inputs are good.",
+    "waiting, needed = [fetch.op], []",
+)
+def check_first_bad(attempt):
+    """Tries drawn graphs: one bad op or none, a queue behind, a trap beside the way.
+
+    Args:
+      attempt: `(session, fetch, feeds)` to the name of an op, or `None`.
+    """
+    for graph, names, fed, due in drawn(_graph_with_a_fault, 16):
+        fetch = graph.get_tensor_by_name("fetch:0")
+        case = f"x = {fed}, the first bad op {due!r}"
+        with tf1.Session(graph=graph) as session, answering(case):
+            session.run("init")
+            found = attempt(session, fetch, {"x:0": fed})
+            left = session.run("left:0")
+        yield ("returns the name of an op, or None",
+               found is None or isinstance(found, str) and ":" not in found,
+               f"{case}: it returned {found!r}.")
+        yield "blames the first bad op", found == due, f"{case}: {shown(due, found)}"
+        yield ("runs one step, and nothing aside", left == names,
+               f"{case}: {names} rows were to be left in the queue, there are {left}.")
+
+
+def _graph_with_a_fault(rng, size):
+    """Returns a graph, the rows that one step leaves, what is fed, and whom to blame.
+
+    The queue's rows differ, so values of two steps do not fit together.
+    """
+    kind = sorted(BAD)[size % 3]
+    bad, depth = size % 4 != 0, size // 4
+    with tf.Graph().as_default() as graph:
+        x = tf1.placeholder(tf.float32, [2], name="x")
+        queue = tf1.FIFOQueue(9, tf.float32, shapes=[[]], name="rows")
+        fill = queue.enqueue_many([np.linspace(1, 9, 9, dtype=np.float32)])
+        tf.group(fill, name="init")
+        row = queue.dequeue(name="row")
+        tf.math.log(-tf.abs(queue.dequeue()), name="aside")
+        never = tf1.placeholder(tf.float32, [], name="never_fed")
+        tf.math.log(0.0 * never, name="unfed")
+        y = x
+        for step in range(depth):
+            y = tf.multiply(y, 1.5, name=f"step_{step}")
+        here = tf.identity(BAD[kind](y), name=kind + "_seen")
+        first = here.op.inputs[0].op.name
+        hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
+        after = [here, hidden, tf.cast(here > 0.5, tf.float32)][size % 3]
+        tf.add(after, row, name="fetch")
+        queue.size(name="left")
+    value = {"root": -1.0, "log": 0.0, "ratio": 0.0}[kind] if bad else 2.0
+    fed = [value, float(rng.integers(1, 9))][:: 1 if rng.random() < 0.5 else -1]
+    return graph, 8, fed, first if bad else None

@@ -1,0 +1,68 @@
+"""What `pytest --nbval notebooks` needs beside nbval, and what it says at the end."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+import nbval.kernel
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools import notebook as nb  # noqa: E402
+
+_start_new_kernel = nbval.kernel.start_new_kernel
+
+
+def _start(*args, **options):
+    # ipykernel hands C-level output to cells only where this variable is absent.
+    clean = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+    options.setdefault("env", clean)
+    return _start_new_kernel(*args, **options)
+
+
+nbval.kernel.start_new_kernel = _start
+
+
+def pytest_collectstart(collector):
+    """Leaves stderr out: progress bars and logs carry times (nbval issue 88)."""
+    if getattr(collector, "skip_compare", None) is not None:
+        collector.skip_compare += ("stderr",)
+
+
+def pytest_collection_modifyitems(items):
+    """Begins with the lessons that take longest: one would run alone in the end."""
+    seconds = json.loads((ROOT / "docs" / "book" / "seconds.json").read_text("utf-8"))
+    items.sort(key=lambda item: -seconds.get(nb.number(item.path), 0))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Says how many cells were run, and whose outputs were not compared."""
+    done = {report.nodeid.partition("::")[0]
+            for reports in terminalreporter.stats.values() for report in reports
+            if getattr(report, "when", "") == "call"}
+    read = [nbformat.read(ROOT / name, as_version=4) for name in sorted(done)
+            if name.endswith(".ipynb")]
+    if read:
+        ignored, code = map(sum, zip(*map(nb.ignored_share, read), strict=True))
+        terminalreporter.write_line(
+            f"{len(read)} notebooks: {code} cells run, the outputs of {code - ignored} "
+            f"compared with the stored ones; {ignored} are marked as never the same. "
+            "Pictures and what goes to standard error are not compared.")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hands out lessons; a mark `xdist_group` is not seen under pytest 9.2."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByLesson(LoadScopeScheduling):
+        """Keeps a lesson and its solution in one worker: they share folders."""
+
+        def _split_scope(self, nodeid):
+            return nb.number(Path(nodeid.partition("::")[0]))
+
+    return ByLesson(config, log)

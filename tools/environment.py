@@ -1,0 +1,257 @@
+"""Makes .venv: what `course.py` does before a command. Standard library alone.
+
+Three locks: what a learner needs, what the tests and the book need besides, and what a
+GPU needs. Each is fetched once, when a command first asks for it; a stamp comes last.
+What the set-up says goes to standard error; what pip says, into `.venv.log`.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+OLD_VENV = ROOT / ".venv.old"
+LOG = ROOT / ".venv.log"
+STAMP = VENV / "complete.txt"
+
+# No pop-up and no call home: a class with no network sees no error either.
+LAB_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
+    "@jupyterlab/extensionmanager-extension:plugin": {"enabled": False},
+}
+
+LOCK = "requirements.txt"
+NEEDED_BYTES = 4 * 10**9
+# What comes on top: its lock, its stamp, the bytes it needs, and what for.
+EXTRAS = {
+    "dev": ("requirements-dev.txt", VENV / "dev.txt", 10**9,
+            "what the tests and the book need"),
+    "gpu": ("requirements-gpu.txt", VENV / "gpu.txt", 8 * 10**9, "CUDA, 2.8 GB"),
+}
+
+
+class Problem(Exception):
+    """What stands in the way, on one line, with the fix."""
+
+
+def venv_python():
+    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def wanted_stamp():
+    """Returns what a finished set-up is stamped with: it changes with what it needs."""
+    digest = hashlib.sha256()
+    digest.update((ROOT / LOCK).read_bytes())
+    # A virtual environment holds its own path, so a moved folder is made anew.
+    digest.update(f"{sys.version_info[:2]} ".encode() + os.fsencode(str(ROOT)))
+    return digest.hexdigest()
+
+
+def wanted_extra(name):
+    return hashlib.sha256((ROOT / EXTRAS[name][0]).read_bytes()).hexdigest()
+
+
+def is_set_up(*extras):
+    """Tells whether .venv is whole; what comes on top is looked at only if asked."""
+    try:
+        for name in extras:
+            if EXTRAS[name][1].read_text() != wanted_extra(name):
+                return False
+        return STAMP.read_text() == wanted_stamp() and venv_python().exists()
+    except (OSError, UnicodeError):  # none, or one that is damaged
+        return False
+
+
+@contextlib.contextmanager
+def only_one():
+    """Lets a second set-up in the same folder wait for the first."""
+    with open(str(ROOT / ".venv.lock"), "w") as lock:
+        if os.name == "nt":
+            import msvcrt
+
+            while True:  # LK_LOCK would give up after ten seconds
+                with contextlib.suppress(OSError):
+                    msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+                    break
+                time.sleep(1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def set_up(*extras):
+    """Makes .venv where there is none that is whole, and adds what is asked for."""
+    if is_set_up(*extras):
+        return
+    if VENV.is_symlink():
+        raise Problem(f"{VENV.name} is a link to {os.readlink(str(VENV))}: take the "
+                      "link away, and run the same command again")
+    with only_one():
+        if not is_set_up():
+            check_room(NEEDED_BYTES)
+            if Path(sys.prefix) == VENV:
+                raise Problem("this is the Python of .venv itself, which is not whole: "
+                              "run the same command with the system's Python")
+            with old_one_aside():
+                say("Setting up .venv: once, and it needs the network.")
+                make_environment()
+        for name in extras:
+            if not is_set_up(name):
+                lock, stamp, needed, what = EXTRAS[name]
+                check_room(needed)
+                say(f"Adding {what} to .venv: once, from the network.")
+                install(lock)
+                stamp.write_text(wanted_extra(name))
+
+
+def say(line):
+    print(line, file=sys.stderr, flush=True)
+
+
+def check_room(needed):
+    free = shutil.disk_usage(str(ROOT)).free
+    if free < needed:
+        raise Problem(
+            f"the set-up needs {needed / 1e9:.0f} GB and this disk has "
+            f"{free / 1e9:.1f} GB free: make room, then run the same command again"
+        )
+
+
+@contextlib.contextmanager
+def old_one_aside():
+    """Keeps a finished .venv until the new one is, and puts it back if none comes."""
+    if STAMP.exists():
+        say("The folder, the Python or requirements.txt has changed since the last "
+            "set-up.")
+        shutil.rmtree(str(OLD_VENV), ignore_errors=True)
+        VENV.rename(OLD_VENV)
+    shutil.rmtree(str(VENV), ignore_errors=True)
+    try:
+        yield
+    except BaseException:
+        if OLD_VENV.exists():
+            shutil.rmtree(str(VENV), ignore_errors=True)
+            OLD_VENV.rename(VENV)
+        raise
+    shutil.rmtree(str(OLD_VENV), ignore_errors=True)
+
+
+def make_environment():
+    """Makes .venv, installs what the course needs, and stamps it as finished."""
+    step([sys.executable, "-m", "venv", VENV],
+         "could not make .venv (on Debian and Ubuntu: apt install python3-venv)")
+    install(LOCK)
+    make_importable()
+    settings = VENV / "share" / "jupyter" / "lab" / "settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS, indent=1))
+    STAMP.write_text(wanted_stamp())
+
+
+def install(lock):
+    """Installs a lock, which is complete, with uv where there is one, else with pip."""
+    # Not its last line, which is this folder: `make_importable` does that.
+    pins = re.findall(r"^[\w.-]+==.+", (ROOT / lock).read_text(), re.M)
+    (VENV / lock).write_text("\n".join(pins))
+    command = [venv_python(), "-m", "pip", "--disable-pip-version-check", "install",
+               "--no-deps", "--no-warn-script-location", "--no-compile",
+               "--progress-bar", "off"]
+    if shutil.which("uv"):
+        command = ["uv", "pip", "install", "--no-deps", "--python", venv_python()]
+    step([*command, "-r", VENV / lock],
+         f"could not fetch the packages: the end of {LOG.name} is above; check the "
+         "network or the proxy, then run the same command again",
+         Moving(len(pins)))
+
+
+def make_importable():
+    """Puts this folder on the environment's path: an editable install, unbuilt."""
+    # Which encoding a path in such a file has depends on Python; ASCII is in all.
+    program = (
+        "import pathlib, sys, sysconfig\n"
+        "line = 'import sys; sys.path.append(' + ascii(sys.argv[1]) + ')'\n"
+        "where = sysconfig.get_path('purelib')\n"
+        "pathlib.Path(where, 'course.pth').write_text(line, encoding='ascii')\n"
+    )
+    step([venv_python(), "-c", program, ROOT], "could not write into .venv")
+
+
+class Moving:
+    """One line that moves: packages of all, megabytes, what is done now."""
+
+    FETCHED = re.compile(
+        r"(?:Downloading|Using cached) (\S+?)-\d\S* \(([\d.]+) (\w)B\)")
+    UNITS = {"k": 1e-3, "M": 1, "G": 1e3}
+
+    def __init__(self, at_most):
+        self.all = at_most
+        self.packages = self.megabytes = 0
+        self.now = "looking"
+
+    def read(self, line):
+        """Takes a line of pip's, or of uv's, in."""
+        if line.startswith(("Collecting ", "Requirement already", " + ")):
+            self.packages += 1
+        found = self.FETCHED.search(line)
+        if found:
+            self.megabytes += float(found.group(2)) * self.UNITS[found.group(3)]
+            self.now = "has fetched " + found.group(1)
+        elif line.startswith(("Installing collected", "Prepared")):
+            self.now = "unpacks them: a minute or more"
+
+    def __str__(self):
+        return (f"{self.packages} of at most {self.all} packages, "
+                f"{self.megabytes:.0f} MB, {self.now}")
+
+
+def step(command, complaint, moving=None):
+    """Runs a command; its words go into the log, and their end is shown if it fails."""
+    # In UTF-8 mode a path is spelt right in every locale.
+    environment = dict(os.environ, PYTHONUTF8="1", PYTHONUNBUFFERED="1")
+    process = subprocess.Popen(
+        [str(part) for part in command], cwd=str(ROOT), env=environment,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    lines = []
+    reader = threading.Thread(target=_keep, args=(process.stdout, lines, moving))
+    reader.start()
+    try:
+        while reader.is_alive():
+            reader.join(0.2)
+            if moving is not None and sys.stderr.isatty():
+                sys.stderr.write(f"\r\x1b[K{moving}")
+                sys.stderr.flush()
+        code = process.wait()
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        if moving is not None and sys.stderr.isatty():
+            sys.stderr.write("\n")
+    if code:
+        say("".join(lines[-5:]).rstrip())
+        raise Problem(complaint)
+
+
+def _keep(stream, lines, moving):
+    with open(str(LOG), "a", encoding="utf-8") as log:
+        for raw in stream:
+            line = raw.decode("utf-8", "replace")
+            log.write(line)
+            log.flush()
+            lines.append(line)
+            if moving is not None:
+                moving.read(line)
