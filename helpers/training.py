@@ -20,7 +20,9 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers import checkpoints, queues
+from helpers.checkpoints.restoring import restore_latest
+from helpers.checkpoints.saving import save_numbered
+from helpers.queues.running import running_queues
 
 
 class Model:
@@ -80,11 +82,11 @@ class Model:
         """Runs anything in the session, with the queues running.
 
         Raises:
-          As `helpers.queues.Runner.run`: the error names the queue that starves.
+          As `helpers.queues.running.Runner.run`: the error names the queue that starves.
         """
         if self._runner is None:
             self._runner = self._stack.enter_context(
-                queues.running_queues(self.session, stall=self._stall))
+                running_queues(self.session, stall=self._stall))
         return self._runner.run(fetches, feed_dict)
 
     def fit(
@@ -139,11 +141,11 @@ class Model:
     def save(self, folder: str | os.PathLike) -> Path:
         """Saves all variables under the global step: `checkpoints.save_numbered`."""
         at = int(self.session.run(self.step))
-        return checkpoints.save_numbered(self.saver, self.session, folder, at)
+        return save_numbered(self.saver, self.session, folder, at)
 
     def restore(self, folder: str | os.PathLike) -> int | None:
         """Restores the newest whole checkpoint: `checkpoints.restore_latest`."""
-        return checkpoints.restore_latest(self.saver, self.session, folder)
+        return restore_latest(self.saver, self.session, folder)
 
     def close(self) -> None:
         """Stops the queues, joins their threads and closes the session."""
