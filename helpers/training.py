@@ -82,7 +82,7 @@ class Model:
         """Runs anything in the session, with the queues running.
 
         Raises:
-          As `helpers.queues.running.Runner.run`: the error names the queue that starves.
+          As `Runner.run` of `running_queues`: it names the queue that starves.
         """
         if self._runner is None:
             self._runner = self._stack.enter_context(
