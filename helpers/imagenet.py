@@ -1,4 +1,7 @@
-"""ImageNet's pictures and words: what its nets take in, and what their logits say."""
+"""ImageNet's pictures and words: what its nets take in, and what their logits say.
+
+Taught in lesson 06c, 'Weights from Keras'.
+"""
 
 import json
 import os

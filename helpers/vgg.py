@@ -1,4 +1,7 @@
-"""VGG, configurations A to E from one table, as wide or as narrow as you ask."""
+"""VGG, configurations A to E from one table, as wide or as narrow as you ask.
+
+Taught in lesson 06a, 'Five nets from one table'.
+"""
 
 from typing import NamedTuple
 

@@ -1,4 +1,7 @@
-"""The weights of VGG that Keras publishes: into our graph, and out of it."""
+"""The weights of VGG that Keras publishes: into our graph, and out of it.
+
+Taught in lesson 06c, 'Weights from Keras'.
+"""
 
 import contextlib
 import os
@@ -22,7 +25,7 @@ Variables = Sequence[tf.Variable] | Mapping[str, tf.Variable]
 _STORE = "https://storage.googleapis.com/tensorflow/keras-applications/"
 # By configuration, and whether the three fully connected layers are in it. A test holds
 # names, addresses and hashes to the source of the Keras that is installed. MD5 is what
-# Keras knows: it finds damage, not a forgery by a master of it.
+# Keras knows: it finds damage, not a forgery.
 WEIGHTS = {
     (configuration, top): Download(
         name=name,
@@ -98,11 +101,7 @@ def vgg_sizes(path: str | os.PathLike) -> dict[str, Any]:
       DataError: it is no such file, or of no VGG; the message names it.
     """
     with _opened(path) as held:
-        sizes: dict[str, Any] = {"configuration": _configuration(held)}
-        sizes["base_width"] = held["conv1_1/bias"].shape[0]
-        if "fc8/bias" in held:
-            sizes["num_classes"] = held["fc8/bias"].shape[0]
-        return sizes
+        return _sizes(held)
 
 
 def load_vgg_weights(
@@ -224,6 +223,14 @@ def _names(group: h5py.Group, attribute: str) -> list[str]:
             for name in group.attrs[attribute]]
 
 
+def _sizes(held: Mapping[str, h5py.Dataset]) -> dict[str, Any]:
+    sizes: dict[str, Any] = {"configuration": _configuration(held)}
+    sizes["base_width"] = held["conv1_1/bias"].shape[0]
+    if "fc8/bias" in held:
+        sizes["num_classes"] = held["fc8/bias"].shape[0]
+    return sizes
+
+
 def _configuration(held: Mapping[str, h5py.Dataset]) -> str:
     """Returns the letter of the net that a file holds."""
     blocks = tuple(_kernel_sizes(held, block) for block in range(1, 6))
@@ -240,28 +247,17 @@ def _kernel_sizes(held, block: int) -> tuple[int, ...]:
 
 def _check_net(path, wanted: Mapping[str, tf.Variable], held) -> None:
     """Raises `DataError` unless the file is of the net that the variables are of."""
-    letter = _configuration(held)
-    for block in sorted({name[4] for name in wanted if name.startswith("conv")}):
-        there, here = ({name for name in names if name.startswith(f"conv{block}_")}
-                       for names in (held, wanted))
-        parts = {name.split("/")[1] for name in here}
-        there = {name for name in there if name.split("/")[1] in parts}
-        if there != here:
+    blocks = {name[:5] for name in wanted if name.startswith("conv")}
+    layers = {name.split("/")[0] for name in wanted}
+    there = {name: list(array.shape) for name, array in held.items()
+             if name in wanted
+             or (name[:5] in blocks and name.split("/")[0] not in layers)}
+    here = {name: variable.shape.as_list() for name, variable in wanted.items()}
+    for name in sorted({**there, **here}):
+        if there.get(name) != here.get(name):
             raise DataError(
-                f"{path}: its net is configuration {letter}, and block {block} differs "
-                f"from the graph's: {min(there ^ here)} is in one only. Build "
-                f'configuration="{letter}", or take the file of the other net'
-            )
-    for name, variable in wanted.items():
-        if name not in held:
-            raise DataError(
-                f"{path}: it has no {name}: it was published without the top. Take "
-                "grab_vgg_weights(top=True), or ask for the convolutions alone"
-            )
-        shapes = list(held[name].shape), variable.shape.as_list()
-        if shapes[0] != shapes[1]:
-            raise DataError(
-                f"{path}: {name} has shape {shapes[0]} there and {shapes[1]} in the "
-                "graph. Build the net with **vgg_sizes(path) at 224 x 224, or leave "
-                "this layer out of var_list"
+                f"{path}: {name} is {there.get(name, 'absent')} there and "
+                f"{here.get(name, 'absent')} in the graph; the file is of "
+                f"{_sizes(held)}. Build the net with **vgg_sizes(path) at 224 x 224, "
+                "or leave this layer out of var_list"
             )

@@ -1,248 +1,219 @@
-"""Lesson 06's checks: each mistake gets a hint that names the place."""
+"""The checks of 06a to 06c: right answers in several ways, wrong ones, the hints."""
+
+import re
 
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.lesson_06 import (
-    check_name_map,
-    check_receptive_field,
-    check_vgg_net,
-)
-from helpers.layers import conv_layer, flatten, fully_connected_layer, pool_layer
+from helpers import layers
+from helpers.checks.lesson_06a import check_receptive_field, check_vgg_net
+from helpers.checks.lesson_06b import check_with_decay
+from helpers.checks.lesson_06c import check_name_map
 from helpers.vgg import CONFIGURATIONS, vgg_net
 
-WIDTHS = (64, 128, 256, 512, 512)
+pytestmark = pytest.mark.timeout(600)
 
 
-def own_vgg(
-    incoming, keep_prob, *, widths=WIDTHS, size=3, padding="SAME", last=None,
-    conv_name="conv{}_{}", drop=True, pools=5, fc_names=("fc6", "fc7"),
-):
-    """A VGG-19 as a reader may write it, with one thing wrong on demand."""
+def code_of(check, hint: int) -> str:
+    """Returns what a hint says to write."""
+    [line] = re.findall(rf"Hint {hint}: ((?:.|\n)*?)(?=\nHint|\nTo get|\Z)",
+                        repr(check(lambda *_: 0, hints=hint)))
+    return " ".join(line.split())
+
+
+def by_hand(incoming, keep_prob, *, names="conv{}_{}", pool=tf.nn.max_pool2d,
+            last=None, drop=("fc6", "fc7"), share=lambda keep: 1 - keep):
+    """VGG-19 with no layer function of ours but the initializer's."""
     outgoing = incoming
-    for n, (block, width) in enumerate(
-        zip(CONFIGURATIONS["E"], widths, strict=True), 1
-    ):
-        for m in range(1, len(block) + 1):
-            outgoing = conv_layer(outgoing, width, size, padding=padding,
-                                  name=conv_name.format(n, m))
-        if n <= pools:
-            outgoing = pool_layer(outgoing, 2)
-    outgoing = flatten(outgoing)
-    for name in fc_names:
-        outgoing = fully_connected_layer(
-            outgoing, 4096, activation_fn=tf.nn.relu,
-            keep_prob=keep_prob if drop else None, name=name)
-    return fully_connected_layer(outgoing, 1000, activation_fn=last, name="fc8")
+
+    def layer(name, shape, product):
+        with tf1.variable_scope(name):
+            kernel = tf1.get_variable("kernel", shape,
+                                      initializer=layers.he_initializer())
+            bias = tf1.get_variable("bias", shape[-1:],
+                                    initializer=tf1.zeros_initializer())
+        return product(outgoing, kernel) + bias
+
+    for block, sizes in enumerate(CONFIGURATIONS["E"], 1):
+        for index, size in enumerate(sizes, 1):
+            width = min(512, 32 * 2**block)
+            shape = [size, size, outgoing.shape[-1], width]
+            outgoing = tf.nn.relu(layer(names.format(block, index), shape,
+                                        lambda x, k: tf.nn.conv2d(x, k, 1, "SAME")))
+        outgoing = pool(outgoing, 2, 2, "VALID")
+    outgoing = layers.flatten(outgoing)
+    for name, nodes in (("fc6", 4096), ("fc7", 4096), ("fc8", 1000)):
+        outgoing = layer(name, [outgoing.shape[-1], nodes], tf.matmul)
+        if name != "fc8" or last:
+            outgoing = (last if name == "fc8" else tf.nn.relu)(outgoing)
+        if name in drop:
+            outgoing = tf.nn.dropout(outgoing, rate=share(keep_prob))
+    return outgoing
 
 
-def nothing(*arguments):
-    """An attempt that forgets its `return`."""
-    return {"arguments": arguments}.get("result")
+@pytest.mark.parametrize("answer", [by_hand, lambda x, keep: vgg_net(x, keep)])
+def test_right_nets_are_accepted(answer):
+    assert check_vgg_net(lambda x, keep: answer(x, keep))
 
 
-def turned_round(incoming, keep_prob):
-    return own_vgg(incoming, 1.0 - keep_prob)
+@pytest.mark.parametrize(("options", "claim"), [
+    ({"names": "conv{}{}"}, "kernel and bias"),
+    ({"pool": tf.nn.avg_pool2d}, "Keras's"),
+    ({"last": tf.nn.relu}, "Keras's"),
+    ({"drop": ("fc6",)}, "keep_prob"),
+    ({"share": lambda keep: keep}, "keep_prob"),
+])
+def test_wrong_nets_are_refused(options, claim):
+    if "share" in options:  # a rate of 1 is an error where the logits are compared
+        options = {"share": lambda keep: 0.4}
+    report = check_vgg_net(lambda x, keep: by_hand(x, keep, **options))
+    assert not report and claim in report.claims[-1][0], report
 
 
-def wrong_spread(incoming, keep_prob):
-    """Kernels drawn from a plain normal, as in the first VGG."""
-    def drawn(getter, name, *arguments, **options):
-        if name.endswith("kernel"):
-            options["initializer"] = tf1.random_normal_initializer(stddev=0.01)
-        return getter(name, *arguments, **options)
-
-    with tf1.variable_scope(tf1.get_variable_scope(), custom_getter=drawn):
-        return own_vgg(incoming, keep_prob)
-
-
-def relu_after_the_pool(incoming, keep_prob):
-    """The same values, because ReLU and a maximum may change places."""
-    outgoing = incoming
-    for n, (block, width) in enumerate(
-        zip(CONFIGURATIONS["E"], WIDTHS, strict=True), 1
-    ):
-        for m in range(1, len(block) + 1):
-            last = m == len(block)
-            outgoing = conv_layer(outgoing, width, 3, name=f"conv{n}_{m}",
-                                  activation_fn=None if last else tf.nn.relu)
-        outgoing = tf.nn.relu(pool_layer(outgoing, 2))
-    return dense_layers(flatten(outgoing), keep_prob)
+def test_narrow_scopeless_and_fixed_nets_are_refused():
+    for wrong in (lambda x, keep: vgg_net(x, keep, configuration="D"),
+                  lambda x, keep: vgg_net(x, keep, base_width=32),
+                  lambda x, keep: vgg_net(tf.ensure_shape(x, [None, 32, 32, 3]), keep),
+                  lambda x, keep: None):
+        report = check_vgg_net(wrong)
+        assert not report and not report.broken, report
+    assert "What is left" in code_of(check_vgg_net, 2)
 
 
-def dense_layers(outgoing, keep_prob):
-    """fc6 to fc8 with dropout before ReLU: zero stays zero, the rest is scaled."""
-    for name in ("fc6", "fc7"):
-        outgoing = tf.nn.relu(fully_connected_layer(
-            outgoing, 4096, keep_prob=keep_prob, name=name))
-    return fully_connected_layer(outgoing, 1000, name="fc8")
-
-
-@pytest.mark.parametrize("attempt", [own_vgg, vgg_net, relu_after_the_pool])
-def test_right_answers_pass(attempt):
-    assert check_vgg_net(attempt)
-
-
-@pytest.mark.parametrize(
-    "options, hint",
-    [
-        ({"widths": (64, 128, 256, 256, 512)}, "conv4_1: expected 3x3 convolution to "
-         "28x28x512; yours has 3x3 convolution to 28x28x256"),
-        ({"size": 5}, "conv1_1: expected 3x3 convolution"),
-        ({"padding": "VALID"}, "conv1_1: its padding is VALID, so the picture shrinks"),
-        ({"padding": "VALID", "pools": 2}, "conv1_1: its padding is VALID"),
-        ({"last": tf.nn.relu}, "after fc8: there is a ReLU too many"),
-        ({"last": tf.nn.softmax}, "after fc8: there is a softmax too many"),
-        ({"pools": 4}, "pool5: expected 2x2 max pool with strides (2, 2) to 7x7x512"),
-        ({"drop": False}, "fc6: expected dropout to 4096; yours has matrix product"),
-        ({"conv_name": "layer{}_{}"}, "no conv1_1/kernel; the first of yours is "
-         "layer1_1/kernel"),
-        ({"fc_names": ("fc6",)}, "fc7: expected matrix product to 4096"),
-    ],
-)
-def test_each_mistake_is_named(options, hint):
-    report = check_vgg_net(lambda x, keep_prob: own_vgg(x, keep_prob, **options))
-    assert not report
-    assert hint in report.claims[-1][2]
-
-
-@pytest.mark.parametrize(
-    "attempt, hint",
-    [
-        (nothing, "it returned None"),
-        (lambda x, keep_prob: x, "expected float32 [batch, 1000]"),
-        (turned_round, "rate is the share that is dropped"),
-        (lambda x, keep_prob: own_vgg(x, 0.9), "pays no heed to keep_prob"),
-        (wrong_spread, "conv1_2/kernel: expected a standard deviation of 0.0589"),
-    ],
-)
-def test_what_is_no_vgg_is_named(attempt, hint):
-    report = check_vgg_net(attempt)
-    assert not report
-    assert hint in report.claims[-1][2]
-
-
-def untouched(*arguments):
-    pass
-
-
-@pytest.mark.parametrize(
-    "check", [check_vgg_net, check_name_map, check_receptive_field]
-)
-def test_a_stub_is_not_tried_and_hints_come_in_two_steps(check):
-    assert "not tried yet" in repr(check(untouched))
-    report = repr(check(nothing, hints=2))
-    assert "Hint 1: " in report and "Hint 2: " in report
-
-
-def by_prefix(saved, variables, scope):
-    names = {v.op.name.removeprefix(scope + "/"): v for v in variables}
-    return {n: v for n, v in names.items() if saved.get(n) == v.shape.as_list()}
-
-
-def by_slice(saved, variables, scope):
-    found = {}
-    for variable in variables:
-        name = variable.name[len(scope) + 1 : -2]
-        if name in saved and tuple(saved[name]) == tuple(variable.shape):
-            found[name] = variable
-    return found
-
-
-def by_saved_name(saved, variables, scope):
-    mine = {v.op.name: v for v in variables}
-    return {name: mine[f"{scope}/{name}"] for name, shape in saved.items()
-            if f"{scope}/{name}" in mine and mine[f"{scope}/{name}"].shape == shape}
-
-
-@pytest.mark.parametrize("attempt", [by_prefix, by_slice, by_saved_name])
-def test_a_name_map_of_any_form_passes(attempt):
-    assert check_name_map(attempt)
-
-
-@pytest.mark.parametrize(
-    "attempt, hint",
-    [
-        (lambda saved, variables, scope: variables, "it returned list"),
-        (lambda saved, variables, scope: {v: v.op.name for v in variables},
-         "a key is no string"),
-        (lambda saved, variables, scope: {v.op.name: v for v in variables},
-         "encoder/conv/kernel is no name in the checkpoint: the scope is still there"),
-        (lambda saved, variables, scope: {
-            v.op.name.lstrip("encod/"): v
-            for v in variables}, "is no name in the checkpoint"),
-        (lambda saved, variables, scope: {
-            v.op.name.replace("encoder/", ""): v for v in variables},
-         "sub_kernel is no name in the checkpoint"),
-        (lambda saved, variables, scope: {
-            v.op.name.removeprefix("encoder/"): v for v in variables
-            if v.op.name.removeprefix("encoder/") in saved},
-         "turned/kernel is [2, 3] in the checkpoint and [3, 2] here"),
-        (lambda saved, variables, scope: {
-            name: v for name, v in by_prefix(saved, variables, scope).items()
-            if "kernel" in name}, "conv/bias fits, and is left out"),
-        (lambda saved, variables, scope: {
-            name: v.op.name
-            for name, v in by_prefix(saved, variables, scope).items()},
-         "a value is no variable"),
-    ],
-)
-def test_each_mistake_in_a_name_map_is_named(attempt, hint):
-    report = check_name_map(attempt)
-    assert not report
-    assert hint in report.claims[-1][2]
-
-
-def right_field(layers):
+def field(stacked):
     pixels, step = 1, 1
-    for size, stride in layers:
+    for size, stride in stacked:
         pixels, step = pixels + (size - 1) * step, step * stride
     return pixels
 
 
-def backwards_field(layers):
-    """From the one value back: n values come from (n - 1) x stride + size."""
+def field_from_behind(stacked):
     pixels = 1
-    for size, stride in reversed(layers):
+    for size, stride in reversed(stacked):
         pixels = (pixels - 1) * stride + size
     return pixels
 
 
-def summed_field(layers):
-    steps = [1]
-    for _, stride in layers:
-        steps.append(steps[-1] * stride)
-    return 1 + sum((size - 1) * step
-                   for (size, _), step in zip(layers, steps, strict=False))
+def field_by_hints(stacked):
+    held = {}
+    exec(code_of(check_receptive_field, 2), held)
+    for held["size"], held["stride"] in stacked:
+        for line in code_of(check_receptive_field, 3).split(": ")[1].split(", then "):
+            exec(line, held)
+    return held["pixels"]
 
 
-@pytest.mark.parametrize("attempt", [right_field, backwards_field, summed_field])
-def test_a_receptive_field_of_any_form_passes(attempt):
-    assert check_receptive_field(attempt)
+@pytest.mark.parametrize("right", [field, field_from_behind, field_by_hints])
+def test_right_fields_are_accepted(right):
+    assert check_receptive_field(right)
 
 
-def own_stride_first(layers):
-    pixels, step = 1, 1
-    for size, stride in layers:
-        step *= stride
-        pixels += (size - 1) * step
-    return pixels
+@pytest.mark.parametrize("wrong", [
+    lambda stacked: 1 + sum(size - 1 for size, _ in stacked),
+    lambda stacked: field([(size, 1 if size > 2 else stride)
+                           for size, stride in stacked]),
+    lambda stacked: field(stacked[:3]),
+    lambda stacked: field(stacked) if stacked else 0,
+    lambda stacked: field([(3, stride) for _, stride in stacked]),
+    lambda stacked: [field(stacked)],
+    lambda stacked: stacked.append((1, 1)) or field(stacked),
+])
+def test_wrong_fields_are_refused(wrong):
+    report = check_receptive_field(wrong)
+    assert not report and not report.broken
 
 
-@pytest.mark.parametrize(
-    "attempt, hint",
-    [
-        (lambda layers: 1 + 2 * len(layers), "counts as a 3x3 convolution"),
-        (lambda layers: 1 + sum(size - 1 for size, _ in layers),
-         "the strides have no say"),
-        (own_stride_first, "a layer's own stride already spreads its own kernel"),
-        (lambda layers: right_field(layers[::-1]), "from the last to the first"),
-        (lambda layers: max(1, right_field(layers) - 1), "begins with no pixel"),
-        (lambda layers: 0, "for an empty list it returned 0"),
-    ],
-)
-def test_each_mistake_in_a_receptive_field_is_named(attempt, hint):
-    report = check_receptive_field(attempt)
-    assert not report
-    assert hint in report.claims[-1][2]
+def is_kernel(variable):
+    return variable.op.name.endswith("/kernel")
+
+
+def decay_at_once(loss, variables, strength):
+    squares = [tf.reduce_sum(tf.square(v)) / 2 for v in filter(is_kernel, variables)]
+    return tf.add_n([loss, *(strength * one for one in squares)])
+
+
+def decay_by_hints(loss, variables, strength):
+    lines = [code_of(check_with_decay, 2), "    " + code_of(check_with_decay, 3)]
+    held = {"loss": loss, "strength": strength, "tf": tf}
+    for held["variable"] in variables:
+        exec("\n".join(lines), held)
+    return held["loss"]
+
+
+@pytest.mark.parametrize("right", [decay_at_once, decay_by_hints])
+def test_right_decays_are_accepted(right):
+    assert check_with_decay(right)
+
+
+def decayed(loss, chosen, strength):
+    return loss + sum(strength * tf.nn.l2_loss(v) for v in chosen)
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda loss, variables, strength: loss,
+    lambda loss, variables, strength: decayed(loss, variables, strength),
+    lambda loss, variables, strength: decayed(
+        loss, [v for v in variables if "kernel" in v.op.name], strength),
+    lambda loss, variables, strength: decayed(
+        loss, [v for v in variables if v.op.name.endswith("kernel")], strength),
+    lambda loss, variables, strength: decay_at_once(loss, variables, 2 * strength),
+    lambda loss, variables, strength: decay_at_once(loss, variables, 5e-4),
+    lambda loss, variables, strength: decay_at_once(loss, variables[:2], strength),
+    lambda loss, variables, strength: loss + strength * tf.add_n(
+        [tf.nn.l2_loss(v) for v in variables if is_kernel(v)]),
+    lambda loss, variables, strength: loss + tf.stop_gradient(
+        decay_at_once(loss, variables, strength) - loss),
+    lambda loss, variables, strength: tf.cast(
+        decay_at_once(loss, variables, strength), tf.float32),
+])
+def test_wrong_decays_are_refused(wrong):
+    report = check_with_decay(wrong)
+    assert not report and not report.broken
+
+
+def mapped(name_of, fits=None):
+    fits = fits or (lambda shape, variable: shape == variable.shape.as_list())
+    return lambda saved, variables, scope: {
+        name_of(v.op.name, scope): v for v in variables
+        if name_of(v.op.name, scope) in saved
+        and fits(saved[name_of(v.op.name, scope)], v)}
+
+
+def map_by_hints(saved, variables, scope):
+    found = {}
+    for variable in variables:
+        held = {"variable": variable, "scope": scope, "saved": saved}
+        exec(code_of(check_name_map, 2), held)
+        if eval(code_of(check_name_map, 3).removeprefix("Keep it only if "), held):
+            found[held["name"]] = variable
+    return found
+
+
+@pytest.mark.parametrize("right", [
+    mapped(lambda name, scope: name[len(scope) + 1:]),
+    mapped(lambda name, scope: name.replace(scope + "/", "", 1)),
+    mapped(lambda name, scope: name.removeprefix(scope + "/"),
+           lambda shape, variable: tuple(shape) == tuple(variable.shape)),
+    map_by_hints,
+])
+def test_right_maps_are_accepted(right):
+    assert check_name_map(right)
+
+
+@pytest.mark.parametrize("wrong", [
+    mapped(lambda name, scope: name),
+    mapped(lambda name, scope: name.split("/", 1)[1]),
+    mapped(lambda name, scope: name.replace(scope + "/", "")),
+    mapped(lambda name, scope: name.split(scope + "/")[-1]),
+    mapped(lambda name, scope: name.removeprefix(scope + "/"), lambda *_: True),
+    mapped(lambda name, scope: name.removeprefix(scope + "/"),
+           lambda shape, variable: sorted(shape) == sorted(variable.shape.as_list())),
+    mapped(lambda name, scope: name.removeprefix(scope + "/"),
+           lambda shape, variable: "fc8" not in variable.op.name),
+    lambda saved, variables, scope: map_by_hints(saved, variables[:1], scope),
+    lambda saved, variables, scope: list(saved),
+])
+def test_wrong_maps_are_refused(wrong):
+    report = check_name_map(wrong)
+    assert not report and not report.broken

@@ -228,11 +228,11 @@ def test_a_value_is_a_literal_or_the_text(text, value):
 
 
 @pytest.mark.parametrize(("arguments", "line"), [
-    (["06", "-p", "EPOCH", "3"],
-     "06_vgg.ipynb: no parameter EPOCH; there are SOURCE EPOCHS NEW_STEPS"),
+    (["06b", "-p", "EPOCH", "3"],
+     "06b_train_a_narrow_vgg.ipynb: no parameter EPOCH; there are SOURCE EPOCHS"),
     (["01a", "-p", "SOURCE", "x"], "01a_variable_scope.ipynb: no parameter SOURCE; "),
-    (["06", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "a name comes twice"),
-    (["06", "-p", "EPOCHS"], "expected 2 arguments"),
+    (["06b", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "a name comes twice"),
+    (["06b", "-p", "EPOCHS"], "expected 2 arguments"),
 ])
 def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["run", *arguments])
@@ -243,7 +243,7 @@ def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
     assert line in capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("number", ["04a", "04b", "06", "07", "08", "12"])
+@pytest.mark.parametrize("number", ["04a", "04b", "06b", "07", "08", "12"])
 def test_lessons_of_pictures_name_their_source_first(number):
     [path] = notebook.lessons(files.ROOT, [number])
     book = nbformat.read(path, as_version=4)

@@ -9,6 +9,7 @@ from helpers.files import (
     MANIFEST,
     contents_digest,
     data_folder,
+    given_folder,
     sha256,
     whole_or_absent,
 )
@@ -18,12 +19,13 @@ _MAKER = "helpers.datasets.grab_tin_records, version 1"
 
 
 def grab_tin_records(source: str | os.PathLike = "drawn") -> Path:
-    """Returns a folder with Tiny ImageNet as shards, after making it if need be.
+    """Returns a folder with labelled pictures as shards, after making it if need be.
 
     Shards that are damaged, or made from other pictures or lists, are made anew.
 
     Args:
-      source: as for `grab_tin`.
+      source: as for `grab_tin`; or a folder of pictures of your own, one folder a
+        class in it, JPEG or PNG of any size. A tenth of them is held out for `val`.
 
     Returns:
       `data/records/tin-<source>`: the shards `train` (4) and `val` (1), each with its
@@ -31,29 +33,44 @@ def grab_tin_records(source: str | os.PathLike = "drawn") -> Path:
       For a folder of yours, `data/records/tin-<name>-<digits of its path>`.
 
     Raises:
-      DataError: as for `grab_tin`.
+      DataError: as for `grab_tin`, or a file in your folder is no picture; names it.
     """
     # Drawing and fetching need no TensorFlow, which is slow to import.
-    from helpers.records import write_tiny_imagenet_shards
+    from helpers import records
 
-    tin = grab_tin(source)
+    mine = _own_pictures(source)
+    tin = mine or grab_tin(source)
     name, made_from = _name_and_digest(tin, source)
     folder = data_folder() / "records" / name
     with whole_or_absent(folder, made_by=_MAKER, made_from=made_from) as draft:
-        if draft:
+        if draft and mine:
+            records.write_picture_shards(mine, draft)
+        elif draft:
             for split, shards in (("train", 4), ("val", 1)):
-                write_tiny_imagenet_shards(tin, split, draft / split, shards, seed=7)
+                records.write_tiny_imagenet_shards(
+                    tin, split, draft / split, shards, seed=7
+                )
     return folder
 
 
-def _name_and_digest(tin: Path, source: str | os.PathLike) -> tuple[str, str]:
+def _own_pictures(source: str | os.PathLike) -> Path | None:
+    """Returns a folder that holds no Tiny ImageNet and is none."""
+    if source in ("drawn", "download"):
+        return None
+    folder = given_folder(source).resolve()
+    return None if FOLDER in (folder.name, *os.listdir(folder)) else folder
+
+
+def _name_and_digest(pictures: Path, source: str | os.PathLike) -> tuple[str, str]:
     """Returns the name of a source's records, and a digest of its pictures and lists.
 
     Those that we made have a manifest; of yours, every byte is read.
     """
     if source == "drawn":
-        return "tin-drawn", sha256(tin / FOLDER / MANIFEST)
+        return "tin-drawn", sha256(pictures / FOLDER / MANIFEST)
     if source == "download":
-        return "tin-download", sha256(tin / MANIFEST)
-    digits = hashlib.sha256(os.fsencode(tin)).hexdigest()[:8]
-    return f"tin-{tin.name}-{digits}", contents_digest(tin / FOLDER)
+        return "tin-download", sha256(pictures / MANIFEST)
+    digits = hashlib.sha256(os.fsencode(pictures)).hexdigest()[:8]
+    inside = pictures / FOLDER
+    digest = contents_digest(inside if inside.is_dir() else pictures)
+    return f"tin-{pictures.name}-{digits}", digest
