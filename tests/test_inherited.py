@@ -238,6 +238,21 @@ def test_files_of_another_kind_are_named(content, words, tmp_path):
         describe(tmp_path / "thing")
 
 
+def test_what_is_no_variable_is_not_listed(tmp_path):
+    prefix = tf.train.Checkpoint(v=tf.Variable([1.0])).write(str(tmp_path / "today"))
+    assert list(read_weights(prefix)) == ["v/.ATTRIBUTES/VARIABLE_VALUE"]
+    assert list(describe(prefix).variables) == ["v/.ATTRIBUTES/VARIABLE_VALUE"]
+
+
+def test_the_op_of_contribs_beam_search_is_explained(tmp_path):
+    graph = tf1.GraphDef()
+    graph.node.add(name="ids", op="Placeholder").attr["dtype"].type = 3
+    graph.node.add(name="tree", op="GatherTree", input=["ids"])
+    (tmp_path / "beam.pb").write_bytes(graph.SerializeToString())
+    with pytest.raises(DataError, match="contrib's beam search"):
+        open_model(tmp_path / "beam.pb", outputs=["tree"])
+
+
 def test_a_copied_training_folder_is_read_where_it_lies(tmp_path):
     shutil.copytree(MUSEUM / "slim", tmp_path / "first")
     shutil.copytree(MUSEUM / "slim", tmp_path / "copy")
