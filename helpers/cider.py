@@ -1,4 +1,7 @@
-"""CIDEr-D: agreement with what people said, in which rare words weigh more."""
+"""CIDEr-D: agreement with what people said, in which rare words weigh more.
+
+Taught in lesson 12b, "CIDEr-D".
+"""
 
 import math
 from collections import Counter
@@ -14,10 +17,7 @@ Pieces = Counter[tuple[str, ...]]
 
 
 def cider_d(
-    references: Sequence[Sequence[str]],
-    candidates: Sequence[str],
-    *,
-    counts: bool = False,
+    references: Sequence[Sequence[str]], candidates: Sequence[str]
 ) -> np.ndarray:
     """Computes CIDEr-D of each candidate; their mean is the score of the system.
 
@@ -30,9 +30,6 @@ def cider_d(
       references: per candidate its captions, one or more. How rare a piece is, they
         say as well: scores of different sets of pictures cannot be compared.
       candidates: one caption per picture.
-      counts: weigh a piece by its count, not by its share, as pycocoevalcap does,
-        whose numbers are the published ones. It matters for the clipping only, where
-        the two sentences differ in length.
 
     Returns:
       float64 `[picture]`, each from 0 to 10.
@@ -49,7 +46,7 @@ def cider_d(
     scores = []
     for candidate, captions in zip(candidates, told, strict=True):
         said = _pieces(candidate)
-        alike = [_likeness(said, true, rarity, counts) for true in captions]
+        alike = [_likeness(said, true, rarity) for true in captions]
         scores.append(SCALE * np.mean(alike))
     return np.array(scores)
 
@@ -70,12 +67,12 @@ def _rarity(told: Sequence[Sequence[Pieces]]) -> _Rarity:
     return _Rarity(len(told), Counter(piece for one in pictures for piece in one))
 
 
-def _likeness(said: Pieces, true: Pieces, rarity: _Rarity, counts: bool) -> float:
+def _likeness(said: Pieces, true: Pieces, rarity: _Rarity) -> float:
     """Mean over the lengths of pieces of the clipped cosine, less for the length."""
     found = 0.0
     for length in range(1, LONGEST_PIECE + 1):
         ours, theirs = (
-            _weights(pieces, length, rarity, counts) for pieces in (said, true)
+            _weights(pieces, length, rarity) for pieces in (said, true)
         )
         norms = _norm(ours.values()) * _norm(theirs.values())
         shared = sum(
@@ -87,8 +84,8 @@ def _likeness(said: Pieces, true: Pieces, rarity: _Rarity, counts: bool) -> floa
     return found / LONGEST_PIECE * math.exp(-(apart**2) / (2 * SIGMA**2))
 
 
-def _weights(pieces, length, rarity, counts) -> dict[tuple[str, ...], float]:
-    whole = 1 if counts else pieces.total()
+def _weights(pieces, length, rarity) -> dict[tuple[str, ...], float]:
+    whole = pieces.total()
     return {
         piece: n / whole * rarity[piece]
         for piece, n in pieces.items() if len(piece) == length

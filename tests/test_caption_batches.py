@@ -38,14 +38,6 @@ def read_all(dataset):
     return [{k: v.numpy() for k, v in batch.items()} for batch in dataset]
 
 
-def test_tf_data_tunes_nothing(scenes, vocabulary, tmp_path):
-    """Its thread for that may hold up the end of a session for many seconds."""
-    pairs = list(cap.make_pairs(scenes["val"], vocabulary))
-    records.write_shards(pairs, tmp_path / "val", 2, seed=1)
-    dataset = cap.caption_batches(tmp_path / "val", 3, image_size=37)
-    assert dataset.options().autotune.enabled is False
-
-
 def test_pairs_come_back_as_they_went(scenes, vocabulary, tmp_path):
     pairs = list(cap.make_pairs(scenes["val"], vocabulary))
     assert len(pairs) == sum(len(p.captions) for p in scenes["val"])
@@ -141,15 +133,3 @@ def test_a_record_that_cannot_be_read_is_named(scenes, vocabulary, tmp_path):
     path.write_bytes(flipped)
     with pytest.raises(DataError, match=f"{path.name}: record 0: .*checksum"):
         read()
-
-
-def test_a_plain_shard_may_begin_like_gzip(scenes, vocabulary, tmp_path):
-    [pair] = cap.make_pairs(scenes["val"][:1], vocabulary, captions_each=1)
-    pair.context.feature["filler"].bytes_list.value.append(b"")
-    while missing := 0x8B1F - pair.ByteSize():  # the length stands first, as 1f 8b
-        filler = pair.context.feature["filler"].bytes_list
-        filler.value[0] = bytes(len(filler.value[0]) + missing)
-    records.write_shards([pair], tmp_path / "one", 1, seed=1)
-    assert (tmp_path / "one-00000-of-00001").read_bytes()[:2] == b"\x1f\x8b"
-    [batch] = read_all(cap.caption_batches(tmp_path / "one", 1, image_size=37))
-    assert batch["picture"] == [scenes["val"][0].id]

@@ -5,15 +5,7 @@ import pytest
 
 from helpers.datasets import grab_captions
 from helpers.errors import DataError
-from helpers.shapes.chains import (
-    COLOURS,
-    SHAPES,
-    chain_captions,
-    name_labels,
-    place_labels,
-    write_chains,
-)
-from helpers.shapes.scenes import phrases
+from helpers.shapes.chains import chain_captions, write_chains
 
 SMALL = {"train": 41, "val": 10, "seed": 3}
 
@@ -72,27 +64,3 @@ def test_refuses_what_it_did_not_draw(tmp_path):
         write_chains(tmp_path / "mine", **SMALL)
     with pytest.raises(ValueError, match="train"):
         write_chains(tmp_path / "other", train=0)
-
-
-def test_name_labels_say_the_first_caption(folder):
-    colours = list(dict.fromkeys(colour for colour, _ in phrases(COLOURS, SHAPES)))
-    shapes = list(dict.fromkeys(shape for _, shape in phrases(COLOURS, SHAPES)))
-    for picture in grab_captions(folder)["train"]:
-        number = len(picture.objects)
-        labels = np.array(name_labels(picture.objects))
-        assert labels.shape == (3, 3)
-        assert (labels[:2, number:] == -1).all()
-        assert (labels[2, number - 1:] == -1).all()
-        names = [(colours[c], shapes[s]) for c, s in labels[:2, :number].T]
-        relations = [("left of", "above")[k] for k in labels[2, :number - 1]]
-        assert chain_captions(names, relations) == picture.captions
-
-
-def test_place_labels_fill_the_boxes():
-    class One:
-        category, box = 5, (8, 16, 24, 7)  # colour 1, shape 1; rows to 23
-
-    labels = place_labels([One], 8)
-    where = np.argwhere(labels[..., 0])
-    assert where.tolist() == [[2, 1], [2, 2], [2, 3]]
-    assert (labels[2, 1:4] == [2, 2, 1]).all() and labels.sum() == 3 * 5

@@ -9,8 +9,11 @@ import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers import captions
+from helpers.datasets import grab_captions
 from helpers.errors import DataError
-from prebuilt import build, runs
+from helpers.shapes import write_scenes
+from prebuilt import build, captioner, runs
 
 MAX_KIB = 1024
 SMALL_CONST = 512  # bytes; a weight would be larger
@@ -309,3 +312,24 @@ def test_runs_are_small_and_name_no_machine():
         for event in stored_run(name).events:
             assert event.wall_time == event.step
     assert size < MAX_RUNS_KIB * 1024
+
+
+@pytest.mark.slow
+def test_the_captioner_says_what_is_there(tmp_path):
+    """What `python -m prebuilt.captioner` made; making it again takes minutes."""
+    folder = build.FOLDER / "captioner"
+    words = captions.Vocabulary.load(folder / "vocabulary.txt")
+    sizes = captions.Sizes(words=len(words), cell="gru")
+    model = captions.ShowAndTell(sizes)
+    pictures = grab_captions(write_scenes(tmp_path / "scenes", train=1, val=40))["val"]
+    shown = captioner.load(pictures).astype(np.float32) / 127.5 - 1
+    with tf.Graph().as_default(), tf1.Session() as session:
+        said = captions.greedy_search(
+            model.step, model.start(model.encode(tf.constant(shown))), max_length=12,
+            start=words.start, end=words.end)
+        captions.restore_captioner(tf1.train.Saver(), session, folder,
+                                   vocabulary=words, sizes=sizes)
+        said = [words.decode(row) for row in session.run(said)]
+    exact = captions.exact_share([one.captions for one in pictures], said)
+    assert exact > 0.9
+    assert sum(path.stat().st_size for path in folder.iterdir()) < MAX_KIB * 1024

@@ -1,4 +1,7 @@
-"""Pairs of picture and caption: to records, and back in padded batches."""
+"""Pairs of picture and caption: to records, and back in padded batches.
+
+Taught in lesson 08a, "Pairs become records" and "Records become batches".
+"""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,7 @@
-"""How good captions are: BLEU, the share that is exact, perplexity."""
+"""How good captions are: BLEU, the share that is exact, perplexity.
+
+Taught in lesson 08c, "How good is it?".
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,8 @@
-"""Show and Tell: a VGG that sees, a recurrent network that speaks."""
+"""Show and Tell: a VGG that sees, a recurrent network that speaks.
+
+Taught in lesson 08a, "Show, then tell"; `masked_loss` and `train_op` in its sections
+after that.
+"""
 
 import dataclasses
 

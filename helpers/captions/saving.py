@@ -1,4 +1,7 @@
-"""A checkpoint with its vocabulary and its sizes: restored together or not at all."""
+"""A checkpoint with its vocabulary and its sizes: restored together or not at all.
+
+Taught in lesson 08b, "Save it with its words".
+"""
 
 import dataclasses
 import json

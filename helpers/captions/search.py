@@ -1,4 +1,7 @@
-"""Finding a caption: greedy search and beam search, for a whole batch, in the graph."""
+"""Finding a caption: greedy search and beam search, for a whole batch, in the graph.
+
+Taught in lesson 08c, "Beam search".
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -91,7 +94,7 @@ def beam_search(
       The `width` best captions of each picture.
 
     Raises:
-      ValueError: `width` or `max_length` is below 1.
+      ValueError: `width` or `max_length` is below 1, `length_power` not from 0 to 5.
       tf.errors.InvalidArgumentError: as in `greedy_search`.
     """
     if width < 1 or max_length < 1:
@@ -99,6 +102,8 @@ def beam_search(
             f"beam_search: width={width} and max_length={max_length}; both must be at "
             "least 1"
         )
+    if not 0 <= length_power <= 5:
+        raise ValueError(f"beam_search: length_power={length_power}; from 0 to 5")
     batch = tf.shape(tf.nest.flatten(state)[0])[0]
     state = tf.nest.map_structure(lambda t: tf.repeat(t, width, axis=0), state)
     # At first there is one hypothesis, the empty one.

@@ -1,4 +1,7 @@
-"""Words and their ids, counted on the training captions only."""
+"""Words and their ids, counted on the training captions only.
+
+Taught in lesson 08a, "Words become ids".
+"""
 
 import hashlib
 import os
@@ -103,11 +106,17 @@ class Vocabulary:
         return [self.start, *ids, self.end]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Returns the words up to the first `</S>`, without `<S>`."""
+        """Returns the words up to the first `</S>`, without `<S>`.
+
+        Raises:
+          ValueError: a number is no id of this vocabulary.
+        """
         words = []
         for k in ids:
             if k == self.end:
                 break
+            if not 0 <= k < len(self.words):
+                raise ValueError(f"decode: {k} is no id of {len(self.words)} words")
             if k != self.start:
                 words.append(self.words[k])
         return " ".join(words)

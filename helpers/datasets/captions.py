@@ -1,6 +1,10 @@
-"""Pictures with captions, in the files of COCO: drawn scenes, or the real ones."""
+"""Pictures with captions, in the files of COCO: drawn scenes, or the real ones.
+
+Read by lessons 08a to 08c and 12b.
+"""
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -138,7 +142,8 @@ def _objects(path: Path, images: dict[int, str]) -> dict[int, list[PicturedObjec
     names = _by_id(categories, path, "categories", "name")
     keys = {"image_id": int, "category_id": int, "bbox": list}
     for k, one in enumerate(_entries(content, path, "annotations", **keys)):
-        if [type(part) in (int, float) for part in one["bbox"]] != [True] * 4:
+        kinds = [type(part) in (int, float) for part in one["bbox"]]
+        if kinds != [True] * 4 or not all(map(math.isfinite, one["bbox"])):
             box = json.dumps(one["bbox"])[:40]
             raise DataError(
                 f"{path}: entry {k} of `annotations` has {box} as its bbox. Expected "
@@ -184,7 +189,12 @@ def _entries(content: Any, path: Path, part: str, /, **kinds: type) -> list[dict
     wanted = f"Expected a list `{part}` of entries with {', '.join(kinds)}."
     if not isinstance(entries, list):
         raise DataError(f"{path}: not of COCO, it has no list `{part}`. {wanted}")
+    seen = set()
     for k, entry in enumerate(entries):
+        number = entry.get("id") if isinstance(entry, dict) else None
+        if part == "annotations" and number is not None and number in seen:
+            raise DataError(f"{path}: entry {k} of `{part}` has the id {number} again.")
+        seen.add(number if isinstance(number, int) else None)
         for key, kind in kinds.items():
             if not isinstance(entry, dict) or key not in entry:
                 cause = f"has no {key!r}"
@@ -199,7 +209,7 @@ def _entries(content: Any, path: Path, part: str, /, **kinds: type) -> list[dict
 def _parse(path: Path) -> Any:
     try:
         return coco.parse(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(
             f"{path}: cannot be read as JSON ({error}). Unpack or download it again."
         ) from error

@@ -1,11 +1,10 @@
-"""Drawn scenes of two and three objects in a chain, in the files of COCO."""
+"""Drawn scenes of two and three objects in a chain, in the files of COCO.
 
-import itertools
-import json
+The pictures of lesson 12b, "Three objects".
+"""
+
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -13,7 +12,7 @@ from tqdm import tqdm
 from helpers.arguments import whole_number
 from helpers.files import whole_or_absent
 from helpers.shapes import drawing
-from helpers.shapes.scenes import RELATIONS, phrases
+from helpers.shapes.scenes import RELATIONS, phrases, write_json
 
 COLOURS, SHAPES, SIZE = 6, 3, 64
 LENGTHS = (2, 3)  # objects per scene, by turns
@@ -85,49 +84,6 @@ def chain_captions(
     return forth, back
 
 
-def place_labels(objects: Sequence[Any], places: int) -> np.ndarray:
-    """Says for each place of a map which object of the scene is there.
-
-    Args:
-      objects: of a picture of `write_chains`, each with its `category` and `box`.
-      places: rows and columns of the map.
-
-    Returns:
-      int32 `[row, column, 3]`: colour, shape, and the object's number in the first
-      caption, each from 1, where the middle of the place lies in the object's box; 0
-      elsewhere.
-    """
-    labels = np.zeros([places, places, 3], np.int32)
-    middles = (np.arange(places) + 0.5) * SIZE / places  # pixels
-    for number, one in enumerate(objects, start=1):
-        x, y, width, height = one.box
-        rows = (y <= middles) & (middles < y + height)
-        columns = (x <= middles) & (middles < x + width)
-        colour, shape = divmod(one.category - 1, SHAPES)
-        labels[np.ix_(rows, columns)] = colour + 1, shape + 1, number
-    return labels
-
-
-def name_labels(objects: Sequence[Any]) -> list[list[int]]:
-    """Says what there is to name in a scene, in the order of its first caption.
-
-    Args:
-      objects: of a picture of `write_chains`, each with its `category` and `box`.
-
-    Returns:
-      Three lists of three numbers from 0: the colours, the shapes, and how each object
-      stands to the next (0 left of it, 1 above it); -1 where there is none.
-    """
-    kinds = [divmod(one.category - 1, SHAPES) for one in objects]
-    middles = [(x + width / 2, y + height / 2)
-               for x, y, width, height in (one.box for one in objects)]
-    relations = [int(abs(v - y) > abs(u - x))
-                 for (x, y), (u, v) in itertools.pairwise(middles)]
-    colours, shapes = zip(*kinds, strict=True)
-    return [[*values, *[-1] * (max(LENGTHS) - len(values))]
-            for values in (colours, shapes, relations)]
-
-
 def _write_split(folder, split, count, seed, bar) -> None:
     names = phrases(COLOURS, SHAPES)
     images, captions, instances = [], [], []
@@ -155,9 +111,10 @@ def _write_split(folder, split, count, seed, bar) -> None:
         {"id": k, "name": " ".join(name), "supercategory": name[1]}
         for k, name in enumerate(names, start=1)
     ]
-    _write_json(folder / "annotations" / f"captions_{split}.json", images, captions)
-    _write_json(folder / "annotations" / f"instances_{split}.json", images, instances,
-                categories=categories)
+    for kind, entries, more in (("captions", captions, {}),
+                                ("instances", instances, {"categories": categories})):
+        numbered = [{"id": k, **one} for k, one in enumerate(entries, start=1)]
+        write_json(folder, f"{kind}_{split}", images, numbered, **more)
 
 
 def _draw(objects, relations, rng) -> tuple[bytes, list[list[int]]]:
@@ -191,12 +148,3 @@ def _places(shapes, relations, rng) -> tuple[np.ndarray, np.ndarray]:
         if (high - low > SIZE).any() or ends_apart < reaches[0] + reaches[-1]:
             continue
         return centres - low + rng.uniform(0, SIZE - (high - low)), radii
-
-
-def _write_json(path: Path, images, annotations, **more) -> None:
-    numbered = [{"id": k, **one} for k, one in enumerate(annotations, start=1)]
-    content = {
-        "info": {"description": _MAKER}, "licenses": [], "images": images,
-        "annotations": numbered, **more,
-    }
-    path.write_text(json.dumps(content) + "\n", encoding="utf-8")

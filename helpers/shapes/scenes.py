@@ -196,11 +196,11 @@ def _write_split(folder, split, count, *, colours, shapes, size, seed, bar) -> N
             for what, box in zip((one, other), boxes, strict=True)
         ]
         bar.update()
-    _write_json(folder, f"captions_{split}", images, [
+    write_json(folder, f"captions_{split}", images, [
         {"id": k, "image_id": image_id, "caption": text}
         for k, (image_id, text) in enumerate(captions, start=1)
     ])
-    _write_json(folder, f"instances_{split}", images, [
+    write_json(folder, f"instances_{split}", images, [
         _instance(k, *instance) for k, instance in enumerate(instances, start=1)
     ], categories=[
         {"id": k, "name": " ".join(names), "supercategory": names[1]}
@@ -218,7 +218,18 @@ def _instance(number, image_id, category_id, box) -> dict:
     }
 
 
-def _write_json(folder, name, images, annotations, **more) -> None:
+def write_json(
+    folder: Path, name: str, images: list[dict], annotations: list[dict], **more: list
+) -> None:
+    """Writes `annotations/<name>.json` as COCO does.
+
+    Args:
+      folder: holds `annotations/`.
+      name: such as `captions_train`.
+      images: COCO's entries.
+      annotations: likewise.
+      **more: other lists of the file, such as `categories`.
+    """
     content = {
         "info": {"description": _MAKER}, "licenses": [], "images": images,
         "annotations": annotations, **more,

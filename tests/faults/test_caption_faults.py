@@ -95,3 +95,16 @@ def test_a_word_may_be_forbidden(search):
     rows = [[0.0, 1.0, -np.inf]] * (4 if search == "beam of 2" else 2)
     ids = searched(search, rows, 0)
     assert (np.reshape(ids, [2, -1])[:, 0] == 1).all()
+
+
+@pytest.mark.parametrize("power", [-1, 1000, np.nan, np.inf])
+def test_a_length_power_that_ranks_nothing_is_refused(power):
+    with pytest.raises(ValueError, match="length_power"):
+        cap.beam_search(None, None, width=1, **OPTIONS, length_power=power)
+
+
+@pytest.mark.parametrize("number", [-1, 5])
+def test_a_number_that_is_no_id_is_no_word(number):
+    vocabulary = cap.Vocabulary.build(["red star"], min_count=1)
+    with pytest.raises(ValueError, match=f"{number} is no id of 5 words"):
+        vocabulary.decode([number])

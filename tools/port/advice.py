@@ -31,8 +31,8 @@ GONE = {
     "contrib.rnn.stack_bidirectional_dynamic_rnn": "tf.keras.layers.Bidirectional",
     "contrib.rnn": "tf.keras.layers.RNN and its cells",
     "contrib.cudnn_rnn": "tf.keras.layers.LSTM",
-    "contrib.seq2seq": "a loop of your own, as lesson 08's decoder",
-    "contrib.legacy_seq2seq": "a loop of your own, as lesson 08's decoder",
+    "contrib.seq2seq": "a loop of your own, as lesson 08a's decoder",
+    "contrib.legacy_seq2seq": "a loop of your own, as lesson 08a's decoder",
     "contrib.training.HParams": "a dataclass",
     "contrib.training": "tf.compat.v1.train",
     "contrib.learn": "tf.keras.Model.fit",
@@ -89,7 +89,7 @@ GONE = {
     "merge_all_summaries": "tf.compat.v1.summary.merge_all",
     "train.SummaryWriter": "tf.compat.v1.summary.FileWriter",
     "nn.rnn": "tf.compat.v1.nn.static_rnn",
-    "nn.seq2seq": "a loop of your own, as lesson 08's decoder",
+    "nn.seq2seq": "a loop of your own, as lesson 08a's decoder",
 }
 MOVED = {
     "app.flags": "argparse (or tf.compat.v1.app.flags, in a script of its own)",

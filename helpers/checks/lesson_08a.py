@@ -1,0 +1,108 @@
+"""The check of lesson 08a: scheduled sampling."""
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.checks.report import answering, close, drawn, exercise, shown
+
+MANY, STEPS = 300, 7  # captions and words, enough to count coins by
+
+
+@exercise(
+    "Exercise 1: sampled_teach",
+    "The lesson's guess_and_go_on and its teach differ in one line: which word goes "
+    "into the next step. tf.where picks word by word.",
+    "true = tf.random.uniform(tf.shape(word)) < share, tossed for every place after "
+    "the first.",
+)
+def check_sampled_teach(attempt):
+    """Runs the answer's graph with steps whose logits tell which word was read.
+
+    Args:
+      attempt: `(step, state, inputs int32 [batch, time], share)` to the logits
+        `float32 [batch, time, words]`.
+    """
+    for batch, time, words, nested, share, seed in drawn(_case, 12):
+        true = np.random.default_rng(seed).integers(0, words, [batch, time])
+        case = f"captions {true.tolist()}, share {share}"
+        step, state, table = _language(batch, words, nested, seed)
+        [found] = _runs(attempt, step, state, true, share, case, 1)
+        due = _oracle(table, true, share)
+        yield (f"a share of {share:.0f} reads "
+               + ("the true words" if share else "its own guesses after the first"),
+               close(found, due, 1e-4),
+               f"{case}: logits of {np.shape(due)} are due; " + shown(due, found))
+    rng = np.random.default_rng(7)
+    true = rng.integers(0, 50, [MANY, STEPS])
+    step, state, table = _language(MANY, 50, False, 5)
+    for share in (0.3, 0.8):
+        runs = [_words_read(found, table, true)
+                for found in _runs(attempt, step, state, true, share, "", 2)]
+        coins = [read[:, 1:] == true[:, 1:] for read in runs]
+        yield ("the first word is always a true one",
+               all((read[:, 0] == true[:, 0]).all() for read in runs),
+               f"with a share of {share} it is not.")
+        found = np.mean(coins)
+        places, one_coin = coins[0].mean(0), (coins[0].all(1) | ~coins[0].any(1)).mean()
+        once = (coins[0] == coins[1]).all()
+        yield ("else fresh coins: for each caption, each word, each run",
+               abs(found - share) < 0.06 and np.abs(places - share).max() < 0.2
+               and one_coin < 0.5 and not once,
+               f"share {share}: {found:.0%} of the words were true ones; by place "
+               f"{places.round(1).tolist()}; {one_coin:.0%} of the captions have one "
+               f"coin for all words; two runs {'are the same' if once else 'differ'}.")
+
+
+def _case(rng, size):
+    return (1 + size // 3, 1 + size % 5, int(rng.integers(2, 9)), size % 2 == 1,
+            float(size % 3 > 0), size)
+
+
+def _language(batch, words, nested, seed):
+    """A step whose logits depend on the word, the place and the caption."""
+    rng = np.random.default_rng([seed, 1])
+    table = rng.normal(size=[batch, STEPS, words, words]).astype(np.float32)
+
+    def step(word, state):
+        place = state[0] if nested else state
+        index = tf.stack([tf.range(batch), place, tf.cast(word, tf.int32)], 1)
+        later = (place + 1, state[1] + 1.0) if nested else place + 1
+        return tf.gather_nd(tf.constant(table), index), later
+
+    def state():
+        zeros = tf.zeros([batch], tf.int32)
+        return (zeros, tf.zeros([batch, 2])) if nested else zeros
+
+    return step, state, table
+
+
+def _oracle(table, true, share):
+    """Logits of a teacher (share 1) or of own guesses (share 0), in Python."""
+    logits = np.zeros([*true.shape, table.shape[-1]], np.float32)
+    for row, words in enumerate(true):
+        word = words[0]
+        for place in range(len(words)):
+            if place and share:
+                word = words[place]
+            elif place:
+                word = logits[row, place - 1].argmax()
+            logits[row, place] = table[row, place, word]
+    return logits
+
+
+def _words_read(logits, table, true):
+    """Which word of the language gives these logits; -1 for none."""
+    read = np.full(true.shape, -1)
+    for row, place in np.ndindex(*true.shape):
+        same = (np.abs(table[row, place] - logits[row, place]) < 1e-5).all(1)
+        read[row, place] = same.argmax() if same.any() else -1
+    return read
+
+
+def _runs(attempt, step, state, true, share, case, times):
+    with tf.Graph().as_default(), tf1.Session() as session:
+        inputs = tf.constant(true, tf.int32)
+        with answering(case):
+            logits = attempt(step, state(), inputs, share)
+            return [session.run(logits) for _ in range(times)]

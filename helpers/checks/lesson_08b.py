@@ -1,0 +1,94 @@
+"""The check of lesson 08b: an update of some variables."""
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.checks.report import answering, close, drawn, exercise, shown
+
+NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
+         "encoder/bias", "decoder/gru/b", "decode")
+
+
+@exercise(
+    "Exercise 1: phase_update",
+    "tf1.trainable_variables(scope) gives all whose name begins like that: with a "
+    "slash behind it, a scope is only itself.",
+    "variables = [v for scope in scopes for v in tf1.trainable_variables(f'{scope}/')]",
+)
+def check_phase_update(attempt):
+    """Compares with gradients that are known: of a sum of squares.
+
+    Args:
+      attempt: `(loss, scopes, rate, clip)` to an op, on the default graph.
+    """
+    for case in drawn(_case, 20):
+        values, factors, scopes, rate, clip, frozen = case
+        before, after = _run(attempt, *case)
+        due = [before, *_oracle(before, factors, scopes, rate, clip, frozen)]
+        text = (f"variables {', '.join(values)}, scopes {scopes}, rate {rate:.2f}, "
+                f"clip {clip:.2f}: ")
+        for name in values:
+            inside = name in _inside(values, scopes, frozen)
+            claim = ("what lies in the scopes takes the step" if inside
+                     else "everything else stays as it is")
+            for run in (1, 2):
+                yield (claim, close(after[run - 1][name], due[run][name], 1e-4, 1e-5),
+                       text + f"{name} after {run} runs: "
+                       + shown(due[run][name], after[run - 1][name]))
+
+
+def _case(rng, size):
+    near = ["decoder/w", "decoder_2/w", "encoder/bias", "look/decoder/b"]
+    others = [str(name) for name in rng.permutation(NAMES) if name not in near]
+    names = [*near, *others][: 4 + size % 4]
+    shapes = [tuple(rng.integers(1, 4, rng.integers(0, 3))) for _ in names]
+    values = {name: np.float32(rng.normal(0, 3, shape))
+              for name, shape in zip(names, shapes, strict=True)}
+    # The loss is the sum of factor * value ** 2 / 2; a factor of 0: no say.
+    factors = {name: float(rng.choice([0.5, 1.0, -2.0] if name in near else [0.0, 1.0]))
+               for name in values}
+    scopes = [["decoder"], ["encoder"], ["decoder", "encoder"], ["look"]][size % 4]
+    frozen = names[-1] if size % 5 == 4 else None
+    inside = _inside(values, scopes, frozen)
+    if inside and not any(factors[name] for name in inside):
+        factors[inside[0]] = 1.0
+    return (values, factors, scopes, float(rng.uniform(0.05, 0.5)),
+            float(rng.choice([0.5, 2.0, 1e3])), frozen)
+
+
+def _inside(values, scopes, frozen):
+    return [name for name in values if name != frozen
+            and any(name.startswith(scope + "/") for scope in scopes)]
+
+
+def _oracle(before, factors, scopes, rate, clip, frozen):
+    """The values after one step and after two."""
+    inside, values, steps = _inside(before, scopes, frozen), dict(before), []
+    for _ in range(2):
+        gradients = {name: factors[name] * values[name] for name in inside}
+        length = np.sqrt(sum((g.astype(float) ** 2).sum() for g in gradients.values()))
+        short = min(1.0, clip / length) if length else 1.0
+        values = {name: value - rate * short * gradients.get(name, 0.0)
+                  for name, value in values.items()}
+        steps.append(values)
+    return steps
+
+
+def _run(attempt, values, factors, scopes, rate, clip, frozen):
+    with tf.Graph().as_default(), tf1.Session() as session:
+        variables = {name: tf1.get_variable(name, initializer=value,
+                                            trainable=name != frozen)
+                     for name, value in values.items()}
+        loss = tf.add_n([tf.constant(0.0)] + [
+            factors[name] * tf.reduce_sum(v * v) / 2
+            for name, v in variables.items() if factors[name]])
+        some = any(factors[name] for name in _inside(values, scopes, frozen))
+        with answering(f"variables {', '.join(values)}, scopes {scopes}"):
+            update = attempt(loss, scopes, rate, clip) if some else tf.no_op()
+            session.run(tf1.global_variables_initializer())
+            before, after = session.run(variables), []
+            for _ in range(2):
+                session.run(update)
+                after.append(session.run(variables))
+    return before, after
