@@ -39,7 +39,7 @@ def masked_crc(data: bytes) -> int:
 
 
 def compression_of(path: str | os.PathLike) -> str:
-    """Returns `"GZIP"` or `""`, from the first two bytes of the file.
+    """Returns `"GZIP"` or `""`, from the first three bytes of the file.
 
     Args:
       path: a TFRecord file.
@@ -49,14 +49,14 @@ def compression_of(path: str | os.PathLike) -> str:
     """
     try:
         with open(path, "rb") as file:
-            magic = file.read(2)
+            magic = file.read(3)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from error
     if not magic:
         raise DataError(
             f"{path}: the file is empty (an interrupted writer leaves this). {REMEDY}"
         )
-    return "GZIP" if magic == b"\x1f\x8b" else ""
+    return "GZIP" if magic == b"\x1f\x8b\x08" else ""
 
 
 def walk(path: str | os.PathLike) -> int:
