@@ -52,7 +52,7 @@ def _digits(rng, size):
     height, width = rng.integers(1, 9, 2)
     images = rng.integers(0, 256, [count, height, width], np.uint8)
     kind = rng.choice(["uint8", "int32", "int64"])
-    labels = rng.integers(0, 10, count).astype(kind)
+    labels = rng.integers(0 if kind == "uint8" else -9, 10, count).astype(kind)
     return images, labels, 1 if not size else 1 + size % 4, int(rng.integers(1000))
 
 
