@@ -253,7 +253,7 @@ def _check_net(path, wanted: Mapping[str, tf.Variable], held) -> None:
              if name in wanted
              or (name[:5] in blocks and name.split("/")[0] not in layers)}
     here = {name: variable.shape.as_list() for name, variable in wanted.items()}
-    for name in sorted({**there, **here}):
+    for name in {**here, **there}:
         if there.get(name) != here.get(name):
             raise DataError(
                 f"{path}: {name} is {there.get(name, 'absent')} there and "

@@ -78,7 +78,7 @@ def test_a_file_cut_anywhere(path, tried):
 
 
 @pytest.mark.parametrize("file, graph, words", [
-    ("D", "E", "conv3_4/kernel is absent there .* 'configuration': 'D'"),
+    ("D", "E", "conv3_4/kernel is absent there .*'configuration': 'D'"),
     ("E", "D", "conv3_4/kernel is .* there and absent in the graph"),
     ("A", "D", "conv1_2/kernel is absent there"),
     ("C", "D", "conv3_3/kernel is .* there"),
