@@ -95,6 +95,7 @@ CALLS = {
 
 # Runs what learners hand in: that is its work, which it says and fences in.
 GRADE = ROOT / "tools" / "grade" / "trial.py"
+MUTANTS = ROOT / "tools" / "mutants.py"  # runs the course's own solutions, changed
 # The keyword, and the only value that is safe.
 KEYWORDS = {"allow_pickle": False, "shell": False, "safe_mode": True, "verify": True}
 
@@ -165,7 +166,8 @@ def test_no_program_loads_a_pickle_or_builds_a_shell_string(tried):
     assert len(PROGRAMS) > 30
     found = [f"{path.relative_to(ROOT)}: {what}" for path in PROGRAMS
              for what in unsafe(path.read_text("utf-8"))
-             if not (path == GRADE and what.endswith("exec takes text as code"))]
+             if not (path in (GRADE, MUTANTS)
+                     and what.endswith("exec takes text as code"))]
     assert not found, "\n".join(found)
 
 

@@ -1,0 +1,93 @@
+"""The checks of lesson 14: loops inside a graph."""
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.checks.report import answering, close, drawn, exercise, shown
+
+
+def _collatz(n: int) -> int:
+    steps = 0
+    while n > 1:
+        n, steps = (n // 2 if n % 2 == 0 else 3 * n + 1), steps + 1
+    return steps
+
+
+@exercise(
+    "Exercise 1: steps_to_one",
+    "two loop variables: the number, and how many steps it took so far.",
+    "`tf.where(tf.equal(n % 2, 0), n // 2, 3 * n + 1)` is the next number; `==` would "
+    "ask Python.",
+    "`start = [n, tf.zeros([], tf.int64)]`",
+)
+def check_steps_to_one(attempt):
+    """Feeds numbers small and large, and compares with a loop in Python.
+
+    Args:
+      attempt: an int64 tensor to an int64 tensor, both without axes.
+    """
+    with tf.Graph().as_default() as graph:
+        n = tf1.placeholder(tf.int64, [], name="n")
+        steps = attempt(n)
+        ops = len(graph.get_operations())
+    good = isinstance(steps, tf.Tensor) and steps.dtype == tf.int64
+    yield "returns an int64 tensor", good, f"it returned {steps}."
+    yield ("is a loop, not steps written out", ops < 500,
+           f"the graph has {ops} ops: how many steps it takes is not known here.")
+    patient = tf1.ConfigProto(operation_timeout_in_ms=30_000)  # a loop may be endless
+    with tf1.Session(graph=graph, config=patient) as session:
+        for value in drawn(lambda rng, size: size + 1 if size < 12 else
+                           int(rng.integers(2, 2 ** (4 + 2 * size))), 24):
+            with answering(f"n = {value}"):
+                found = session.run(steps, {n: value})
+            yield ("counts the steps", close(found, _collatz(value), 0, 0),
+                   f"n = {value}: {shown(_collatz(value), found)}")
+
+
+def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the balances, and the gradient of their sum."""
+    found, slope = np.zeros_like(changes), np.zeros_like(changes)
+    balance = np.zeros(changes.shape[1:], changes.dtype)
+    counting = np.zeros([0, *changes.shape[1:]], changes.dtype)
+    for t, change in enumerate(changes):
+        alive = balance + change > 0
+        balance = np.where(alive, balance + change, 0)
+        counting = np.concatenate([counting, np.ones_like(balance)[None]]) * alive
+        slope[: t + 1] += counting
+        found[t] = balance
+    return found, slope
+
+
+@exercise(
+    "Exercise 2: balances",
+    "three loop variables, as in `our_rnn`: the step, the balance, the array.",
+    "`balance = tf.maximum(balance + changes[t], 0.0)`",
+    "an array that may stay empty has to know its items: give it "
+    "`element_shape=changes.shape[1:]`.",
+)
+def check_balances(attempt):
+    """Feeds tables of drawn sizes to one graph for each number of accounts.
+
+    Args:
+      attempt: float32 `[time, accounts]` to float32 `[time, accounts]`.
+    """
+    for changes in drawn(_changes, 14):
+        case = f"changes {changes.tolist()}"
+        with tf.Graph().as_default(), tf1.Session() as session, answering(case):
+            fed = tf1.placeholder(tf.float32, [None, changes.shape[1]])
+            found = attempt(fed)
+            [slope] = tf1.gradients(tf.reduce_sum(found), fed)
+            got = session.run(found, {fed: changes})
+            slopes = None if slope is None else session.run(slope, {fed: changes})
+        due, due_slopes = _balances(changes)
+        yield "gives the balances", close(got, due), f"{case}: {shown(due, got)}"
+        yield "has a gradient", slopes is not None, f"{case}: it is None."
+        yield ("the gradient stops where the balance was 0", close(slopes, due_slopes),
+               f"{case}: of the sum of all balances, {shown(due_slopes, slopes)}")
+
+
+def _changes(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Returns changes that add up to no exact 0, where the gradient is ambiguous."""
+    shape = [size // 2, 1 + size % 3]
+    return (rng.integers(-4, 5, shape) + rng.uniform(0.1, 0.4, shape)).astype("f")
