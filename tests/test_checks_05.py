@@ -47,7 +47,6 @@ def by_turn(devices, kinds=("VarHandleOp",), other=lambda op: op.device):
 
 @pytest.mark.parametrize("attempt", [
     by_count, by_turn, lambda devices: ByClass(devices),
-    lambda devices: by_turn(devices, other=lambda op: ""),  # the blocks around fill in
 ])
 def test_deal_variables_right(attempt):
     assert check_deal_variables(attempt)
@@ -64,6 +63,7 @@ ONE_TURN = itertools.cycle(["/cpu:2", "/cpu:0", "/cpu:3"])
     (lambda devices: lambda op: next(ONE_TURN), ""),
     (lambda devices: by_turn(devices, other=lambda op: devices[0]), "other op"),
     (lambda devices: by_turn(devices, other=lambda op: "/cpu:1"), "other op"),
+    (lambda devices: by_turn(devices, other=lambda op: ""), "other op"),
     (lambda devices, made=[]: made[0] if made else made.append(by_turn(devices))
      or made[0], ""),
     (lambda devices: devices[0], "returns a function"),

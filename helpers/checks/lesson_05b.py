@@ -59,6 +59,8 @@ def _build(place: Callable, variables: int, towers: int) -> tuple[list[str], set
                     astray |= _astray(value.op, f"/cpu:{tower + 1}")
         with tf1.device(place):
             astray |= _astray(tf.fill(np.array([3]), 1.0).op, "")
+            with tf.device("/cpu:3"):
+                astray |= _astray(tf.fill(np.array([3]), 1.0).op, "/cpu:3")
         return [_short(v.device) for v in tf1.global_variables()], astray
 
 
