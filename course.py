@@ -16,9 +16,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.environment import Problem, is_set_up, set_up, venv_python
-
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))  # however Python was started
+
+from tools.environment import Problem, is_set_up, set_up, venv_python  # noqa: E402
+
 OLDEST, NEWEST = (3, 10), (3, 13)
 
 # What these need beyond what a learner needs is fetched when they are first called.

@@ -201,14 +201,14 @@ def is_whole(folder: str | os.PathLike, **facts) -> bool:
       folder: one that `whole_or_absent` made, or none.
       **facts: what the manifest must say besides.
     """
-    manifest = read_manifest(folder)
+    manifest = folder_manifest(folder)
     if not facts.items() <= manifest.items():
         return False  # before the files are counted
     listed = manifest.get("sizes")
     return bool(listed) and listed.items() <= _sizes(Path(folder)).items()
 
 
-def read_manifest(folder: str | os.PathLike) -> dict:
+def folder_manifest(folder: str | os.PathLike) -> dict:
     """Returns the manifest of a folder; an empty one where none can be read."""
     try:
         manifest = json.loads((Path(folder) / MANIFEST).read_text())
@@ -229,7 +229,7 @@ def contents_digest(folder: str | os.PathLike) -> str:
 def _refuse_foreign(folder: Path, made_by: str) -> None:
     """Raises `DataError` for a folder that another maker made, of any version."""
     maker = made_by.split(",")[0]
-    theirs = str(read_manifest(folder).get("made_by")).split(",")[0]
+    theirs = str(folder_manifest(folder).get("made_by")).split(",")[0]
     if folder.exists() and theirs != maker:
         raise DataError(
             f"{folder}: this folder was not made by {maker}, so it is left alone: "
@@ -239,7 +239,7 @@ def _refuse_foreign(folder: Path, made_by: str) -> None:
 
 def _put_aside(folder: Path) -> None:
     """Removes a folder of ours; one that holds other files is kept under a new name."""
-    others = sorted(_sizes(folder).keys() - read_manifest(folder).get("sizes", {}))
+    others = sorted(_sizes(folder).keys() - folder_manifest(folder).get("sizes", {}))
     kind = "kept" if others else "incomplete"
     aside = folder.with_name(f"{folder.name}.{kind}-{uuid.uuid4().hex[:8]}")
     try:

@@ -144,7 +144,7 @@ def _regression(optimizer, x, y):
 
 
 def tell(steps: int = 150) -> Run:
-    """A small Show and Tell, as in lesson 08: what it says, and its words' vectors."""
+    """A small Show and Tell, as in lesson 08a: what it says, and its words' vectors."""
     pictures, told = drawn_scenes()
     vocabulary = captions.Vocabulary.build(told)
     ids, mask = _padded([vocabulary.encode(text) for text in told])

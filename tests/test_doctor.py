@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import course
-from tools import doctor
+from tools import doctor, environment
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_it_runs_with_any_python_and_no_set_up(tmp_path):
-    for name in ("course.py", "tools/doctor.py", "requirements.txt"):
+    for name in ("course.py", "requirements.txt", "tools/__init__.py",
+                 "tools/doctor.py", "tools/environment.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     done = subprocess.run([sys.executable, "-I", tmp_path / "course.py", "doctor"],
@@ -34,8 +34,9 @@ def test_it_runs_with_any_python_and_no_set_up(tmp_path):
      ("C library", lambda p: p.setattr(platform, "libc_ver", lambda: ("glibc", "2.12")),
       "newer system"),
      ("processor", lambda p: p.setattr(doctor, "CPU_FLAGS", ("no-such-flag",)), "AVX"),
-     ("disk", lambda p: (p.setattr(course, "DISK_BYTES", 10**18),
-                         p.setattr(course, "is_set_up", lambda: False)), "make room"),
+     ("disk", lambda p: (p.setattr(environment, "NEEDED_BYTES", 10**18),
+                         p.setattr(environment, "is_set_up", lambda: False)),
+      "make room"),
      ("data", lambda p: p.setenv("HELPERS_DATA", f"{__file__}/data"),
       "set HELPERS_DATA")],
 )

@@ -220,7 +220,7 @@ def test_a_linear_classifier_does_not_suffice(default):
 
 
 def test_the_manifest_counts_what_is_there(small):
-    listed = files.read_manifest(small)
+    listed = files.folder_manifest(small)
     others = [p for p in small.rglob("*") if p.is_file() and p.name != files.MANIFEST]
     assert listed["sizes"] == {
         p.relative_to(small).as_posix(): p.stat().st_size for p in others

@@ -179,7 +179,7 @@ def test_histograms_have_a_slice_per_step(board, tensorboard):
 
 
 def test_distributions_widen(board, tensorboard):
-    """The band of the last bias, as lessons 06 and 07 say."""
+    """The band of the last bias, as lessons 06a and 07a say."""
     tag = "weight/vgg/fc8/bias"
     found = card(board, tensorboard, "distributions", "rate_0.002", tag,
                  "vz-distribution-chart")

@@ -41,21 +41,21 @@ def python_version(course) -> Finding:
     return Finding("Python", OK, f"{found} on {platform.system()} {platform.machine()}")
 
 
-def environment(course) -> Finding:
-    if course.is_set_up():
+def set_up(environment) -> Finding:
+    if environment.is_set_up():
         return Finding("set-up", OK, ".venv is whole")
-    if course.VENV.exists():
+    if environment.VENV.exists():
         return Finding("set-up", WARN, ".venv is not finished or belongs to another "
                        "folder: python3 course.py lab makes it anew")
     return Finding("set-up", WARN, "not done yet: python3 course.py lab does it, once")
 
 
-def disk(course) -> Finding:
+def disk(environment) -> Finding:
     free = shutil.disk_usage(ROOT).free
     text = f"{free / GIGA:.0f} GB free"
-    if free < course.DISK_BYTES and not course.is_set_up():
+    if free < environment.NEEDED_BYTES and not environment.is_set_up():
         return Finding("disk", BAD, f"{text}, the set-up needs "
-                       f"{course.DISK_BYTES / GIGA:.0f}: make room")
+                       f"{environment.NEEDED_BYTES / GIGA:.0f}: make room")
     return Finding("disk", OK, text)
 
 
@@ -65,7 +65,7 @@ def memory() -> Finding:
     except (ValueError, AttributeError, OSError):
         return Finding("memory", WARN, "cannot be read here; 8 GB are enough")
     if total < 6 * GIGA:
-        return Finding("memory", WARN, f"{total / GIGA:.0f} GB: lessons 07 and 08 may "
+        return Finding("memory", WARN, f"{total / GIGA:.0f} GB: lesson 07b may "
                        "be short of it; close other programs")
     return Finding("memory", OK, f"{total / GIGA:.0f} GB")
 
@@ -124,7 +124,7 @@ def loopback() -> Finding:
                 pass
     except OSError as error:
         return Finding("ports", BAD, f"nothing can listen on 127.0.0.1 ({error}): a "
-                       "firewall? JupyterLab, TensorBoard and lesson 09 need it")
+                       "firewall? JupyterLab, TensorBoard and lesson 09a need it")
     taken = []
     for port in (8888, 6006):
         with socket.socket() as probe:
@@ -162,8 +162,9 @@ def examine() -> list[Finding]:
     """Returns what was found, the worst first."""
     sys.path.insert(0, str(ROOT))
     import course
+    from tools import environment
 
-    found = [python_version(course), environment(course), disk(course), memory(),
+    found = [python_version(course), set_up(environment), disk(environment), memory(),
              cores(), glibc(), processor(), proxy(), loopback(), browser(),
              data_folder()]
     return sorted(found, key=lambda finding: (BAD, WARN, OK).index(finding.state))

@@ -30,9 +30,12 @@ WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 200, 15, 5
 HALF_DAY = 180  # minutes, without breaks
 # Half days: lessons, and how many exercises of each are done in the room.
 PLANS = {
-    "One day": [{"01": 1, "02": 0, "03": 1}, {"04": 0, "05": 1, "10": 0}],
-    "Two days": [{"01": 1, "02": 1, "03": 1}, {"04": 1, "05": 2},
-                 {"06": 1, "07": 1, "13": 0}, {"09": 0, "10": 1, "11": 1}],
+    "One day: the core": [{"01a": 1, "02a": 1, "03a": 1, "04a": 1},
+                          {"05a": 1, "06a": 1, "07a": 1, "08a": 1}],
+    "Two days": [{"01a": 1, "02a": 1, "03a": 1, "03b": 1},
+                 {"04a": 1, "05a": 1, "05b": 1, "13a": 0},
+                 {"06a": 1, "06b": 1, "07a": 1, "08a": 1},
+                 {"10a": 1, "10b": 1, "11": 1, "14": 1}],
 }
 
 
@@ -84,19 +87,20 @@ def guide() -> str:
     parts = [head, _table(lessons, found), "## Plans", *_plans(found),
              _term(lessons, found)]
     for number, path in lessons.items():
-        parts.append(f"## Lesson {number}: {readme.head(path)['title']}")
+        parts.append(f"## {number}: {readme.head(path)['title']}")
         parts.append(_predictions(path))
         parts.append(advice.get(number, ""))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
-    rows = ["| lesson | read | run | exercises | all |",
+    rows = ["| sitting | read | run | exercises | all |",
             "| --- | --- | --- | --- | --- |"]
     for number, path in lessons.items():
         m, title = found[number], readme.head(path)["title"]
         numbers = (m.read, m.run, m.exercises, m.total())
-        rows.append(f"| [{number} {title}](../notebooks/{path.name}) | "
+        core = " (core)" if number in readme.CORE else ""
+        rows.append(f"| [{number} {title}](../notebooks/{path.name}){core} | "
                     + " | ".join(map(str, numbers)) + " |")
     hours = sum(m.total() for m in found.values()) / 60
     return "\n".join([*rows, "", f"All together: {math.ceil(hours)} hours."])
@@ -110,7 +114,7 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
     """
     parts = []
     for name, halves in PLANS.items():
-        rows = [f"### {name}", "", "| half day | lessons | exercises | minutes |",
+        rows = [f"### {name}", "", "| half day | sittings | exercises | minutes |",
                 "| --- | --- | --- | --- |"]
         for index, half in enumerate(halves, 1):
             total = sum(found[number].total(count) for number, count in half.items())
@@ -127,16 +131,19 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
 
 
 def _term(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
-    rows = ["### A term", "", "A lesson a week, read at home; in the room its "
-            "questions, and its exercises in pairs. The last week is for old code or "
-            "files that your people brought: lessons 10 and 11 are made for it.", "",
-            "| week | at home | in the room | minutes at home, in the room |",
+    rows = ["### A term", "", "A subject a week, its sittings read at home; in the "
+            "room their questions, and the exercises in pairs. The last week is for "
+            "old code or files that your people brought: 10a to 11 are made for it.",
+            "", "| week | at home | in the room | minutes at home, in the room |",
             "| --- | --- | --- | --- |"]
-    for week, number in enumerate(lessons, 1):
-        m = found[number]
-        rows.append(f"| {week} | read and run {number} | {m.exercises} exercises | "
-                    f"{m.read + m.run}, {m.exercises * MINUTES_PER_EXERCISE} |")
-    last = f"| {len(lessons) + 1} | bring something | port or open it | - |"
+    subjects = sorted({number[:2] for number in lessons})
+    for week, subject in enumerate(subjects, 1):
+        named = [number for number in lessons if number[:2] == subject]
+        home = sum(found[number].read + found[number].run for number in named)
+        count = sum(found[number].exercises for number in named)
+        rows.append(f"| {week} | read and run {', '.join(named)} | {count} exercises | "
+                    f"{home}, {count * MINUTES_PER_EXERCISE} |")
+    last = f"| {len(subjects) + 1} | bring something | port or open it | - |"
     return "\n".join([*rows, last])
 
 

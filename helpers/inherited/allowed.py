@@ -17,7 +17,7 @@ from typing import NamedTuple
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.inherited.graph_facts import called, op_name
+from helpers.inherited.graph_facts import called_functions, op_name
 
 # Ops of the list that read a file, and the input that says which one.
 READS = {"Restore": 0, "RestoreSlice": 0, "RestoreV2": 0,
@@ -109,7 +109,7 @@ class _Reader:
             if why:
                 yield self._refusal(node, why)
                 continue
-            for name in called(node, self.functions):
+            for name in called_functions(node, self.functions):
                 yield from self._call(node, name, by_name, own)
                 ops, depth = ops + self.ops, max(depth, self.depth + 1)
             if ops > MOST_OPS:

@@ -103,7 +103,7 @@ def _keep_functions(graph: tf1.GraphDef, kept: tf1.GraphDef) -> None:
     library = {each.signature.name: each for each in graph.library.function}
     waiting, copied = list(kept.node), set()
     while waiting:
-        for name in facts.called(waiting.pop(), library):
+        for name in facts.called_functions(waiting.pop(), library):
             if name in library and name not in copied:
                 copied.add(name)
                 kept.library.function.add().CopyFrom(library[name])

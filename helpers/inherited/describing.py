@@ -197,7 +197,7 @@ def _keras(found: kinds.Found) -> Description:
 
         file.visititems(note)
     given = version.decode() if isinstance(version, bytes) else version
-    refused = keras_files.refusals(config) if config else []
+    refused = keras_files.layer_refusals(config) if config else []
     return Description(found.path, found.kind, f"Keras {given}", variables,
                        refused=[f"layer '{name}': {kind} {why}"
                                 for name, kind, why in refused])

@@ -63,7 +63,7 @@ def dtypes(node: Any) -> list[tf.DType]:
     return [tf.as_dtype(kind) for kind in types]
 
 
-def called(node: Any, functions: Collection[str]) -> list[str]:
+def called_functions(node: Any, functions: Collection[str]) -> list[str]:
     """Returns the functions that a NodeDef calls, or whose call it is.
 
     Args:

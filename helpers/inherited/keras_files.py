@@ -54,7 +54,7 @@ def config_of(file: h5py.File) -> dict:
     return json.loads(text.decode() if isinstance(text, bytes) else text)
 
 
-def refusals(config: dict) -> Iterator[Refusal]:
+def layer_refusals(config: dict) -> Iterator[Refusal]:
     """Yields what a model's configuration names and must not be made here."""
     models = _LISTED["models"]
     if not isinstance(config, dict) or config.get("class_name") not in models:
@@ -98,7 +98,7 @@ def rebuilt(path: Path) -> Any:
     if not config:
         raise DataError(f"{path}: weights without a model: build the model and give it "
                         "read_weights")
-    for name, kind, why in refusals(config):
+    for name, kind, why in layer_refusals(config):
         raise DataError(f"{path}: layer '{name}': {kind} {why}, and is never made "
                         "here: write the layer anew and take the weights by "
                         "read_weights, or open the file in a container")
