@@ -31,7 +31,7 @@ BOOK = ROOT / "build" / "book"
 MADE_BY = "course.py book"
 SETTINGS = ROOT / "docs" / "book"
 DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/promises.md",
-             "docs/guide.md")
+             "docs/guide.md", "docs/names.md")
 
 
 def write_source(folder: Path) -> None:

@@ -1,0 +1,154 @@
+"""Every name of the five documents, the cell that teaches it, and what became of it.
+
+python -m tools.documents_names      # write docs/names.md
+
+The names are listed in documents_names.txt; the cells are found in the notebooks, and
+what became of a name of TensorFlow is found by running or by looking at TensorFlow.
+"""
+
+import importlib
+import inspect
+import pydoc
+import re
+from functools import cache
+from types import ModuleType
+from typing import NamedTuple
+
+import nbformat
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.files import ROOT
+from helpers.tf1_names import SOURCE_NAMES, verdict
+from tools import notebook as nb
+
+PAGE = ROOT / "docs" / "names.md"
+LIST = ROOT / "tools" / "documents_names.txt"
+SOURCE = {old.name: old for group in SOURCE_NAMES.values() for old in group}
+
+
+class Row(NamedTuple):
+    """One line of the list, and the section that it stands in."""
+
+    section: str
+    name: str
+    documents: str
+    where: str
+    helper: str
+    note: str
+
+
+def listed() -> tuple[list[str], list[Row]]:
+    """Returns the head of the page, the documents in a table, and the names."""
+    head, rows, section = [], [], ""
+    for line in LIST.read_text("utf-8").splitlines():
+        if line.startswith(">"):
+            head.append(line[2:])
+        elif line.startswith("@"):
+            head.append(f"| {line[1:].strip()} |")
+        elif line.startswith("=="):
+            section = line[2:].strip()
+        elif line and not line.startswith("#"):
+            rows.append(Row(section, *(part.strip() for part in line.split("|"))))
+    return head, rows
+
+
+@cache
+def cells() -> list[tuple]:
+    """Returns sitting, path, heading before it, type and source of each cell."""
+    found = []
+    for path in nb.lessons(ROOT):
+        heading = ""
+        for cell in nbformat.read(path, as_version=4).cells:
+            found.append((nb.number(path), path, heading, cell.cell_type, cell.source))
+            if cell.cell_type == "markdown":
+                heading = (re.findall(r"^#+ (.+)$", cell.source, re.M) or [heading])[-1]
+    return found
+
+
+def cell_of(row: Row) -> tuple[str, str] | None:
+    """Returns link and source of the first cell with a name; `None` if none has it."""
+    only, pattern = re.fullmatch(r"(?:(\d\d[a-z]?):)?(.*)", row.where).groups()
+    if not pattern:
+        last = re.escape(row.name.split(".")[-1])
+        pattern = rf"\btf1?\.(\w+\.)*{last}\b" if row.name[:3] == "tf." else last
+    for number, path, heading, kind, source in cells():
+        hit = re.search(pattern, source) if only in (None, number) else None
+        if hit and kind == "markdown":
+            before = source[:hit.end()] + source[hit.end():].split("\n")[0]
+            heading = (re.findall(r"^#+ (.+)$", before, re.M) or [heading])[-1]
+        if hit:
+            return f"[{number} {heading}](../notebooks/{path.name})", source
+    return None
+
+
+def _has(module: ModuleType, path: str, option: str | None) -> bool:
+    """Whether a module has a name and it takes an option."""
+    found = module
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    if found is None or option is None:
+        return found is not None
+    if hasattr(found, "DESCRIPTOR"):
+        return option in found.DESCRIPTOR.fields_by_name
+    call = found.__init__ if inspect.isclass(found) else found
+    return option in inspect.signature(call).parameters
+
+
+def fate_in_tensorflow(name: str) -> tuple[str, str]:
+    """Returns what became of `tf.x.y` or `tf.x.y(option=)`, and what is used today."""
+    path, option = re.fullmatch(r"tf\.([\w.]+)(?:\((\w+)=\))?", name).groups()
+    if path in SOURCE and not option:
+        old = SOURCE[path]
+        return verdict(old), "" if old.today.split(",")[0] == name else old.today
+    if not _has(tf1, path, option):
+        return "gone", ""
+    if not _has(tf, path, option):
+        return "moved", ""
+    owners = [owner for owner in SOURCE if f"{path}.".startswith(f"{owner}.")]
+    return verdict(SOURCE[max(owners, key=len)]) if owners else "kept", ""
+
+
+def fate(row: Row, cell: tuple[str, str] | None) -> str:
+    """Returns what became of a name, in one word, and what is used today."""
+    if row.name.startswith("tf."):
+        word, today = fate_in_tensorflow(row.name)
+        return f"{word}; today `{today}`" if today else word
+    if row.section.startswith("Python"):
+        module, _, attribute = row.name.rpartition(".")
+        found = module and hasattr(importlib.import_module(module), attribute)
+        return "kept" if found else "gone"
+    last = row.name.split(" ")[0].split(".")[-1]
+    if row.helper.split(".")[-1] == last or cell and not row.helper and re.search(
+            rf"\b{last}\b", cell[1]):
+        return "kept"
+    return "replaced" if row.helper or cell else "gone"
+
+
+def _line(row: Row) -> str:
+    """Raises ValueError where the cell or the helper of the list is not there."""
+    cell = cell_of(row) if row.where != "-" else None
+    untaught = row.note.startswith("not taught: ")
+    if (cell is None) != untaught or row.helper and not pydoc.locate(
+            f"helpers.{row.helper}"):
+        raise ValueError(f"documents_names.txt: {row.name}: no cell has "
+                         f"{row.where!r}, or helpers has no {row.helper!r}")
+    became = fate(row, cell) + (f": {row.note}" if row.note and not untaught else "")
+    helper = f"`{row.helper}`" if row.helper else ""
+    return (f"| `{row.name}` | {row.documents} | {cell[0] if cell else row.note} | "
+            f"{helper} | {became} |")
+
+
+def page() -> str:
+    """Returns docs/names.md."""
+    lines, rows = listed()
+    for section in dict.fromkeys(row.section for row in rows):
+        lines += ["", f"## {section}", "",
+                  "| name | in | taught in | helper | what became of it |",
+                  "| --- | --- | --- | --- | --- |"]
+        lines += [_line(row) for row in rows if row.section == section]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
