@@ -63,7 +63,7 @@ def test_is_one_sitting(path):
 
 
 def test_all_the_prose_is_an_evening_each():
-    assert sum(len(prose(path).split()) for path in NOTEBOOKS) <= 50_000
+    assert sum(len(prose(path).split()) for path in LESSONS) <= 50_000
 
 
 @each_notebook
