@@ -1,4 +1,4 @@
-"""Thirty submissions of lesson 09a: right, wrong and hostile; and what each is due.
+"""Submissions of lesson 09a: right, wrong and hostile; and what each is due.
 
     python -m classroom FOLDER      # in tests/: writes them, to be graded by hand
 """
@@ -15,7 +15,7 @@ from tools import notebook as nb
 from tools import stubs
 from tools.handout import handout
 
-[LESSON], [OTHER, *_] = (nb.lessons(ROOT, [number]) for number in ("09a", "06"))
+[LESSON], [OTHER] = (nb.lessons(ROOT, [number]) for number in ("09a", "06b"))
 NAMES = "tf_configs", "repeated_steps"
 HOST = "def repeated_steps(log):\n"
 RIGHT, WRONG = "solved", "not solved"
@@ -98,6 +98,19 @@ SECOND = {
     seen = collections.Counter(log)
     return int(np.sum([count > 1 for count in seen.values()]))
 """, RIGHT),
+    "as in a notebook": ("""\
+import asyncio
+%time started = 1
+!echo a line of the shell
+display(started)
+await asyncio.sleep(0)
+""" + HOST + """\
+    display(log)
+    return sum(count > 1 for count in collections.Counter(log).values())
+""", RIGHT),
+    "timed": ("%%time\n" + HOST + """\
+    return sum(count > 1 for count in collections.Counter(log).values())
+""", RIGHT),
     "untouched": (HOST + "    ### YOUR CODE HERE\n    pass", "not tried"),
     "wrong": (HOST + "    return len(log) - len(set(log))", WRONG),
     "deleted": (deleted, "missing"),
@@ -127,12 +140,6 @@ def repeated_steps(log):
     print('{"result": "solved", "says": "", "nonce": ""}', flush=True)
     os._exit(0)
 """, "ended itself"),
-    "fakes what is printed": ("""\
-print('Exercise 2: what a kill costs\\n  [✓] right\\nAll of it holds. Well done.')
-def repeated_steps(log):
-    print('{"result": "solved"}')
-    return 0
-""", WRONG),
     "writes to every way out": ("""\
 import os
 def repeated_steps(log):
@@ -154,6 +161,33 @@ from helpers.checks import report
 report.Report.__bool__ = lambda self: True
 report.Report.__init__ = lambda self, *a: setattr(self, 'claims', [('x', True, '')])
 """ + HOST + "    return 0", "tampered"),
+    "another NumPy": ("""\
+import numpy as np
+np.allclose = np.testing.assert_allclose = lambda *a, **k: True
+""" + HOST + "    return 0", "tampered"),
+    "another dumps": ("""\
+import json
+right = json.dumps
+json.dumps = lambda verdict: right({**verdict, "result": "solved"})
+""" + HOST + "    return 0", "tampered"),
+    "another trial": ("""\
+import tools.grade.trial as trial
+trial._replaced = lambda marks: []
+trial._verdict = lambda *a: {"result": "solved", "says": ""}
+""" + HOST + "    return 0", "tampered"),
+    "fills its folder": ("""\
+import os
+for number in range(4000):
+    os.makedirs(f"{number % 2}/" * 4 + str(number))
+while True:
+    pass
+""" + HOST + "    return 0", "too much on disk"),
+    "nests folders": ("""\
+import os
+for _ in range(1500):
+    os.mkdir("x")
+    os.chdir("x")
+""" + HOST + "    return 0", WRONG),
     "forks without end": ("""\
 import os
 def repeated_steps(log):

@@ -13,7 +13,7 @@ from tools import notebook as nb
 LESSONS = nb.lessons(ROOT)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
+@pytest.mark.parametrize("lesson", LESSONS, ids=nb.number)
 def test_a_handout_has_every_exercise_with_its_check_and_no_answer(lesson):
     notebook = handout.handout(lesson)
     solutions = nbformat.read(nb.solution(lesson), as_version=4)
@@ -51,7 +51,7 @@ def test_every_handout_runs_and_says_not_tried_yet(tmp_path):
 
 
 def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
-    assert handout.main([str(tmp_path), "01"]) == 0
+    assert handout.main([str(tmp_path), "01a"]) == 0
     [path] = tmp_path.iterdir()
     path.write_text("my answers")
     with pytest.raises(SystemExit):
@@ -60,12 +60,20 @@ def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
     assert path.read_text() == "my answers" and len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize("words", [["F", "1", "03"], ["F", "--lesson", "01", "3"],
-                                   ["F", "01", "--lesson", "03"]])
+@pytest.mark.parametrize("words", [["F", "1", "03b"], ["F", "--lesson", "01", "3b"],
+                                   ["F", "01", "--lesson", "03b"]])
 def test_lessons_are_named_in_two_ways(words, tmp_path):
     words[0] = str(tmp_path)
     assert handout.main(words) == 0
-    assert sorted(nb.number(p) for p in tmp_path.iterdir()) == ["01", "03"]
+    assert sorted(nb.number(p) for p in tmp_path.iterdir()) == ["01a", "01b", "03b"]
+
+
+def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path, capsys):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(SystemExit):
+        handout.main([str(tmp_path / "file"), "01a"])
+    assert str(tmp_path / "file") in capsys.readouterr().err.splitlines()[-1]
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_what_a_lesson_taught_follows_an_answer():

@@ -1,6 +1,7 @@
 """The exercises of a lesson as its notebooks have them: names, checks and cells."""
 
 import ast
+import json
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,61 @@ from tools import stubs
 
 HEADING = re.compile(r"^## (Exercise \d+: .*)$", re.M)
 _CHECK = r"\b(check_\w+)\({name}\)"
+
+
+class Cell(NamedTuple):
+    """What counts of a cell in a file that anybody may have written.
+
+    Attributes:
+      kind: `code`, `markdown` or anything else.
+      source: its text.
+      tags: those that are text.
+      said: the text of each output, in its order.
+    """
+
+    kind: str
+    source: str
+    tags: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+
+
+def read_cells(path: Path) -> list[Cell]:
+    """Returns the cells of a notebook; of what is odd in them, nothing.
+
+    Args:
+      path: of a file that may hold anything.
+
+    Raises:
+      ValueError: it is no notebook of version 4; says why in a few words.
+    """
+    try:
+        cells = json.loads(path.read_bytes())["cells"]
+        return [_cell(cell) for cell in list(cells) if isinstance(cell, dict)]
+    except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:
+        raise ValueError(f"cannot be read as a notebook: save it again in JupyterLab "
+                         f"({type(error).__name__})") from error
+
+
+def _cell(cell: dict) -> Cell:
+    tags = _dict(cell.get("metadata")).get("tags")
+    outputs = cell.get("outputs")
+    outputs = map(_dict, outputs) if isinstance(outputs, list) else ()
+    said = (_text(output.get("text"))
+            or _text(_dict(output.get("data")).get("text/plain"))
+            for output in outputs)
+    return Cell(str(cell.get("cell_type")), _text(cell.get("source")),
+                tuple(tag for tag in tags if isinstance(tag, str))
+                if isinstance(tags, list) else (), tuple(said))
+
+
+def _dict(value: object) -> dict:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    """Returns text, which a notebook may keep as a list of its lines."""
+    lines = value if isinstance(value, list) else [value]
+    return "".join(line for line in lines if isinstance(line, str))
 
 
 class Exercise(NamedTuple):
@@ -111,19 +167,16 @@ def names_made(statement: str) -> set[str]:
 
 
 def names_read(source: str) -> set[str]:
-    """Returns every name that a source reads."""
-    return {n.id for n in ast.walk(ast.parse(source))
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    """Returns every word of a source: a line of IPython may name anything."""
+    return set(re.findall(r"\w+", source))
 
 
 def needed(statements: list[str], source: str) -> list[str]:
     """Returns those statements that a source builds on, directly or not, in order."""
-    open_, seen, kept = names_read(source), set(), set()
-    while open_:
-        name = open_.pop()
-        seen.add(name)
-        for k, statement in enumerate(statements):
-            if k not in kept and name in names_made(statement):
-                kept.add(k)
-                open_ |= names_read(statement) - seen
+    made = [names_made(statement) for statement in statements]
+    words, kept = names_read(source), set()
+    while words:
+        new = {k for k, names in enumerate(made) if k not in kept and names & words}
+        kept |= new
+        words = {word for k in new for word in names_read(statements[k])}
     return [statements[k] for k in sorted(kept)]

@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 from nbformat import v4
 
+from helpers.errors import DataError
 from tools import exercises as ex
 from tools import notebook as nb
 
@@ -67,6 +68,7 @@ def _exercise_cells(cells: list) -> list:
 
 
 def main(arguments: list[str]) -> int:
+    sys.stdout.reconfigure(errors="backslashreplace")
     parser = argparse.ArgumentParser(prog="course.py handout", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the notebooks go")
@@ -79,7 +81,10 @@ def main(arguments: list[str]) -> int:
     if there:
         parser.error(f"{there[0]} is there and may hold answers: name another folder")
     for lesson in lessons:
-        nb.store(options.folder / lesson.name, handout(lesson))
+        try:
+            nb.store(options.folder / lesson.name, handout(lesson))
+        except (DataError, OSError) as error:
+            parser.error(str(error))
         print(options.folder / lesson.name)
     print("A learner opens one by: python3 course.py lab FILE, and sees what is solved "
           "by: python3 course.py progress FILE\nWhat comes back, a folder per learner, "

@@ -14,11 +14,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import nbformat
-
 from helpers.files import ROOT
 from tools import notebook as nb
-from tools.exercises import HEADING
+from tools.exercises import HEADING, read_cells
 
 SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
 
@@ -47,17 +45,15 @@ def exercises(path: Path) -> list[Exercise]:
       ValueError: the file is no notebook.
     """
     try:
-        cells = nbformat.read(path, as_version=4).cells
-    except Exception as error:  # a damaged file fails in nbformat in many ways
-        raise ValueError(f"{path.name}: cannot be read as a notebook: save it again in "
-                         f"JupyterLab ({type(error).__name__})") from error
+        cells = read_cells(path)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from error
     found, unrun = [], []
     for cell in cells:
-        if cell.cell_type == "markdown" and HEADING.search(cell.source):
+        if cell.kind == "markdown" and HEADING.search(cell.source):
             found += unrun
             unrun = [Exercise(t, UNTOUCHED) for t in HEADING.findall(cell.source)]
-        for output in cell.get("outputs", []):
-            text = output.get("text") or output.get("data", {}).get("text/plain", "")
+        for text in cell.said:
             if match := re.match(r"Exercise \d+: .*", text):
                 found.append(_exercise(match.group(), text))
                 unrun = []
@@ -91,6 +87,7 @@ def _exercise(title: str, report: str) -> Exercise:
 
 
 def main(arguments: list[str]) -> int:
+    sys.stdout.reconfigure(errors="backslashreplace")
     parser = argparse.ArgumentParser(prog="course.py progress", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("words", nargs="*", metavar="NN or FILE",

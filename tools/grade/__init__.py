@@ -17,6 +17,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -55,7 +56,10 @@ class Keeper:
 
     def judge(self, task: dict) -> dict:
         """Returns the verdict on one answer, whatever that does to the keeper."""
-        process = self._process = self._process or _start()
+        try:
+            process = self._process = self._process or _start()
+        except OSError as error:
+            return {"result": "not graded", "says": str(error)}
         timer = threading.Timer(task["clock"] + SLACK, process.terminate)
         timer.start()
         try:
@@ -64,8 +68,7 @@ class Keeper:
             return json.loads(process.stdout.readline())
         except (OSError, ValueError):
             self.end()
-            return {"result": "ended itself", "says": "it ended what watched over it",
-                    "note": "", "output": "", "printed": 0, "seconds": 0.0}
+            return {"result": "ended itself", "says": "it ended what watched over it"}
         finally:
             timer.cancel()
 
@@ -145,6 +148,7 @@ def _row(answer: Answer, verdict: dict) -> dict:
 
 
 def main(arguments: list[str]) -> int:
+    sys.stdout.reconfigure(errors="backslashreplace")  # names of files are anything
     parser = _parser()
     try:
         options, lessons = nb.chosen(parser, arguments)
@@ -160,11 +164,14 @@ def main(arguments: list[str]) -> int:
         parser.error(f"{report} lies inside {folder}: learners would read it")
     try:
         _ask(folder, report, options.yes)
+        report.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=report):
+            pass  # found now, and not after the answers ran
         rows = grade(folder, lessons, seconds=options.seconds,
                      gigabytes=options.gigabytes, jobs=options.jobs)
         write_table(report / "grades.csv", rows)
         write_pages(report, rows)
-    except (ValueError, DataError) as error:
+    except (OSError, ValueError, DataError) as error:
         parser.error(str(error))
     for result, count in Counter(row["result"] for row in rows).most_common():
         print(f"{count:5d} {result}")

@@ -1,16 +1,20 @@
 """Takes from what was handed in the exercise cells, and nothing else. Runs nothing."""
 
+import itertools
+import os
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import nbformat
+from tools.exercises import Cell, Exercise, read_cells
 
-from tools.exercises import Exercise
-
-LARGEST_NOTEBOOK = 50 * 10**6  # bytes; prints of a gigabyte are stored in it as well
+LARGEST_NOTEBOOK = 20 * 10**6  # bytes; prints of a gigabyte are stored in it as well
 LARGEST_ANSWER = 100_000  # characters
+MOST_CELLS = 2_000
+MOST_NOTEBOOKS, DEEPEST = 100, 8  # of one learner; folders inside one another
+_DEFINED = re.compile(r"^(?:(?:async +)?def|class) +(\w+)|^(\w+) *=(?!=)", re.M)
 
 
 class Answer(NamedTuple):
@@ -41,7 +45,7 @@ def collect(folder: Path, exercises: list[Exercise]) -> list[Answer]:
         matter: a notebook is of the lesson whose functions it defines.
       exercises: of all lessons that count.
     """
-    return [answer for learner, paths in _notebooks(folder).items()
+    return [answer for learner, paths in _learners(folder).items()
             for answer in _of_learner(learner, paths, exercises)]
 
 
@@ -55,33 +59,58 @@ def _of_learner(learner: str, paths: list[Path], exercises) -> list[Answer]:
             nothing = Exercise("", path.name, "", "")
             answers.append(Answer(learner, nothing, "", "not a notebook", str(error)))
             continue
-        for lesson in _lessons(cells, path, exercises):
-            newest[lesson] = path, cells
+        defined = defaultdict(list)
+        for cell in cells:
+            for name in dict.fromkeys(map("".join, _DEFINED.findall(cell.source))):
+                defined[name].append(cell)
+        for lesson in {e.lesson for e in exercises
+                       if path.name.startswith(e.lesson) or e.name in defined}:
+            newest[lesson] = path, defined
             counts[lesson] += 1
-    for lesson, (path, cells) in sorted(newest.items()):
+    for lesson, (path, defined) in sorted(newest.items()):
         several = f"{counts[lesson]} notebooks: {path.name} is the newest"
         note = several if counts[lesson] > 1 else ""
         of_lesson = [e for e in exercises if e.lesson == lesson]
-        answers += [_answer(learner, e, of_lesson, cells, note) for e in of_lesson]
+        answers += [_answer(learner, e, of_lesson, defined, note) for e in of_lesson]
     nothing = Answer(learner, Exercise("", "", "", ""), "", "no exercise found")
     return answers or [nothing]
 
 
-def _notebooks(folder: Path) -> dict[str, list[Path]]:
-    """Returns the notebooks of each learner; links are not followed."""
-    found = defaultdict(list)
-    for path in sorted(folder.rglob("*.ipynb")):
-        inside = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in inside.parts)
-        if path.is_file() and not path.is_symlink() and not hidden:
-            found[inside.parts[0] if len(inside.parts) > 1 else path.stem].append(path)
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink() and not path.name.startswith("."):
-            found.setdefault(path.name, [])
+def _learners(folder: Path) -> dict[str, list[Path]]:
+    """Returns the notebooks of each learner; links and pipes are none."""
+    found = {}
+    for entry in _entries(folder):
+        if entry.is_dir(follow_symlinks=False):
+            paths = itertools.islice(_notebooks(Path(entry.path), 1), MOST_NOTEBOOKS)
+            found.setdefault(entry.name, []).extend(paths)
+        elif _is_notebook(entry):
+            path = Path(entry.path)
+            found.setdefault(path.stem, []).append(path)
     return dict(sorted(found.items()))
 
 
-def _cells(path: Path) -> list[nbformat.NotebookNode]:
+def _notebooks(folder: Path, depth: int) -> Iterator[Path]:
+    for entry in _entries(folder):
+        if _is_notebook(entry):
+            yield Path(entry.path)
+        elif depth < DEEPEST and entry.is_dir(follow_symlinks=False):
+            yield from _notebooks(Path(entry.path), depth + 1)
+
+
+def _entries(folder: Path) -> list[os.DirEntry]:
+    try:
+        with os.scandir(folder) as entries:
+            kept = [entry for entry in entries if not entry.name.startswith(".")]
+    except OSError:  # closed to us: nothing was handed in there
+        return []
+    return sorted(kept, key=lambda entry: entry.name)
+
+
+def _is_notebook(entry: os.DirEntry) -> bool:
+    return entry.name.endswith(".ipynb") and entry.is_file(follow_symlinks=False)
+
+
+def _cells(path: Path) -> list[Cell]:
     """Returns the code cells of a notebook.
 
     Raises:
@@ -91,50 +120,35 @@ def _cells(path: Path) -> list[nbformat.NotebookNode]:
     if size > LARGEST_NOTEBOOK:
         raise ValueError(f"{size / 1e6:,.0f} MB are more than anybody reads: hand it "
                          "in without outputs")
-    try:
-        cells = nbformat.read(path, as_version=4).cells
-        return [cell for cell in cells if cell.cell_type == "code"
-                and isinstance(cell.source, str)]
-    except Exception as error:  # a damaged file fails in nbformat in many ways
-        raise ValueError(f"cannot be read ({type(error).__name__})") from error
+    cells = [cell for cell in read_cells(path) if cell.kind == "code"]
+    if len(cells) > MOST_CELLS:
+        raise ValueError(f"{len(cells):,} cells are more than anybody reads")
+    return cells
 
 
-def _defines(source: str, name: str) -> bool:
-    """Returns whether a cell defines a name at its top level, parsable or not."""
-    return bool(re.search(rf"^((async +)?def|class) +{name}\b|^{name} *=(?!=)", source,
-                          re.M))
-
-
-def _lessons(cells, path: Path, exercises: list[Exercise]) -> set[str]:
-    """Returns the lessons whose functions a notebook defines, or whose name it has."""
-    return {e.lesson for e in exercises if path.name.startswith(e.lesson)
-            or any(_defines(cell.source, e.name) for cell in cells)}
-
-
-def _answer(learner, exercise, of_lesson, cells, note) -> Answer:
+def _answer(learner, exercise, of_lesson, defined, note) -> Answer:
     """Finds the cell by the name that it defines: no order, copy or tag misleads it."""
-    found = [c for c in cells if _defines(c.source, exercise.name)]
+    found = defined.get(exercise.name)
     notes = [note] if note else []
     if not found:
-        others = _renamed(cells, of_lesson)
+        others = _renamed(defined, of_lesson)
         if others:
             notes.append(f"there is {others[0]}")
         return Answer(learner, exercise, "", "missing", "; ".join(notes))
     source = found[-1].source
-    if len({c.source for c in found}) > 1:
+    if len({cell.source for cell in found}) > 1:
         notes.append(f"{len(found)} cells define it: the last one counts")
     if len(source) > LARGEST_ANSWER:
         notes.append(f"{len(source):,} characters")
         return Answer(learner, exercise, "", "too long a cell", "; ".join(notes))
-    rest = "\n".join(c.source for c in cells if c not in found)
-    elsewhere = set(re.findall(r"^(?:def|class) +(\w+)|^(\w+) *=(?!=)", rest, re.M))
-    names = tuple(sorted({name for pair in elsewhere for name in pair if name}))
-    return Answer(learner, exercise, source, note="; ".join(notes), elsewhere=names)
+    own = set(map(id, found))
+    elsewhere = tuple(sorted(name for name, cells in defined.items()
+                             if any(id(cell) not in own for cell in cells)))
+    return Answer(learner, exercise, source, note="; ".join(notes), elsewhere=elsewhere)
 
 
-def _renamed(cells, of_lesson: list[Exercise]) -> list[str]:
+def _renamed(defined, of_lesson: list[Exercise]) -> list[str]:
     """Returns what exercise cells define that no exercise asks for."""
-    tagged = [c.source for c in cells if "exercise" in c.metadata.get("tags", [])]
-    return [name for source in tagged
-            for name in re.findall(r"^(?:def|class) +(\w+)", source, re.M)
-            if name not in {e.name for e in of_lesson}]
+    asked = {exercise.name for exercise in of_lesson}
+    return [name for name, cells in defined.items()
+            if name not in asked and "exercise" in cells[-1].tags]

@@ -12,8 +12,8 @@ import json
 import os
 import secrets
 import selectors
-import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -28,6 +28,7 @@ OUTPUT = 4_000  # characters of what an answer prints that are kept
 LARGEST_OUTPUT = 10**8  # bytes, after which it is ended
 MARGIN = 1.25  # the system refuses memory first, where it can
 TICK = 0.1
+DISK, FILES = 10**9, 2_000  # bytes and files that an answer may leave in its folder
 WAY_OUT = 64  # the lowest number that the way of the result may have
 
 
@@ -55,12 +56,12 @@ def judge(task: dict) -> dict:
         _end_all()
         os.close(said_read)
         os.close(result_read)
-        shutil.rmtree(workplace, ignore_errors=True)
+        subprocess.run(["rm", "-rf", "--", workplace], check=False)  # at any depth
 
 
 def _be_the_child(task: dict, nonce: str, said: int, result: int) -> None:
     """Never returns. Nothing of the parent stays open but the way for the result."""
-    code = 70
+    code, dumps = 70, json.dumps  # before the answer can replace it
     try:
         os.setsid()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -80,7 +81,7 @@ def _be_the_child(task: dict, nonce: str, said: int, result: int) -> None:
         verdict["nonce"] = nonce
         sys.stdout.flush()
         with os.fdopen(result, "w") as way:
-            way.write(json.dumps(verdict) + "\n")
+            way.write(dumps(verdict) + "\n")
         code = 0
     finally:
         os._exit(code)
@@ -153,6 +154,10 @@ class _Watch:
         if time.monotonic() - self.began > self.task["clock"]:
             return {"result": "too long",
                     "says": f"not done after {self.task['clock']:g} s"}
+        files, kept = _disk(self.task["workplace"])
+        if kept > DISK or files > FILES:
+            return {"result": "too much on disk",
+                    "says": f"{files:,} files, {kept / 1e9:.1f} GB"}
         family = psutil.Process().children(recursive=True)
         if len(family) > fence.PROCESSES:
             return {"result": "too many processes", "says": f"{len(family)} at once"}
@@ -169,6 +174,20 @@ class _Watch:
             return {"result": "too long",
                     "says": f"not done after computing for {self.task['seconds']:g} s"}
         return None
+
+
+def _disk(folder: str) -> tuple[int, int]:
+    """Returns how many files lie below a folder, and how many bytes they take."""
+    files = kept = 0
+    folders = [folder]
+    while folders and files <= FILES:
+        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                files += 1
+                kept += 512 * entry.stat(follow_symlinks=False).st_blocks
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return files, kept
 
 
 def _end_all() -> None:
@@ -198,7 +217,10 @@ def main() -> None:
         importlib.import_module("helpers.lesson")
         importlib.import_module(task["module"])
         own = max(own, psutil.Process().memory_info().rss)
-        verdict = judge({**task, "own": own})
+        try:
+            verdict = judge({**task, "own": own})
+        except OSError as error:  # the machine's disk is full, not the answer's fault
+            verdict = {"result": "not graded", "says": str(error)}
         os.write(way, json.dumps(verdict).encode() + b"\n")
 
 

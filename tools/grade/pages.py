@@ -8,8 +8,11 @@ from pathlib import Path
 from helpers.files import whole_file
 
 COLUMNS = ("learner", "lesson", "exercise", "result", "says", "note", "seconds")
-_HEAD = """<!doctype html>
+_OURS = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
+<meta name="generator" content="course.py grade">
+"""
+_HEAD = _OURS + """\
 <meta http-equiv="Content-Security-Policy"
       content="default-src 'none'; style-src 'unsafe-inline'">
 <title>{learner}</title>
@@ -50,7 +53,13 @@ def _encodable(text: str) -> str:
 
 
 def write_pages(folder: Path, rows: list[dict]) -> None:
-    """Writes a page per learner, named by its number and what is safe of its name."""
+    """Writes a page per learner, named by its number and what is safe of its name.
+
+    The pages of an earlier run go; a file that no run wrote stays.
+    """
+    for old in folder.glob("[0-9]*_*.html"):
+        if old.is_file() and old.read_bytes().startswith(_OURS.encode()):
+            old.unlink()
     learners = list(dict.fromkeys(row["learner"] for row in rows))
     for number, learner in enumerate(learners, 1):
         name = re.sub(r"[^\w-]+", "_", learner)[:40]
