@@ -5,7 +5,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import classroom
 import nbformat
@@ -240,13 +242,29 @@ def test_collecting_grows_with_what_is_handed_in_and_ends(tmp_path, monkeypatch)
     assert read["=="] < 10 * len(many)  # no cell is compared with all others
 
 
-def test_a_folder_is_measured_and_a_full_disk_is_nobodys_fault(tmp_path, monkeypatch):
+def test_a_full_disk_is_no_fault_of_an_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no room"))
+    assert keeper.judge({})["result"] == "not graded"
+
+
+def test_what_an_answer_leaves_on_the_disk_is_measured(tmp_path):
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "full").write_bytes(bytes(10**6))
     with open(tmp_path / "hole", "wb") as file:
         file.truncate(10**12)
     files, kept = keeper._disk(str(tmp_path))
     assert files == 4 and 10**6 <= kept < 2 * 10**6
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="not root")
+def test_shared_memory_goes_with_its_answer():
+    with tempfile.TemporaryDirectory() as workplace:  # where nobody may go
+        program = (
+            "import ctypes, pathlib; from tools.grade import fence\n"
+            f"fence.enclose(pathlib.Path({workplace!r}), [], 60, 10**9)\n"
+            "assert ctypes.CDLL(None).shmget(0, 1234567, 0o1600) >= 0")
+        subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+    assert "1234567" not in Path("/proc/sysvipc/shm").read_text()
 
 
 def test_a_check_that_fails_itself_judges_nobody():

@@ -39,7 +39,10 @@ def judge(task: dict) -> dict:
       task: what `trial.try_answer` takes; and the limits: `seconds` that a thread of it
         may compute, seconds by the `clock`, bytes of `memory` of all its processes.
     """
-    workplace = Path(tempfile.mkdtemp(prefix="answer-")).resolve()
+    try:
+        workplace = Path(tempfile.mkdtemp(prefix="answer-")).resolve()
+    except OSError as error:  # this machine's disk is full, not the answer's fault
+        return {"result": "not graded", "says": str(error)}
     task, nonce = {**task, "workplace": str(workplace)}, secrets.token_hex(16)
     said_read, said_write = os.pipe()
     result_read, result_write = os.pipe()
@@ -217,10 +220,7 @@ def main() -> None:
         importlib.import_module("helpers.lesson")
         importlib.import_module(task["module"])
         own = max(own, psutil.Process().memory_info().rss)
-        try:
-            verdict = judge({**task, "own": own})
-        except OSError as error:  # the machine's disk is full, not the answer's fault
-            verdict = {"result": "not graded", "says": str(error)}
+        verdict = judge({**task, "own": own})
         os.write(way, json.dumps(verdict).encode() + b"\n")
 
 
