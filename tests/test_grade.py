@@ -198,7 +198,7 @@ def test_odd_cells_are_left_out_and_the_others_count(tmp_path):
     assert f.source == "def f():\n    1" and g.result == "missing"
 
 
-def test_a_pipe_a_deep_folder_and_a_closed_one_stop_nobody(tmp_path):
+def test_a_pipe_and_a_deep_folder_stop_nobody(tmp_path):
     folder = tmp_path / "in"
     handed_in(folder / "ada.ipynb", "def f(): 1")
     os.mkfifo(folder / "pipe.ipynb")
