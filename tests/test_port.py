@@ -1,6 +1,7 @@
 """The report on old code: no name missed, none invented, no false "kept"."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -453,3 +454,10 @@ def test_code_that_runs_after_the_one_import_really_runs(tmp_path):
     with tf.Graph().as_default():
         exec(text.replace("tensorflow as", "tensorflow.compat.v1 as"), scope)
     assert scope["z"] == 3.0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has none")
+def test_a_pipe_in_a_folder_is_passed_over(tmp_path):
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "real.py").write_text("import tensorflow as tf\n")
+    assert [path.name for path in sources.files_of(tmp_path)] == ["real.py"]

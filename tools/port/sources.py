@@ -51,7 +51,8 @@ def files_of(path: Path) -> Iterator[Path]:
         for folder, inside, names in os.walk(path):
             inside[:] = sorted(d for d in inside
                                if d not in SKIPPED and not d.startswith("."))
-            yield from (Path(folder) / n for n in sorted(names) if n.endswith(ENDINGS))
+            files = [Path(folder) / n for n in sorted(names) if n.endswith(ENDINGS)]
+            yield from (file for file in files if file.is_file())  # no pipe, no socket
     else:
         raise Unreadable("there is no such file or folder")
 
