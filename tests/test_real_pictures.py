@@ -243,7 +243,7 @@ def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
     assert line in capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("number", ["04a", "04b", "06b", "07", "08a"])
+@pytest.mark.parametrize("number", ["04a", "04b", "06b", "07a", "08a"])
 def test_lessons_of_pictures_name_their_source_first(number):
     [path] = notebook.lessons(files.ROOT, [number])
     book = nbformat.read(path, as_version=4)

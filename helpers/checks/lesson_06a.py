@@ -45,7 +45,7 @@ def check_vgg_net(attempt):
                + shown(due.get(*odd[:1]), found.get(*odd[:1])) if odd else "")
     spread = _spread(graph)
     yield ("kernels begin with He's spread, biases at zero",
-           all(0.95 < value < 1.05 for value in spread.values()),
+           all(0.9 < value < 1.1 for value in spread.values()),
            f"spread, in parts of He's: {spread}")
     due, found = _both_logits(attempt)
     yield ("with equal weights its logits are those of Keras's VGG-19",
@@ -106,6 +106,7 @@ def _seen(layers) -> int:
 def _built(attempt, size, scope="", keep_prob=None):
     """Returns the graph of the answer, its logits and its placeholders."""
     with tf.Graph().as_default() as graph:
+        tf1.set_random_seed(7)
         images = tf1.placeholder(tf.float32, [None, *size, 3], "images")
         kept = tf1.placeholder_with_default(1.0, [], "keep_prob")
         with (tf1.variable_scope(scope or tf1.get_variable_scope()),

@@ -155,7 +155,7 @@ def image_label_dataset(
     size = _height_width(image_size)
     paths, count = open_counted(path_prefix)
     shuffle_buffer = min(shuffle_buffer, count)
-    group, endless = min(GROUP, batch_size), num_epochs is None
+    group, endless = min(GROUP, int(batch_size)), num_epochs is None
 
     def parse(records, draws=None):
         return _parsed_group(records, group, draws, size)
