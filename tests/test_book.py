@@ -119,7 +119,7 @@ def test_the_search_finds_from_the_disk(pages, visit, words, lesson):
 def test_a_figure_stands_on_white_and_a_formula_in_the_ink_of_the_text(
         pages, visit, theme):
     page, _ = visit(theme)
-    lesson = next(path for path in LESSONS if path.name.startswith("05"))
+    lesson = next(path for path in LESSONS if path.name.startswith("13b"))
     page.goto((pages / "notebooks" / f"{lesson.stem}.html").as_uri())
     figure = page.locator(".cell_output img").first
     assert figure.evaluate("e => getComputedStyle(e).filter") == "none"
@@ -134,7 +134,7 @@ def test_a_figure_stands_on_white_and_a_formula_in_the_ink_of_the_text(
 @pytest.mark.slow
 def test_a_film_stands_on_no_ground_of_its_own_in_the_dark(pages, visit):
     page, _ = visit("dark")
-    lesson = next(path for path in LESSONS if path.name.startswith("03"))
+    lesson = next(path for path in LESSONS if path.name.startswith("03b"))
     page.goto((pages / "notebooks" / f"{lesson.stem}.html").as_uri())
     film = page.locator(".cell_output iframe").first
     ground = film.evaluate("e => getComputedStyle(e.parentElement).backgroundColor")
