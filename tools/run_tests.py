@@ -41,7 +41,6 @@ PARTS = {
     "tests": [*TESTS, "tests/faults", "--cov=helpers", "--cov-report="],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
     "notebooks": [*NBVAL, "notebooks"],
-    "mutants": ["-m", "tools.mutants", "--sample", "2"],
 }
 # Not run by a plain `test`: a half of `tests`, the short cut, and what takes an hour.
 MORE = {
