@@ -106,7 +106,7 @@ def test_every_lesson_has_slides_with_notes(lesson):
 def test_the_page_needs_no_other_file_and_turns_by_keyboard(browser, tmp_path, theme):
     pytest.importorskip("sphinx_revealjs")
     target = tmp_path / "lesson.html"
-    target.write_text(slides.page(LESSONS[2]), encoding="utf-8")
+    target.write_text(slides.page(LESSONS[4]), encoding="utf-8")
     context = browser.new_context(color_scheme=theme)
     page, asked, wrong = context.new_page(), [], []
     page.on("request", lambda request: asked.append(request.url))
@@ -114,7 +114,7 @@ def test_the_page_needs_no_other_file_and_turns_by_keyboard(browser, tmp_path, t
     page.on("console", lambda m: m.type == "error" and wrong.append(m.text))
     page.goto(target.as_uri() + "?showNotes=true")
     page.locator(".reveal.ready").wait_for(timeout=60_000)
-    assert page.evaluate("Reveal.getTotalSlides()") > 20
+    assert page.evaluate("Reveal.getTotalSlides()") > 10
     first = page.evaluate("Reveal.getIndices()")
     page.keyboard.press("Space")
     assert page.evaluate("Reveal.getIndices()") != first
