@@ -204,7 +204,7 @@ def is_whole(folder: str | os.PathLike, **facts) -> bool:
     manifest = folder_manifest(folder)
     if not facts.items() <= manifest.items():
         return False  # before the files are counted
-    listed = manifest.get("sizes")
+    listed = manifest.get("sizes") or {}
     return bool(listed) and listed.items() <= _sizes(Path(folder)).items()
 
 

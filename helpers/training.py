@@ -22,7 +22,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.checkpoints.restoring import restore_latest
 from helpers.checkpoints.saving import save_numbered
-from helpers.queues.running import running_queues
+from helpers.queues.running import Runner, running_queues
 
 
 class Model:
@@ -76,7 +76,8 @@ class Model:
                               tf1.local_variables_initializer()])
         self._stack = contextlib.ExitStack()
         self._stack.callback(self.session.close)
-        self._runner, self._stall = None, stall
+        self._runner: Runner | None = None
+        self._stall = stall
 
     def run(self, fetches: Any, feed_dict: dict | None = None) -> Any:
         """Runs anything in the session, with the queues running.

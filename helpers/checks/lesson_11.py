@@ -13,7 +13,8 @@ _WORDS = ("conv1", "weights", "Momentum", "ExponentialMovingAverages", "global_s
 
 def _drawn_weights(rng: np.random.Generator, size: int) -> tuple[dict, dict]:
     """Returns what a checkpoint holds, and the arrays of the network among it."""
-    weights, due = {"global_step": np.int64(rng.integers(99))}, {}
+    weights: dict = {"global_step": np.int64(rng.integers(99))}
+    due = {}
     for number in range(size):
         scopes = rng.choice(_WORDS, rng.integers(1, 4)).tolist()
         name = "/".join([*scopes, f"w{number}"])
@@ -97,7 +98,8 @@ def _drawn_graph(rng: np.random.Generator, size: int):
 def _due(graph, output: str, allowed: set[str]) -> list[str]:
     """The slow way: until nothing is new, one more step back from all that is known."""
     bodies = {each.signature.name: each.node_def for each in graph.library.function}
-    names, called = {output}, set()
+    names: set[str] = {output}
+    called: set[str] = set()
     while True:
         run = [node for node in graph.node if node.name in names]
         run += [node for name in called for node in bodies[name]]

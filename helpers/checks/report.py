@@ -9,6 +9,7 @@ import dis
 import functools
 import textwrap
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -124,15 +125,15 @@ def answering(case: str = "") -> Iterator[None]:
         yield
     except Exception as error:
         if not getattr(error, "about_answer", ""):  # the innermost case says most
-            error.about_answer = f"{case}: " if case else ""
+            setattr(error, "about_answer", f"{case}: " if case else "")  # noqa: B010
         raise
 
 
 def drawn(
-    make: Callable[[np.random.Generator, int], object],
+    make: Callable[[np.random.Generator, int], Any],
     how_many: int = 20,
     seed: int = 7,
-) -> Iterator[object]:
+) -> Iterator[Any]:
     """Yields `make(rng, size)` for the sizes 0, 1, 2, ...: small cases come first.
 
     Args:

@@ -216,9 +216,10 @@ def _answer(url: str, have: int, clock: _Clock) -> Iterator[requests.Response]:
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
-    timeout = tuple(min(seconds, clock.left()) for seconds in clock.timeout)
+    connect, read = (min(seconds, clock.left()) for seconds in clock.timeout)
     with _network_failures(clock):
-        response = requests.get(url, headers=headers, stream=True, timeout=timeout)
+        response = requests.get(url, headers=headers, stream=True,
+                                timeout=(connect, read))
     with response:
         status, kind = response.status_code, response.headers.get("Content-Type", "")
         start = response.headers.get("Content-Range", "")

@@ -1,6 +1,5 @@
 """What a file asks to be run before its model answers, and the files it may read."""
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -53,7 +52,7 @@ def own_files(found: kinds.Found, meta: Any) -> dict[str, str]:
     """
     texts = {}
     if restore_op(found, meta):
-        texts[op_name(meta.saver_def.filename_tensor_name)] = os.fsdecode(found.prefix)
+        texts[op_name(meta.saver_def.filename_tensor_name)] = found.prefix or ""
     if found.kind == kinds.SAVED_MODEL:
         folder = found.path / "assets"
         texts |= {tensor: str(_asset(folder, name)) for tensor, name in _assets(meta)}

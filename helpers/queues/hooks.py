@@ -68,7 +68,7 @@ def _run(
     run: Callable, hooks: list[SessionHook], fetches: Any,
     feed_dict: dict | None = None, *others: Any, **options: Any,
 ) -> Any:
-    call = functools.partial(run, fetches, feed_dict)
+    call: Callable = functools.partial(run, fetches, feed_dict)
     for hook in tuple(hooks):
         call = hook.around(call, fetches, feed_dict or {})
     return call(*others, **options)

@@ -113,7 +113,7 @@ def write_picture_shards(
             f"{root}: it must hold a folder for each class, with two pictures or more "
             f"in each (there are {len(classes)}, too few in {few})"
         )
-    splits = {"train": [], "val": []}
+    splits: dict[str, list] = {"train": [], "val": []}
     for label, paths in enumerate(classes.values()):
         paths = [paths[place] for place in shuffled_places(len(paths), seed)]
         held = max(1, min(len(paths) - 1, round(held_out * len(paths))))

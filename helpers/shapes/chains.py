@@ -5,6 +5,7 @@ The pictures of lesson 12b, "Three objects".
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -52,7 +53,7 @@ def write_chains(
         counts[name] = whole_number(f"write_chains: {name}", value, 1)
     seed = whole_number("write_chains: seed", seed, 0)
     folder = Path(path)
-    made = {"made_by": _MAKER, "settings": {**counts, "seed": seed}}
+    made: dict[str, Any] = {"made_by": _MAKER, "settings": {**counts, "seed": seed}}
     with whole_or_absent(folder, **made) as draft:
         if draft:
             (draft / "images").mkdir()

@@ -4,7 +4,7 @@ import itertools
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -85,7 +85,7 @@ def write_scenes(
     world = {"colours": colours, "shapes": shapes, "size": size, "seed": seed}
     counts, world = _checked(counts), _checked(world)
     folder = Path(path)
-    made = {"made_by": _MAKER, "settings": {**counts, **world}}
+    made: dict[str, Any] = {"made_by": _MAKER, "settings": {**counts, **world}}
     with whole_or_absent(folder, **made) as draft:
         if draft:
             (draft / "images").mkdir()

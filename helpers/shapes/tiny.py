@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -69,7 +70,7 @@ def write_tiny_shapes(
         for name, value in settings.items()
     }
     folder = Path(path) / FOLDER
-    made = {"made_by": _MAKER, "settings": settings}
+    made: dict[str, Any] = {"made_by": _MAKER, "settings": settings}
     with whole_or_absent(folder, **made) as draft:
         if draft:
             _write(draft, **settings)

@@ -55,9 +55,9 @@ def devices(wanted: str | int | Sequence[str] = "auto") -> list[str]:
         names = list(wanted)
     elif gpus:
         names = [f"/gpu:{index}" for index in range(gpus)]
-        names = names if wanted == "auto" else names[:max(wanted, 0)]
+        names = names if isinstance(wanted, str) else names[:max(wanted, 0)]
     else:
-        names = cpu_devices(4 if wanted == "auto" else wanted)
+        names = cpu_devices(4 if isinstance(wanted, str) else wanted)
     if not names:
         raise ValueError("devices: at least one device, got none")
     print("devices:", *names, *([] if gpus else ["(there is no GPU here)"]))
@@ -105,12 +105,12 @@ def split_batch(tensors: Any, num_towers: int) -> list:
     if num_towers < 1:
         raise ValueError(f"split_batch: at least one tower, got {num_towers}")
     flat = [tf.convert_to_tensor(tensor) for tensor in tf.nest.flatten(tensors)]
-    known = set()
+    known: set[int] = set()
     for tensor in flat:
         if tensor.shape.rank == 0:
             raise ValueError(f"split_batch: {tensor.name} has no batch axis to split")
         batch = tensor.shape[0] if tensor.shape.rank else None
-        known |= {batch} - {None}
+        known |= set() if batch is None else {batch}
         if len(known) > 1:
             raise ValueError(f"split_batch: batches of {sorted(known)} rows, where all "
                              "tensors must have the same")
