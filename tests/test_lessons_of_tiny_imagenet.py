@@ -60,9 +60,9 @@ def test_lesson_06b_on_a_folder_of_pictures_of_ones_own(tmp_path, data):
         cwd=ROOT, capture_output=True, text=True,
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
-    [records] = (data / "records").iterdir()
-    counts = [read_manifest(records / split)["records"] for split in ("train", "val")]
-    assert counts == [270, 30]
+    counts = [[read_manifest(records / split)["records"] for split in ("train", "val")]
+              for records in (data / "records").iterdir()]
+    assert [270, 30] in counts
     assert list((data / "checkpoints" / "06b").glob("model.ckpt-20.index"))
 
 
