@@ -50,17 +50,17 @@ def test_words_runs_and_exercises_are_counted(tmp_path):
 
 
 def test_a_half_day_that_is_too_long_is_refused(monkeypatch):
-    monkeypatch.setattr(guide, "PLANS", {"Too much": [{"01": 2, "02": 2, "03": 3}]})
+    monkeypatch.setattr(guide, "PLANS", {"Too much": [{"01a": 5, "02a": 5, "03a": 5}]})
     with pytest.raises(ValueError, match="half day 1 of 'Too much' takes"):
         guide.guide()
 
 
 def test_a_plan_says_what_it_leaves_out(monkeypatch, text):
-    plans = re.findall(r"^### \w+ days?\n.+?^Left out: [\d, ]+", text, re.M | re.S)
+    plans = re.findall(r"^### \w+ days?[^\n]*\n.+?^Left out: [\da-c, ]+", text, re.M | re.S)
     assert len(plans) == len(guide.PLANS)
     for plan in plans:
         table, left = plan.split("Left out: ")
-        taken = {n for row in re.findall(r"^\| \d \| ([\d, ]+) \|", table, re.M)
+        taken = {n for row in re.findall(r"^\| \d \| ([\da-c, ]+) \|", table, re.M)
                  for n in row.split(", ")}
         assert taken | set(left.split(", ")) == LESSONS.keys()
     monkeypatch.setattr(guide, "PLANS", {"All": [{n: 0} for n in LESSONS]})
@@ -78,4 +78,4 @@ def test_what_to_skip_are_sections_of_the_lesson():
         assert named
         for name in named:
             assert any(name in heading for heading in headings), f"{number}: {name}"
-        assert advice.count("?") >= 3 and "**Where readers stumble**" in advice
+        assert advice.count("?") >= 2 and "**Where readers stumble**" in advice
