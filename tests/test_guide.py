@@ -56,7 +56,8 @@ def test_a_half_day_that_is_too_long_is_refused(monkeypatch):
 
 
 def test_a_plan_says_what_it_leaves_out(monkeypatch, text):
-    plans = re.findall(r"^### \w+ days?[^\n]*\n.+?^Left out: [\da-c, ]+", text, re.M | re.S)
+    plans = re.findall(
+        r"^### \w+ days?[^\n]*\n.+?^Left out: [\da-c, ]+", text, re.M | re.S)
     assert len(plans) == len(guide.PLANS)
     for plan in plans:
         table, left = plan.split("Left out: ")
