@@ -79,4 +79,4 @@ def test_what_to_skip_are_sections_of_the_lesson():
         assert named
         for name in named:
             assert any(name in heading for heading in headings), f"{number}: {name}"
-        assert advice.count("?") >= 2 and "**Where readers stumble**" in advice
+        assert advice.count("?") >= 3 and "**Where readers stumble**" in advice
