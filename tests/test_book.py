@@ -172,7 +172,7 @@ def test_a_solution_is_folded_under_each_exercise(pages):
     for lesson in LESSONS:
         text = (pages / "notebooks" / f"{lesson.stem}.html").read_text("utf-8")
         wanted = len(book_notebooks.solved(lesson))
-        assert text.count(book_notebooks.SHOW) == wanted >= 2
+        assert text.count(book_notebooks.SHOW) == wanted >= 1
 
 
 @pytest.mark.slow

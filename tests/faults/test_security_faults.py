@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from jupyter_server.auth.identity import PasswordIdentityProvider
 
-import course
-from tools import lab, serve_graphs
+from tools import environment, lab, serve_graphs
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/**/[0-9]*.ipynb"))
@@ -55,10 +54,11 @@ def test_jupyterlab_makes_a_token_of_its_own(monkeypatch):
     assert len(tokens) == 3 and all(len(token) >= 40 for token in tokens)
 
 
-def test_course_py_hands_no_token_on_and_takes_none_away():
-    text = (ROOT / "course.py").read_text("utf-8")
-    assert "JUPYTER_TOKEN" not in text
-    assert not re.search(r"token|password|xsrf", json.dumps(course.LAB_SETTINGS), re.I)
+def test_the_set_up_hands_no_token_on_and_takes_none_away():
+    for program in ("course.py", "tools/environment.py"):
+        assert "JUPYTER_TOKEN" not in (ROOT / program).read_text("utf-8")
+    settings = json.dumps(environment.LAB_SETTINGS)
+    assert not re.search(r"token|password|xsrf", settings, re.I)
 
 
 def test_tensorboard_is_started_for_this_machine(monkeypatch, tmp_path):
