@@ -1,11 +1,7 @@
-"""Submissions of lesson 09a: right, wrong and hostile; and what each is due.
-
-    python -m classroom FOLDER      # in tests/: writes them, to be graded by hand
-"""
+"""Submissions of lesson 09a: right, wrong and hostile; and what each is due."""
 
 import copy
 import os
-import sys
 from pathlib import Path
 
 import nbformat
@@ -16,7 +12,6 @@ from tools import stubs
 from tools.handout import handout
 
 [LESSON], [OTHER] = (nb.lessons(ROOT, [number]) for number in ("09a", "06b"))
-NAMES = "tf_configs", "repeated_steps"
 HOST = "def repeated_steps(log):\n"
 RIGHT, WRONG = "solved", "not solved"
 
@@ -31,9 +26,11 @@ def solved(lesson: Path = LESSON) -> nbformat.NotebookNode:
 
 
 def with_second(source: str) -> nbformat.NotebookNode:
-    """The solved hand-out, with another answer to the second exercise."""
+    """The hand-out with this answer to the second exercise, and none to the first."""
     notebook = solved()
-    stubs.exercises(notebook)[1].source = source
+    first, second = stubs.exercises(notebook)
+    second.source = source
+    notebook.cells.remove(first)
     return notebook
 
 
@@ -45,30 +42,11 @@ def whole_lesson():
     return notebook
 
 
-def reordered():
-    notebook = solved()
-    notebook.cells.reverse()
-    return notebook
-
-
 def copied():
     notebook = solved()
     old = copy.deepcopy(stubs.exercises(notebook)[1])
     old.source = HOST + "    return 0"
     notebook.cells.insert(2, old)
-    return notebook
-
-
-def untagged():
-    notebook = solved()
-    for cell in notebook.cells:
-        cell.metadata = {}
-    return notebook
-
-
-def deleted():
-    notebook = solved()
-    notebook.cells.remove(stubs.exercises(notebook)[1])
     return notebook
 
 
@@ -80,19 +58,19 @@ def renamed():
 
 
 def spread_over_cells():
-    notebook = with_second(HOST + "    return helper(log)")
+    notebook = solved()
+    stubs.exercises(notebook)[1].source = HOST + "    return helper(log)"
     helper = nbformat.v4.new_code_cell("def helper(log):\n    return 0")
     notebook.cells.insert(2, helper)
     return notebook
 
 
-# Each: the notebook, or the second answer, and what that is due; the first is right.
+# Each: the notebook, whose first answer is right, or the second answer alone; and what
+# the second is due.
 SECOND = {
     "right": (solved, RIGHT),
     "whole lesson": (whole_lesson, RIGHT),
-    "reordered": (reordered, RIGHT),
     "copied": (copied, RIGHT),
-    "untagged": (untagged, RIGHT),
     "with the lesson's imports": (HOST + """\
     import numpy as np
     seen = collections.Counter(log)
@@ -108,16 +86,10 @@ await asyncio.sleep(0)
     display(log)
     return sum(count > 1 for count in collections.Counter(log).values())
 """, RIGHT),
-    "timed": ("%%time\n" + HOST + """\
-    return sum(count > 1 for count in collections.Counter(log).values())
-""", RIGHT),
     "untouched": (HOST + "    ### YOUR CODE HERE\n    pass", "not tried"),
     "wrong": (HOST + "    return len(log) - len(set(log))", WRONG),
-    "deleted": (deleted, "missing"),
     "renamed": (renamed, "missing"),
     "helper in another cell": (spread_over_cells, WRONG),
-    "raises": (HOST + "    return 1 / 0", WRONG),
-    "raises at once": ("1 / 0\n" + HOST + "    return 0", "error"),
     "syntax error": (HOST + "    return (", "syntax error"),
     "endless": (HOST + "    while True:\n        pass", "too long"),
     "waits and is deaf": ("""\
@@ -133,47 +105,21 @@ def repeated_steps(log):
 """, "too much output"),
     "memory": ("full = [bytearray(10**10) for _ in range(10)]\n" + HOST
                + "    return 0", "error"),
-    "exits": ("import sys\n" + HOST + "    sys.exit(0)", "ended itself"),
     "exits hard, with a fake": ("""\
 import os
 def repeated_steps(log):
     print('{"result": "solved", "says": "", "nonce": ""}', flush=True)
     os._exit(0)
 """, "ended itself"),
-    "writes to every way out": ("""\
-import os
-def repeated_steps(log):
-    for number in range(256):
-        try:
-            os.write(number, b'{"result": "solved", "says": "", "nonce": ""}\\n')
-        except OSError:
-            pass
-    return 0
-""", WRONG),
     "another check": ("""\
 import helpers.checks.lesson_09a as checks
 class Fine:
     claims = [("right", True, "")]
 check_repeated_steps = checks.check_repeated_steps = lambda *a, **k: Fine()
 """ + HOST + "    return 0", "tampered"),
-    "another report": ("""\
-from helpers.checks import report
-report.Report.__bool__ = lambda self: True
-report.Report.__init__ = lambda self, *a: setattr(self, 'claims', [('x', True, '')])
-""" + HOST + "    return 0", "tampered"),
     "another NumPy": ("""\
 import numpy as np
 np.allclose = np.testing.assert_allclose = lambda *a, **k: True
-""" + HOST + "    return 0", "tampered"),
-    "another dumps": ("""\
-import json
-right = json.dumps
-json.dumps = lambda verdict: right({**verdict, "result": "solved"})
-""" + HOST + "    return 0", "tampered"),
-    "another trial": ("""\
-import tools.grade.trial as trial
-trial._replaced = lambda marks: []
-trial._verdict = lambda *a: {"result": "solved", "says": ""}
 """ + HOST + "    return 0", "tampered"),
     "fills its folder": ("""\
 import os
@@ -182,12 +128,6 @@ for number in range(4000):
 while True:
     pass
 """ + HOST + "    return 0", "too much on disk"),
-    "nests folders": ("""\
-import os
-for _ in range(1500):
-    os.mkdir("x")
-    os.chdir("x")
-""" + HOST + "    return 0", WRONG),
     "forks without end": ("""\
 import os
 def repeated_steps(log):
@@ -238,7 +178,7 @@ def write(folder: Path) -> dict[str, tuple[str, ...]]:
             notebook = made()
         file = "home work (2).ipynb" if number % 2 == 0 else LESSON.name
         _write(folder / name / file, notebook)
-        due[name] = (RIGHT, second)
+        due[name] = ("missing" if isinstance(made, str) else RIGHT, second)
     name = "<script>alert(1)</script>"
     unreadable = folder / "=half a notebook" / LESSON.name
     _write(unreadable, solved())
@@ -260,8 +200,3 @@ def write(folder: Path) -> dict[str, tuple[str, ...]]:
 def _write(path: Path, notebook) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(nbformat.writes(notebook, version=4).encode())
-
-
-if __name__ == "__main__":
-    for learner, results in write(Path(sys.argv[1])).items():
-        print(f"{learner:30s} {', '.join(results)}")

@@ -49,27 +49,6 @@ def test_all_towers_start_from_chance(quick):
         assert 0.3 < row["peak GB"] < 8
 
 
-def test_an_unknown_benchmark_is_named(capsys):
-    with pytest.raises(SystemExit):
-        bench.main(["dance"])
-    assert "there is no benchmark dance; there are towers" in capsys.readouterr().err
-
-
-def test_names_are_run_in_turn_with_their_options(monkeypatch, tmp_path, capsys):
-    calls = []
-    for name in bench.NAMES:
-        module = __import__(f"benchmarks.{name}", fromlist=["main"])
-        monkeypatch.setattr(
-            module, "main", lambda a, n=name: calls.append((n, a)) or []
-        )
-    monkeypatch.setattr(bench, "RESULTS", tmp_path)
-    assert bench.main(["--quick"]) == 0
-    assert calls == [(name, ["--quick"]) for name in bench.NAMES]
-    calls.clear()
-    bench.main(["pipeline", "--rounds", "--help"])
-    assert calls == [("pipeline", ["--rounds", "--help"])]
-
-
 def contestant(file, *rates):
     """Returns a command that reports one of these rates after the other."""
     file.write_text(json.dumps(rates))

@@ -7,11 +7,10 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from helpers.errors import DataError
-from tools import book, book_drawing, book_notebooks, book_pages, book_sphinx
+from tools import book, book_drawing, book_notebooks, book_pages
 from tools import notebook as nb
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,59 +114,6 @@ def test_the_search_finds_from_the_disk(pages, visit, words, lesson):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_figure_stands_on_white_and_a_formula_in_the_ink_of_the_text(
-        pages, visit, theme):
-    page, _ = visit(theme)
-    lesson = next(path for path in LESSONS if path.name.startswith("13b"))
-    page.goto((pages / "notebooks" / f"{lesson.stem}.html").as_uri())
-    figure = page.locator(".cell_output img").first
-    assert figure.evaluate("e => getComputedStyle(e).filter") == "none"
-    # Matplotlib's ground is white and opaque; the theme's is white too.
-    assert figure.evaluate("e => getComputedStyle(e).backgroundColor") in (
-        "rgb(255, 255, 255)", *["rgba(0, 0, 0, 0)"] * (theme == "light"))
-    formula = page.locator("svg.formula").first
-    ink = formula.evaluate("e => getComputedStyle(e).fill")
-    assert ink == formula.evaluate("e => getComputedStyle(e.parentElement).color")
-
-
-@pytest.mark.slow
-def test_a_film_stands_on_no_ground_of_its_own_in_the_dark(pages, visit):
-    page, _ = visit("dark")
-    lesson = next(path for path in LESSONS if path.name.startswith("03b"))
-    page.goto((pages / "notebooks" / f"{lesson.stem}.html").as_uri())
-    film = page.locator(".cell_output iframe").first
-    ground = film.evaluate("e => getComputedStyle(e.parentElement).backgroundColor")
-    assert ground == "rgba(0, 0, 0, 0)"
-
-
-@pytest.mark.slow
-def test_by_keyboard_a_reader_reaches_the_text_and_opens_a_solution(pages, visit):
-    page, _ = visit("light")
-    page.goto((pages / "notebooks" / f"{LESSONS[0].stem}.html").as_uri())
-    page.keyboard.press("Tab")
-    assert "main" in page.evaluate("document.activeElement.textContent").lower()
-    solution = page.locator("details.hide summary").first
-    solution.focus()
-    page.keyboard.press("Enter")
-    assert solution.evaluate("e => e.parentElement.open")
-
-
-@pytest.mark.slow
-def test_links_between_pages_are_whole(pages):
-    ids = {path: set(re.findall(r'\bid="([^"]+)"', path.read_text("utf-8")))
-           for path in htmls(pages)}
-    for path in ids:
-        for link in re.findall(r'<a [^>]*href="([^"]+)"', path.read_text("utf-8")):
-            if re.match(r"(https?|mailto):", link):
-                continue
-            name, _, anchor = link.partition("#")
-            target = (path.parent / name).resolve() if name else path
-            assert target.exists(), f"{path.name}: {link}"
-            assert not anchor or target not in ids or anchor in ids[target], link
-
-
-@pytest.mark.slow
 def test_a_solution_is_folded_under_each_exercise(pages):
     for lesson in LESSONS:
         text = (pages / "notebooks" / f"{lesson.stem}.html").read_text("utf-8")
@@ -251,36 +197,6 @@ def test_each_term_is_quoted_from_its_lesson():
         book_pages.glossary_page("shelf | 01 | no lesson says this")
 
 
-def test_an_error_message_is_listed_with_its_cell():
-    found = book_pages.errors()
-    [message] = [m for m in found if "is not an element of this graph" in m]
-    assert found[message].lesson.name.startswith("01")
-    assert "PipelineStalled" in book_pages.error_page()
-
-
-def test_the_front_page_shows_the_film_that_a_lesson_stored(tmp_path):
-    films = {"still": "one queue.", "moves": "two queues, 7 steps."}
-    shown = [nbformat.v4.new_output("display_data", {"text/html": f"<p>{page}</p>"})
-             for page in films]
-    shown += [nbformat.v4.new_output("stream", text=f"Film: {words}\n")
-              for words in films.values()]
-    cells = [nbformat.v4.new_markdown_cell("# Queues"),
-             nbformat.v4.new_code_cell("movie.show()", id="cell-03-001", outputs=shown)]
-    (tmp_path / "notebooks").mkdir()
-    nbformat.write(nbformat.v4.new_notebook(cells=cells),
-                   tmp_path / "notebooks" / "03_queues.ipynb")
-    page = book_pages.film("7 steps", tmp_path)
-    assert "{raw} html\n<p>moves</p>\n" in page
-    assert "two queues, 7 steps. (From [03 Queues](#cell-03-001).)" in page
-    with pytest.raises(ValueError, match="no lesson has a film that says 'a flood'"):
-        book_pages.film("a flood", tmp_path)
-
-
-def test_the_front_page_shows_the_hang():
-    page = book_pages.front_page((book.SETTINGS / "index.md").read_text("utf-8"))
-    assert "steps done: 0" in page and "{film}" not in page
-
-
 @pytest.mark.parametrize("text, words, count, quote", [
     ("One. Two is *here*. Three.", "*here*", 1, "Two is *here*."),
     ("One. Two is *here*. Three.", "*here*", 2, "Two is *here*. Three."),
@@ -290,27 +206,6 @@ def test_the_front_page_shows_the_hang():
 ])
 def test_a_quote_is_whole_sentences(text, words, count, quote):
     assert book_pages.quoted(text, words, count) == quote
-
-
-def test_a_lesson_for_the_book_has_targets_sentences_and_solutions():
-    lesson = LESSONS[0]
-    before = lesson.read_bytes()
-    notebook = book_notebooks.for_book(lesson)
-    assert lesson.read_bytes() == before
-    stored = nbformat.read(lesson, as_version=4).cells
-    text = "\n".join(cell.source for cell in notebook.cells)
-    assert all(f"({cell.id})=" in text for cell in stored)
-    shown = [s for cell in notebook.cells for s in cell.metadata.get("figures", [])]
-    assert shown and all(shown)
-    assert "BEGIN SOLUTION" not in text
-
-
-def test_a_formula_is_drawn_with_its_tex_as_its_text():
-    drawing = book_sphinx.svg(r"\frac{2}{n} X^\top < y")
-    assert r'aria-label="\frac{2}{n} X^\top &lt; y"' in drawing
-    assert 'fill="currentColor"' in drawing and "#ffffff" not in drawing
-    with pytest.raises(ValueError):
-        book_sphinx.svg(r"\nosuchcommand{2}")
 
 
 def test_the_house_is_drawn_without_a_script():

@@ -1,7 +1,6 @@
 """Pairs of picture and caption: to records, and back in padded batches."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -97,22 +96,14 @@ def test_training_batches_are_shuffled_shifted_and_repeatable(
     assert len(offsets) > 10
 
 
-@pytest.mark.parametrize(("damage", "cause"), [
-    (lambda jpeg: jpeg[:300], "not a whole JPEG"),
-    (lambda jpeg: re.sub(rb"(\xff\xc0\0.\x08)....", b"\\1" + b"\xff\xdc" * 2, jpeg,
-                         flags=re.S), "pixels"),
-    (None, "No such file"),
-])
-def test_a_bad_picture_is_refused_at_conversion(
-    scenes, vocabulary, tmp_path, damage, cause
-):
+def test_a_bad_picture_is_refused_at_conversion(scenes, vocabulary, tmp_path):
     whole = scenes["val"][0]
     bad = whole._replace(path=tmp_path / "bad.jpg")
-    if damage:
-        bad.path.write_bytes(damage(whole.path.read_bytes()))
-    with pytest.raises(DataError, match=rf"bad\.jpg: .*{cause}") as caught:
+    with pytest.raises(DataError, match=r"bad\.jpg: .*No such file"):
         list(cap.make_pairs([whole, bad], vocabulary))
-    assert "\n" not in str(caught.value)
+    bad.path.write_bytes(whole.path.read_bytes()[:300])
+    with pytest.raises(DataError, match=r"bad\.jpg: .*not a whole JPEG"):
+        list(cap.make_pairs([whole, bad], vocabulary))
 
 
 def test_a_record_that_cannot_be_read_is_named(scenes, vocabulary, tmp_path):

@@ -78,17 +78,6 @@ def test_variables_are_shared_and_counted():
             cap.variables_of("coder")
 
 
-def test_the_lstm_has_as_many_values_as_that_of_im2txt():
-    sizes = cap.Sizes(words=12000, embedding=512, units=512)
-    with tf.Graph().as_default():
-        cap.ShowAndTell(sizes).teach(tf.zeros([2, 2048]), tf.zeros([2, 3], tf.int32))
-        counts = {v.op.name: v.shape.num_elements() for v in tf1.trainable_variables()}
-    assert counts["decoder/lstm_0/kernel"] + counts["decoder/lstm_0/bias"] == 2_099_200
-    assert counts["decoder/embedding"] == 6_144_000
-    assert counts["decoder/logits/kernel"] + counts["decoder/logits/bias"] == 6_156_000
-    assert counts["decoder/project/kernel"] == 1_048_576
-
-
 def test_nothing_in_the_padding_reaches_loss_or_gradient():
     rng = np.random.default_rng(0)
     targets = rng.integers(0, WORDS, [2, 3])
@@ -137,38 +126,6 @@ def test_one_bad_batch_moves_no_weight(bad, named):
         assert session.run(step) == 2
 
 
-def test_frozen_weights_stay_then_move():
-    images, inputs, targets = example()
-    with tf.Graph().as_default(), tf1.Session() as session:
-        _, image_feed, input_feed, _, logits = built()
-        total, count = cap.masked_loss(
-            logits, tf.constant(targets), tf.ones_like(targets, tf.float32)
-        )
-        parts = {name: cap.variables_of(name) for name in ("encoder", "decoder")}
-        ops = {}
-        for name, variables in (("frozen", parts["decoder"]),
-                                ("tuned", [*parts["encoder"], *parts["decoder"]])):
-            ops[name] = cap.train_op(
-                total / count, variables, tf1.train.AdamOptimizer(1e-2)
-            )
-        session.run(tf1.global_variables_initializer())
-        fill(session, scale=0.2)
-        feeds = {image_feed: images, input_feed: inputs}
-        start = session.run(parts)
-        for _ in range(3):
-            session.run(ops["frozen"], feeds)
-        middle = session.run(parts)
-        session.run(ops["tuned"], feeds)
-        end = session.run(parts)
-    assert all((a == b).all() for a, b in
-               zip(start["encoder"], middle["encoder"], strict=True))
-    assert all((a != b).any() for a, b in
-               zip(start["decoder"], middle["decoder"], strict=True))
-    moved = [(a != b).any() for a, b in
-             zip(middle["encoder"], end["encoder"], strict=True)]
-    assert all(moved[:4])
-
-
 def test_the_norm_of_the_gradients_is_limited():
     with tf.Graph().as_default(), tf1.Session() as session:
         w = tf1.get_variable("w", [2], initializer=tf1.zeros_initializer())
@@ -184,19 +141,6 @@ def test_the_norm_of_the_gradients_is_limited():
             cap.train_op(
                 tf.reduce_sum(w), [w, other], tf1.train.GradientDescentOptimizer(1.0)
             )
-
-
-def test_dropout_only_when_asked():
-    images, inputs, _ = example()
-    with tf.Graph().as_default(), tf1.Session() as session:
-        keep = tf1.placeholder_with_default(1.0, [])
-        _, image_feed, input_feed, _, logits = built(keep_prob=keep)
-        session.run(tf1.global_variables_initializer())
-        fill(session)
-        feeds = {image_feed: images, input_feed: inputs}
-        first, second = (session.run(logits, feeds) for _ in range(2))
-        np.testing.assert_array_equal(first, second)
-        assert (session.run(logits, {**feeds, keep: 0.5}) != first).any()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from helpers.datasets import grab_captions
-from helpers.errors import DataError
 from helpers.shapes.chains import chain_captions, write_chains
 
 SMALL = {"train": 41, "val": 10, "seed": 3}
@@ -55,12 +54,3 @@ def test_the_same_settings_the_same_bytes(folder, tmp_path):
         if path.is_file():
             assert path.read_bytes() == (again / path.relative_to(folder)).read_bytes()
     assert write_chains(folder, **SMALL) == folder
-
-
-def test_refuses_what_it_did_not_draw(tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "photo.txt").write_text("keep me")
-    with pytest.raises(DataError):
-        write_chains(tmp_path / "mine", **SMALL)
-    with pytest.raises(ValueError, match="train"):
-        write_chains(tmp_path / "other", train=0)

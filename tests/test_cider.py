@@ -5,21 +5,6 @@ import pytest
 
 from helpers.cider import cider_d
 
-REFERENCES = [
-    ["a dog runs on the grass", "a brown dog runs", "the dog is running in a field"],
-    ["two people ride a red bus", "a red bus with people on it"],
-    ["a cat sleeps on the sofa"],
-    ["a man rides a wave on a surfboard", "a man surfs", "surfing man on a big wave"],
-    ["a dog and a cat on the sofa"],
-]
-CANDIDATES = [
-    "a dog runs on the grass in a field",
-    "a red red red bus",
-    "a dog sleeps",
-    "a man",
-    "something that nobody said at all here",
-]
-
 
 def grams(sentence, n):
     words = sentence.split()
@@ -56,12 +41,6 @@ def by_the_paper(references, candidates):
                     10 / len(group) / 4 * penalty * (np.minimum(c, s) @ s) / length
                 )
     return scores
-
-
-def test_equals_the_second_reading():
-    ours = cider_d(REFERENCES, CANDIDATES)
-    np.testing.assert_allclose(ours, by_the_paper(REFERENCES, CANDIDATES))
-    assert ours[0] > ours[2] > ours[4] == 0
 
 
 def test_equals_it_on_random_sentences():

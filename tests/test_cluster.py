@@ -24,13 +24,6 @@ server.listen()
 print("listening", sys.argv[1:])
 time.sleep(600)
 """
-STUBBORN = """
-import signal, subprocess, sys, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-print("child", child.pid)
-time.sleep(600)
-"""
 PARENT = """
 import sys, time
 from helpers.cluster import Cluster
@@ -89,29 +82,12 @@ def flat(cluster):
     return sum(cluster.addresses.values(), [])
 
 
-def test_tasks_know_their_cluster_and_end_with_the_block(tmp_path, program):
-    with Cluster(tmp_path, {"ps": 1, "worker": 2}) as cluster:
-        tasks = started(cluster, program(LISTEN), 7)
-        assert [task.name for task in tasks] == ["ps:0", "worker:0", "worker:1"]
-        assert all(task.lines() == ["listening ['7']"] for task in tasks)
-        assert not any(map(nobody_listens, flat(cluster)))
-    assert_nothing_left([task.process.pid for task in tasks], flat(cluster))
-
-
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_nothing_is_left_when_the_block_fails(tmp_path, program, error):
     with pytest.raises(error), Cluster(tmp_path, {"worker": 3}) as cluster:
         tasks = started(cluster, program(LISTEN))
         raise error
     assert_nothing_left([task.process.pid for task in tasks], flat(cluster))
-
-
-def test_one_that_ignores_sigterm_is_killed_and_its_child_too(tmp_path, program):
-    with Cluster(tmp_path, {"worker": 1}) as cluster:
-        task, = started(cluster, program(STUBBORN))
-        child = int(task.lines()[0].split()[1])
-        assert not is_gone(child)
-    assert_nothing_left([task.process.pid, child], flat(cluster))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
@@ -150,26 +126,6 @@ def test_a_worker_prints_without_colours(tmp_path, program, monkeypatch):
     assert task.lines() == ["FORCE_COLOR None", "PYTHON_COLORS 0"]
 
 
-def test_a_death_explains_the_error_that_it_caused(tmp_path, program):
-    with (
-        pytest.raises(WorkerDied, match="no shard") as caught,
-        Cluster(tmp_path, {"worker": 1}) as cluster,
-    ):
-        task = cluster.start("worker", 0, program("raise OSError('no shard')"))
-        task.process.wait()
-        raise RuntimeError("connection refused")
-    assert str(caught.value.__cause__) == "connection refused"
-
-
-def test_a_worker_that_was_silent_or_killed_by_a_signal(tmp_path, program):
-    path = program("import os; os.kill(os.getpid(), 9)")
-    with (
-        pytest.raises(WorkerDied, match=r"worker:0 ended with code -9: it printed"),
-        Cluster(tmp_path, {"worker": 1}) as cluster,
-    ):
-        cluster.wait(cluster.start("worker", 0, path))
-
-
 def test_the_time_limit_ends_everything(tmp_path, program):
     with (
         pytest.raises(TimeoutError, match="had 2 s .* worker:0 said .*listening"),
@@ -201,15 +157,7 @@ def test_a_reserved_port_is_given_to_nobody_else(tmp_path):
         other.bind(("127.0.0.1", port))
 
 
-def test_a_task_that_the_cluster_has_not(tmp_path, program):
-    with (
-        pytest.raises(ValueError, match="worker:1: not a task"),
-        Cluster(tmp_path, {"worker": 1}) as cluster,
-    ):
-        cluster.start("worker", 1, program(LISTEN))
-
-
-@pytest.mark.parametrize("own", [None, "1", "9"])
+@pytest.mark.parametrize("own", [None, "1"])
 def test_a_task_runs_several_ops_at_a_time_on_one_core_too(
     tmp_path, program, monkeypatch, own
 ):

@@ -1,16 +1,14 @@
 """Data sets: found offline, taken from an archive, and never half."""
 
-import dataclasses
 import functools
 import hashlib
-import re
 import zipfile
 from pathlib import Path
 
+import lookalikes
 import numpy as np
 import pytest
 
-import helpers
 from helpers import files
 from helpers.datasets import (
     digits,
@@ -24,6 +22,7 @@ from helpers.errors import DataError
 from helpers.shapes import write_tiny_shapes
 
 SMALL = {"num_classes": 3, "train": 2, "val": 1, "size": 16}
+NOWHERE = "http://127.0.0.1:9/never-asked"
 DIGITS = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
 
 
@@ -32,19 +31,6 @@ def data(tmp_path, monkeypatch) -> Path:
     """Lets the data folder be one of the test's own."""
     monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
     return tmp_path / "data"
-
-
-def put_archive(module, path: Path, monkeypatch) -> None:
-    """Lets an archive in `data/downloads/` be the one that the module knows."""
-    contents = path.read_bytes()
-    known = dataclasses.replace(
-        module.ARCHIVE,
-        urls=("http://127.0.0.1:9/never-asked",),
-        size=len(contents),
-        digest="sha256:" + hashlib.sha256(contents).hexdigest(),
-    )
-    assert path.name == known.name
-    monkeypatch.setattr(module, "ARCHIVE", known)
 
 
 def test_grab_tin_draws(data, monkeypatch):
@@ -63,7 +49,7 @@ def test_grab_tin_unpacks_an_archive_that_is_there(data, monkeypatch, tmp_path):
     with zipfile.ZipFile(archive, "w") as file:
         for path in sorted(folder.rglob("*")):
             file.write(path, path.relative_to(tmp_path / "made"))
-    put_archive(tiny_imagenet, archive, monkeypatch)
+    lookalikes.publish(tiny_imagenet, archive, NOWHERE, monkeypatch)
 
     path = grab_tin(source="download")
     assert path == data / "tin-download"
@@ -72,14 +58,6 @@ def test_grab_tin_unpacks_an_archive_that_is_there(data, monkeypatch, tmp_path):
         assert copy.read_bytes() == original.read_bytes()
     archive.unlink()  # once unpacked it needs neither archive nor network
     assert grab_tin(source="download") == path
-
-
-def test_a_file_cut_later_is_noticed(data, monkeypatch):
-    test_grab_tin_unpacks_an_archive_that_is_there(data, monkeypatch, data / "tmp")
-    path = data / "tin-download"
-    next(path.rglob("*.JPEG")).write_bytes(b"")
-    with pytest.raises(DataError, match="no connection"):
-        grab_tin(source="download")
 
 
 def test_records_follow_the_pictures(data, monkeypatch):
@@ -104,23 +82,6 @@ def test_records_follow_the_pictures(data, monkeypatch):
 def test_an_unknown_source_is_an_error(grab):
     with pytest.raises((ValueError, DataError), match='"download"'):
         grab(source="web")
-
-
-def test_the_real_archive_is_the_published_one():
-    known = tiny_imagenet.ARCHIVE
-    assert known.size == 248_100_043
-    assert known.digest == "md5:90528d7ca1a48142e341f4ef8d21d0de"
-    assert [url.split(":")[0] for url in known.urls] == ["https", "http"]
-
-
-def test_ids_follow_the_order_of_the_list(tmp_path):
-    file = tmp_path / "tiny-imagenet-200" / "wnids.txt"
-    file.parent.mkdir()
-    file.write_bytes(b"n02124075\r\nn04067472\r\nn01443537\r\n")
-    id_to_synset, synset_to_id = get_tin_id_maps(tmp_path)
-    assert id_to_synset == {0: "n02124075", 1: "n04067472", 2: "n01443537"}
-    assert synset_to_id == {"n02124075": 0, "n04067472": 1, "n01443537": 2}
-    assert get_tin_id_maps(str(tmp_path)) == (id_to_synset, synset_to_id)
 
 
 @pytest.mark.parametrize("text", [None, "", "n01443537\nn01443537\n"])
@@ -150,13 +111,6 @@ def test_bundled_digits_are_those_of_uci(data):
     zeros = arrays["x_train"][arrays["y_train"] == 0].mean(axis=0)
     assert zeros[3:5, 3:5].max() < 60 < 150 < zeros[3:5, 2].min()
     assert np.bincount(arrays["y_test"]).min() > 20
-
-
-def test_digits_are_mended(data):
-    path = grab_mnist()
-    original = (path / "y_test.npy").read_bytes()
-    (path / "y_test.npy").write_bytes(original[:-1])
-    assert (grab_mnist() / "y_test.npy").read_bytes() == original
 
 
 def test_digits_of_another_version_are_made_again_and_notes_beside_them_are_kept(data):
@@ -198,25 +152,11 @@ def test_a_fresh_folder_is_empty_also_where_a_link_was(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_grab_mnist_takes_an_archive_that_is_there(data, monkeypatch):
-    archive = data / "downloads" / "mnist.npz"
-    archive.parent.mkdir(parents=True)
-    made = {name: np.arange(5, dtype=np.uint8) + k
-            for k, name in enumerate(digits.ARRAYS)}  # fmt: skip
-    np.savez(archive, **made)
-    put_archive(digits, archive, monkeypatch)
-    path = grab_mnist(source="download")
-    for name, array in made.items():
-        np.testing.assert_array_equal(np.load(path / f"{name}.npy"), array)
-
-
 def test_no_pickle_is_loaded(data, monkeypatch):
     archive = data / "downloads" / "mnist.npz"
     archive.parent.mkdir(parents=True)
     np.savez(archive, **{name: np.array([{}], object) for name in digits.ARRAYS})
-    put_archive(digits, archive, monkeypatch)
+    lookalikes.publish(digits, archive, NOWHERE, monkeypatch)
     with pytest.raises(ValueError, match="allow_pickle=False"):
         grab_mnist(source="download")
     assert not (data / "mnist-download").exists()
-    for path in Path(helpers.__file__).parent.rglob("*.py"):
-        assert not re.search(r"import pickle|allow_pickle=True", path.read_text())

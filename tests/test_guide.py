@@ -38,17 +38,6 @@ def test_all_but_the_numbers_is_made_from_the_lessons(text):
     assert words(text) == words(guide.guide()), "run: python -m tools.guide"
 
 
-def test_words_runs_and_exercises_are_counted(tmp_path):
-    cells = [nbformat.v4.new_markdown_cell("word " * 1000),
-             nbformat.v4.new_code_cell("one, two = f(3)"),
-             nbformat.v4.new_code_cell("pass", metadata={"tags": ["exercise"]})]
-    path = tmp_path / "99_made_up.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    found = guide.minutes(path, {"99": 61.0})
-    assert found == guide.Minutes(read=10, run=2, exercises=1)  # 1005 words
-    assert found.total() == 10 + 2 + 15 and found.total(exercises=0) == 12
-
-
 def test_a_half_day_that_is_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(guide, "PLANS", {"Too much": [{"01a": 5, "02a": 5, "03a": 5}]})
     with pytest.raises(ValueError, match="half day 1 of 'Too much' takes"):

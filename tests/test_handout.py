@@ -68,14 +68,6 @@ def test_lessons_are_named_in_two_ways(words, tmp_path):
     assert sorted(nb.number(p) for p in tmp_path.iterdir()) == ["01a", "01b", "03b"]
 
 
-def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path, capsys):
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(SystemExit):
-        handout.main([str(tmp_path / "file"), "01a"])
-    assert str(tmp_path / "file") in capsys.readouterr().err.splitlines()[-1]
-    assert (tmp_path / "file").read_text() == "mine"
-
-
 def test_what_a_lesson_taught_follows_an_answer():
     statements = ["import numpy as np", "WIDTH = 3",
                   "def one(x):\n    return np.sum(x)",

@@ -63,23 +63,6 @@ def test_shared_variables_stand_by_themselves_and_own_ones_inside():
     assert not any(box.get_linewidth() > 1.5 for box in boxes)
 
 
-def test_initializers_and_savers_are_not_drawn():
-    texts, _, _ = drawn(siamese(True), depth=2)
-    assert not any("init" in text.lower() or "save" in text for text in texts)
-    assert "variable [5, 3]" in texts and "variable [3]" in texts
-
-
-def test_one_scope_to_hide_may_be_a_string():
-    texts, boxes, _ = drawn(towers(3), hide="tower_1")
-    assert "tower_0" in texts and "tower_1" not in texts
-    assert len(boxes) == len(drawn(towers(3), hide=["tower_1"])[1]) == 5
-
-
-def test_a_graph_def_gives_the_same_picture():
-    graph = towers(3)
-    assert drawn(graph)[0] == drawn(graph.as_graph_def())[0]
-
-
 def test_a_deeper_look_shows_more_and_a_function_names_the_boxes():
     graph = towers(3)
     assert len(drawn(graph, depth=2)[1]) > len(drawn(graph)[1]) == 6
@@ -168,29 +151,6 @@ def test_what_can_be_untangled_is():
     tops, ends = ([found.centre[name][0] for name in side]
                   for side in zip(*edges, strict=True))
     assert np.argsort(tops).tolist() == np.argsort(ends).tolist()
-
-
-def test_edges_that_close_a_cycle_run_back_up():
-    edges = [("a", "b"), ("b", "c"), ("c", "a")]
-    rows = layered(sized(edges), edges).row
-    assert sorted(rows.values()) == [0, 1, 2]
-
-
-def test_a_loop_is_drawn_and_ends():
-    with tf.Graph().as_default() as graph:
-        x = tf1.placeholder(tf.float32, [], name="x")
-        a = tf.identity(x, name="one/a")
-        b = tf.identity(a, name="two/b")
-        tf.identity(b, name="one/c")
-    _, boxes, arrows = drawn(graph)
-    assert (len(boxes), len(arrows)) == (3, 3)
-
-
-def test_nothing_to_draw_and_an_unknown_colouring_are_errors():
-    with pytest.raises(ValueError, match="no op"):
-        plots.draw_graph(tf.Graph())
-    with pytest.raises(ValueError, match="scope or device"):
-        plots.draw_graph(towers(2), colour_by="mood")
 
 
 def test_show_prints_the_sentence_and_closes_the_figure(capsys):

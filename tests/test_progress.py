@@ -1,9 +1,6 @@
 """`course.py progress`: what the saved answers of the checks say, and nothing else."""
 
 import json
-import os
-import subprocess
-import sys
 
 import nbformat
 import pytest
@@ -62,16 +59,6 @@ def test_odd_outputs_count_as_none(outputs, tmp_path):
     assert progress.exercises(path) == [("Exercise 1: f", progress.UNTOUCHED, "")]
 
 
-def test_a_terminal_of_ascii_gets_every_line(tmp_path, capsys):
-    path = saved(tmp_path, check_halve(stub))
-    path = path.rename(tmp_path / "über.ipynb")
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    done = subprocess.run([sys.executable, "-m", "tools.progress", path],
-                          capture_output=True, text=True, cwd=progress.ROOT,
-                          env=environment)
-    assert done.stdout.startswith("\\xfcber\n") and not done.stderr
-
-
 def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, capsys):
     handout.main([str(tmp_path), "01a"])
     [path] = tmp_path.iterdir()
@@ -87,14 +74,6 @@ def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, caps
         assert progress.main([str(named)]) == 0
         last = capsys.readouterr().out.splitlines()[-1]
         assert last == f"1 of {len(untouched)} solved"
-
-
-@pytest.mark.parametrize("word", ["none.ipynb", ".", "77"])
-def test_what_stands_for_no_notebook_is_named(word, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit):
-        progress.main([word])
-    assert word in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", nb.lessons(progress.ROOT), ids=lambda p: p.stem)

@@ -58,10 +58,6 @@ def test_every_file_of_faults_is_on_the_page():
     assert files == {file for file, _ in NAMED if file.startswith("faults/")}
 
 
-def test_the_command_is_on_the_page():
-    assert "python3 course.py test faults" in PAGE
-
-
 def plain_python(cell):
     """Returns a cell with IPython's own signs (`??name`) written out as calls."""
     return TransformerManager().transform_cell(cell)

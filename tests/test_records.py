@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import struct
 
 import numpy as np
@@ -102,11 +101,6 @@ BOTH = pytest.mark.parametrize("read", [through_queue, through_dataset])
 # Wire format ----------------------------------------------------------------------
 
 
-def test_known_checksum():
-    # The check value of CRC-32C in every catalogue.
-    assert crc32c(b"123456789") == 0xE3069283
-
-
 @pytest.mark.parametrize("data", [b"", b"\0" * 8, b"123456789", bytes(range(256))])
 def test_masked_crc_equals_the_bitwise_one(data):
     assert wire.masked_crc(data) == masked(data)
@@ -126,40 +120,6 @@ def test_bytes_on_disk_by_hand(tmp_path, compression):
     assert wire.compression_of(path) == (compression or "")
 
 
-def test_make_example_parses_back():
-    example = records.make_example(b"\xff\xd8 bytes", np.int32(11))
-    fields = tf.io.parse_single_example(
-        example.SerializeToString(),
-        {"image": tf.io.FixedLenFeature([], tf.string),
-         "label": tf.io.FixedLenFeature([], tf.int64)},
-    )
-    assert fields["image"].numpy() == b"\xff\xd8 bytes"
-    assert fields["label"].numpy() == 11
-
-
-def test_sequence_examples_go_through_the_same_shards(tmp_path):
-    captions = {5: [1, 2, 3], 7: [4], 11: [5, 6, 7, 8, 9]}
-    sequences = []
-    for number, words in captions.items():
-        sequence = tf.train.SequenceExample()
-        sequence.context.feature["id"].int64_list.value.append(number)
-        for word in words:
-            feature = sequence.feature_lists.feature_list["words"].feature.add()
-            feature.int64_list.value.append(word)
-        sequences.append(sequence)
-    paths = records.write_shards(sequences, tmp_path / "captions", 2, seed=1)
-    assert records.check_shards(tmp_path / "captions") == 3
-    found = {}
-    for record in tf.data.TFRecordDataset([str(path) for path in paths]):
-        context, lists = tf.io.parse_single_sequence_example(
-            record,
-            {"id": tf.io.FixedLenFeature([], tf.int64)},
-            {"words": tf.io.FixedLenSequenceFeature([], tf.int64)},
-        )
-        found[int(context["id"])] = lists["words"].numpy().tolist()
-    assert found == captions
-
-
 # Writing --------------------------------------------------------------------------
 
 
@@ -175,18 +135,6 @@ def test_every_record_is_in_one_shard(tmp_path, num_shards):
     assert max(counts) - min(counts) <= 1
 
 
-def test_manifest_says_what_is_there(tmp_path):
-    paths = records.write_shards([b"1", b"2", b"3"], tmp_path / "x", 2, seed=1)
-    manifest = json.loads((tmp_path / "x.manifest.json").read_text())
-    assert manifest["records"] == 3 == records.check_shards(tmp_path / "x")
-    assert [s["records"] for s in manifest["shards"].values()] == [2, 1]
-    assert [s["bytes"] for s in manifest["shards"].values()] == [
-        path.stat().st_size for path in paths
-    ]
-    assert records.read_manifest(str(tmp_path / "x")) == manifest
-    assert len(list(tmp_path.iterdir())) == 3  # and nothing else is left
-
-
 def test_same_seed_same_bytes_other_seed_other_order(tmp_path):
     payloads = [b"%d" % number for number in range(53)]
     contents = [
@@ -194,25 +142,6 @@ def test_same_seed_same_bytes_other_seed_other_order(tmp_path):
         for name, seed in (("a", 1), ("b", 1), ("c", 2))
     ]
     assert contents[0] == contents[1] != contents[2]
-
-
-def test_protos_are_written_in_one_order_of_their_names(tmp_path):
-    # Maps in a proto have none: each Python process would write another.
-    example = tf.train.Example()
-    for name in "dbeac":
-        example.features.feature[name].int64_list.value.append(1)
-    [path] = records.write_shards([example], tmp_path / "x", 1, seed=1)
-    [payload] = records_by_hand(path.read_bytes())
-    places = [payload.index(b"\x01" + name) for name in (b"a", b"b", b"c", b"d", b"e")]
-    assert places == sorted(places)
-
-
-def test_second_set_replaces_the_first(tmp_path):
-    old = records.write_shards([b"1"] * 5, tmp_path / "x", 5, seed=1)
-    new = records.write_shards([b"2"] * 3, tmp_path / "x", 2, seed=1)
-    assert records.check_shards(tmp_path / "x") == 3
-    assert not any(path.exists() for path in old)
-    assert all(path.exists() for path in new)
 
 
 def test_failing_examples_leave_the_old_set(tmp_path):
@@ -232,17 +161,6 @@ def test_writing_nothing_is_an_error(tmp_path):
     with pytest.raises(DataError, match="no examples to write"):
         records.write_shards([], tmp_path / "x", 1, seed=1)
     assert not list(tmp_path.iterdir())
-
-
-def test_impossible_arguments(tmp_path):
-    with pytest.raises(ValueError, match="num_shards=0"):
-        records.write_shards([b"1"], tmp_path / "x", 0, seed=1)
-    with pytest.raises(ValueError, match="4 shards for 3 examples"):
-        records.write_shards([b"1"] * 3, tmp_path / "x", 4, seed=1)
-    with pytest.raises(ValueError, match="'ZLIB'"):
-        records.write_shards([b"1"], tmp_path / "x", 1, seed=1, compression="ZLIB")
-    with pytest.raises(TypeError, match="example 1 is a str"):
-        records.write_shards([b"1", "2"], tmp_path / "x", 1, seed=1)
 
 
 # Reading --------------------------------------------------------------------------
@@ -286,27 +204,6 @@ def test_batches_are_what_pillow_decodes(tmp_path, read):
     pixels = np.asarray(Image.open(stream), np.float32)
     # Two JPEG decoders may round a channel apart.
     assert np.abs(images[0] - (pixels / 127.5 - 1)).mean() < 2 / 127.5
-
-
-@BOTH
-def test_black_and_white_are_the_ends_of_the_range(tmp_path, read):
-    examples = [records.make_example(jpeg(shade), 0) for shade in (0, 255)]
-    records.write_shards(examples, tmp_path / "x", 1, seed=1)
-    [(images, _)] = read(tmp_path / "x")
-    assert images.min() == -1.0 and images.max() == 1.0
-
-
-def test_endless_batches_have_a_static_size(tmp_path):
-    records.write_shards(pictures(5), tmp_path / "x", 1, seed=1)
-    with tf.Graph().as_default():
-        images, labels = records.image_label_queue(tmp_path / "x", 3, image_size=SIZE)
-        finite, _ = records.image_label_queue(tmp_path / "x", 3, image_size=SIZE,
-                                              num_epochs=1)
-    dataset = records.image_label_dataset(tmp_path / "x", 3, image_size=SIZE)
-    assert images.shape.as_list() == [3, SIZE, SIZE, 3] and labels.shape == [3]
-    assert dataset.element_spec[0].shape.as_list() == [3, SIZE, SIZE, 3]
-    assert dataset.options().autotune.enabled is False  # it may hold up a session's end
-    assert finite.shape.as_list() == [None, SIZE, SIZE, 3]
 
 
 @BOTH
@@ -373,25 +270,6 @@ def test_impossible_reading_arguments(tmp_path, read, option):
         read(tmp_path / "x", **{option: 0})
 
 
-def test_empty_and_mixed_lists(tmp_path):
-    with pytest.raises(ValueError, match="list is empty"):
-        records.check_shards([])
-    [plain] = records.write_shards([b"1"], tmp_path / "a", 1, seed=1)
-    [zipped] = records.write_shards([b"1"], tmp_path / "b", 1, seed=1,
-                                    compression="GZIP")
-    with pytest.raises(ValueError, match="cannot be read together"):
-        records.open_shards([plain, zipped])
-
-
-def test_checking_inside_a_graph_block_adds_nothing_to_it(tmp_path):
-    records.write_shards(pictures(3), tmp_path / "x", 1, seed=1)
-    with tf.Graph().as_default() as graph:
-        assert records.check_shards(tmp_path / "x") == 3
-        parse = records.image_label_parser(SIZE)
-        assert records.find_bad_record(tmp_path / "x", parse) is None
-    assert not graph.get_operations()
-
-
 # Tiny ImageNet --------------------------------------------------------------------
 
 
@@ -439,26 +317,6 @@ def test_a_failed_conversion_keeps_the_old_labels(tin):
     with pytest.raises(DataError, match="n02_1.JPEG"):
         convert({"n01": 0, "n02": 1})
     assert {path.name: path.read_bytes() for path in tin.glob("x*")} == before
-
-
-def test_tiny_imagenet_refuses_what_it_does_not_know(tin):
-    with pytest.raises(ValueError, match="'test'"):
-        records.write_tiny_imagenet_shards(tin, "test", tin / "x", 1,
-                                           synset_to_id=IDS, seed=1)
-    with pytest.raises(DataError, match="synset n01"):
-        records.write_tiny_imagenet_shards(tin, "train", tin / "x", 1,
-                                           synset_to_id={"n02": 0}, seed=1)
-    with pytest.raises(ValueError, match="0 to n-1"):
-        records.write_tiny_imagenet_shards(tin, "train", tin / "x", 1,
-                                           synset_to_id={"n01": 1, "n02": 2}, seed=1)
-    with pytest.raises(DataError, match="train: cannot be read"):
-        records.write_tiny_imagenet_shards(tin / "nowhere", "train", tin / "x", 1,
-                                           synset_to_id=IDS, seed=1)
-    (tin / "tiny-imagenet-200/val/images/val_n02.JPEG").unlink()
-    with pytest.raises(DataError, match="line 2 names no picture"):
-        records.write_tiny_imagenet_shards(tin, "val", tin / "x", 1,
-                                           synset_to_id=IDS, seed=1)
-    assert not list(tin.glob("x-*")) and not (tin / "x.manifest.json").exists()
 
 
 # A folder of pictures of one's own ------------------------------------------------

@@ -33,28 +33,6 @@ LESSON = ["# Title\n\nAn opening.", "## First\n\nIt is so. And so.", ">>> one",
           ">>> three"]
 
 
-def test_without_tags_a_section_gives_heading_question_and_first_output():
-    chosen = slides.chosen(cells(*LESSON))
-    assert [c.source for c in chosen] == [LESSON[0], LESSON[1], " one", LESSON[3],
-                                          LESSON[5], " three"]
-
-
-def test_with_tags_only_those_cells_are_shown():
-    chosen = slides.chosen(cells(*LESSON, tags=(1, 4)))
-    assert [c.source for c in chosen] == [LESSON[1], " two"]
-
-
-def test_what_stands_out_is_shown_and_the_sentences_are_notes():
-    slide = slides.text("## Head\n\nSay this.\n\n**Predict:** what?\n\n- a\n- b")
-    assert "Head" in slide.shown and "what?" in slide.shown and "<li>" in slide.shown
-    assert "Say this" not in slide.shown and "Say this" in slide.notes
-
-
-def test_an_exercise_is_shown_whole():
-    slide = slides.text("## Exercise 1: f\n\nWrite `f`. It adds.\n\nNo loop.")
-    assert "It adds" in slide.shown and "No loop" in slide.shown
-
-
 def test_no_slide_is_a_heading_or_a_sentence_alone():
     [column] = slides.slides(cells(
         "## Head\n\nIt begins. Say more.", ">>> one", "So it was. And more.",
@@ -69,11 +47,6 @@ def test_a_section_is_a_column_and_code_joins_the_slide_before_it():
     columns = slides.slides(cells(*LESSON))
     assert [len(column) for column in columns] == [1, 2, 1]
     assert "printed" in columns[1][0].shown and "what now" in columns[1][1].shown
-
-
-def test_the_setup_is_no_slide():
-    [[slide]] = slides.slides(cells("# Title\n\nWords.\n\n## Setup\n\nImports."))
-    assert "Title" in slide.shown and "Setup" not in slide.shown
 
 
 def test_a_film_is_shown_and_other_html_is_its_words():

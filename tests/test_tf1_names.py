@@ -2,14 +2,11 @@
 
 import pytest
 import tensorflow as tf
-import tensorflow.compat.v1 as tf1
 
 from helpers.tf1_names import (
     LATER_NAMES,
     OTHER_CALLS,
     SOURCE_NAMES,
-    VERDICTS,
-    OldName,
     verdict,
 )
 
@@ -73,26 +70,3 @@ def test_every_name_once_and_none_forgotten():
     names = [_word(old) for old in ALL]
     assert len(set(names)) == len(names)
     assert set(" ".join(EXPECTED.values()).split()) < set(names)
-
-
-@pytest.mark.parametrize(
-    "expected, call",
-    [
-        ("kept", lambda tf: tf.constant([1, 2])),
-        ("moved", lambda tf: tf.placeholder(tf.float32).name),
-        ("another result", lambda tf: 1 if tf is tf1 else 2),
-        ("replaced", lambda tf: 1 if tf is tf1 else 1 / 0),
-        ("gone", lambda tf: tf.no_such_name),
-    ],
-)
-def test_each_verdict_on_a_case_made_for_it(expected, call):
-    assert expected in VERDICTS
-    assert verdict(OldName("made", call, "")) == expected
-
-
-def test_trying_a_name_leaves_the_default_graph_alone():
-    before = tf.executing_eagerly()
-    for old in ALL[:9]:
-        verdict(old)
-    assert tf.executing_eagerly() == before
-    assert not tf1.get_default_graph().get_operations()

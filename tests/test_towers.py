@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
+from pipelines import started
 
-from helpers.layers import conv_layer, flatten, fully_connected_layer
+from helpers.layers import fully_connected_layer
 from helpers.towers import (
     build_towers,
     cpu_devices,
@@ -20,25 +21,10 @@ BATCH = 4 * 7
 CONFIG = tf1.ConfigProto(device_count={"CPU": TOWERS})
 
 
-def linear(features):
-    """float32 `[batch, 5]` -> `[batch, 1]`."""
-    return fully_connected_layer(features, 1, name="linear")
-
-
-def deep(features):
+def net(features):
     """float32 `[batch, 5]` -> `[batch, 3]`."""
     hidden = fully_connected_layer(features, 11, activation_fn=tf.tanh, name="hidden")
     return fully_connected_layer(hidden, 3, name="output")
-
-
-def convolutional(features):
-    """float32 `[batch, 5]` -> `[batch, 2]`, through a picture of 5 x 5."""
-    picture = tf.expand_dims(features[:, :, None] * features[:, None, :], -1)
-    maps = conv_layer(picture, 3, 3, activation_fn=tf.tanh, name="maps")
-    return fully_connected_layer(flatten(maps), 2, name="output")
-
-
-MODELS = [linear, deep, convolutional]
 
 
 def data(rows=BATCH, seed=3):
@@ -48,16 +34,16 @@ def data(rows=BATCH, seed=3):
     return features, targets
 
 
-def loss_of(model, features, targets):
-    return tf.reduce_mean(tf.square(model(features) - targets))
+def loss_of(features, targets):
+    return tf.reduce_mean(tf.square(net(features) - targets))
 
 
-def tower_graph(model, optimizer, slices_of, weights=None):
+def tower_graph(optimizer, slices_of, weights=None):
     """Returns losses, tower gradients, their average, and the big batch's gradient."""
     features, targets = data()
 
     def tower(features, targets):
-        loss = loss_of(model, features, targets)
+        loss = loss_of(features, targets)
         return loss, optimizer.compute_gradients(loss)
 
     slices = slices_of(tf.constant(features), tf.constant(targets))
@@ -65,15 +51,8 @@ def tower_graph(model, optimizer, slices_of, weights=None):
     losses, gradients = zip(*towers, strict=True)
     average = process_gradient_list(gradients, weights, losses=losses)
     with tf1.variable_scope(tf1.get_variable_scope(), reuse=True):
-        big = loss_of(model, tf.constant(features), tf.constant(targets))
+        big = loss_of(tf.constant(features), tf.constant(targets))
     return losses, gradients, average, optimizer.compute_gradients(big)
-
-
-def started(graph):
-    session = tf1.Session(graph=graph, config=CONFIG)
-    with graph.as_default():
-        session.run(tf1.global_variables_initializer())
-    return session
 
 
 def equally(*tensors):
@@ -84,13 +63,12 @@ def unequally(*tensors):
     return list(zip(*[tf.split(t, [2, 5, 8, 13]) for t in tensors], strict=True))
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_average_is_the_gradient_of_the_big_batch(model):
+def test_average_is_the_gradient_of_the_big_batch():
     with tf.Graph().as_default() as graph:
         tf1.set_random_seed(11)
         optimizer = tf1.train.GradientDescentOptimizer(0.1)
-        _, towers, average, big = tower_graph(model, optimizer, equally)
-        with started(graph) as session:
+        _, towers, average, big = tower_graph(optimizer, equally)
+        with started(graph, CONFIG) as session:
             towers, average, big = session.run([towers, average, big])
     for (ours, _), (theirs, _) in zip(average, big, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
@@ -101,17 +79,16 @@ def test_average_is_the_gradient_of_the_big_batch(model):
     assert spread > 0.01
 
 
-@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("as_tensors", [False, True])
-def test_unequal_slices_count_by_their_size(model, as_tensors):
+def test_unequal_slices_count_by_their_size(as_tensors):
     with tf.Graph().as_default() as graph:
         tf1.set_random_seed(11)
         optimizer = tf1.train.GradientDescentOptimizer(0.1)
         sizes = [2, 5, 8, 13]
         weights = [tf.constant(size) for size in sizes] if as_tensors else sizes
-        _, towers, average, big = tower_graph(model, optimizer, unequally, weights)
+        _, towers, average, big = tower_graph(optimizer, unequally, weights)
         plain = process_gradient_list(towers)
-        with started(graph) as session:
+        with started(graph, CONFIG) as session:
             average, plain, big = session.run([average, plain, big])
     for (ours, _), (theirs, _) in zip(average, big, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
@@ -132,10 +109,10 @@ def test_training_with_towers_is_training_with_the_big_batch(optimizer):
         with tf.Graph().as_default() as graph:
             tf1.set_random_seed(11)
             rule = optimizer(0.05)
-            _, _, average, big = tower_graph(deep, rule, equally)
+            _, _, average, big = tower_graph(rule, equally)
             train = rule.apply_gradients(average if with_towers else big)
             weights = tf1.trainable_variables()
-            with started(graph) as session:
+            with started(graph, CONFIG) as session:
                 for _ in range(5):
                     session.run(train)
                 return session.run(weights)
@@ -147,9 +124,9 @@ def test_training_with_towers_is_training_with_the_big_batch(optimizer):
 def test_four_devices_work_and_one_holds_the_variables():
     with tf.Graph().as_default() as graph:
         optimizer = tf1.train.MomentumOptimizer(0.05, 0.9)
-        _, _, average, _ = tower_graph(deep, optimizer, equally)
+        _, _, average, _ = tower_graph(optimizer, equally)
         train = optimizer.apply_gradients(average)
-        with started(graph) as session:
+        with started(graph, CONFIG) as session:
             trace = tf1.RunMetadata()
             options = tf1.RunOptions(trace_level=tf1.RunOptions.FULL_TRACE)
             session.run(train, options=options, run_metadata=trace)
@@ -166,21 +143,13 @@ def test_four_devices_work_and_one_holds_the_variables():
 
 def test_towers_share_variables_under_the_names_of_a_single_model():
     with tf.Graph().as_default():
-        towers = build_towers(deep, cpu_devices(3), [tf.zeros([2, 5])] * 3)
+        towers = build_towers(net, cpu_devices(3), [tf.zeros([2, 5])] * 3)
         names = [v.op.name for v in tf1.trainable_variables()]
         assert not tf1.get_variable_scope().reuse
     assert names == ["hidden/kernel", "hidden/bias", "output/kernel", "output/bias"]
     assert [t.op.name.split("/")[0] for t in towers] == [
         "tower_0", "tower_1", "tower_2",
     ]
-
-
-def test_towers_stand_in_a_scope_that_is_open():
-    with tf.Graph().as_default(), tf1.variable_scope("net"):
-        build_towers(linear, cpu_devices(2), [tf.zeros([2, 5])] * 2)
-        names = [v.op.name for v in tf1.trainable_variables()]
-        tf1.get_variable("after", [])
-    assert names == ["net/linear/kernel", "net/linear/bias"]
 
 
 def device_of(value):
@@ -234,68 +203,9 @@ def test_sparse_stays_sparse_unless_mixed(dense):
         _, gradients = embedding_gradients(rows, dense)
         (average, _), = process_gradient_list(gradients)
         assert isinstance(average, tf.IndexedSlices) == (not dense)
-        with started(graph) as session:
+        with started(graph, CONFIG) as session:
             value = session.run(tf.convert_to_tensor(average))
     np.testing.assert_allclose(value, as_dense(rows, dense), rtol=1e-6)
-
-
-def test_sparse_average_by_weights():
-    with tf.Graph().as_default() as graph:
-        _, gradients = embedding_gradients([[0], [0, 7]])
-        (average, _), = process_gradient_list(gradients, [1, 3])
-        with started(graph) as session:
-            value = session.run(tf.convert_to_tensor(average))
-    np.testing.assert_allclose(value[[0, 7], 0], [0.25 * 1 + 0.75 * 2, 0.75 * 2])
-
-
-def test_momentum_leaves_rows_alone_that_no_tower_touched():
-    with tf.Graph().as_default() as graph:
-        table, first = embedding_gradients([[2], [2]])
-        second = [[(tf.gradients(tf.gather(table, [4]), [table])[0], table)]] * 2
-        optimizer = tf1.train.MomentumOptimizer(0.1, 0.9)
-        once = optimizer.apply_gradients(process_gradient_list(first))
-        then = optimizer.apply_gradients(process_gradient_list(second))
-        with started(graph) as session:
-            session.run(once)
-            before = session.run(table)
-            session.run(then)
-            after = session.run(table)
-    assert np.array_equal(np.delete(after, 4, 0), np.delete(before, 4, 0))
-    assert (after[4] < before[4]).all()
-
-
-def test_none_in_all_towers_stays_none():
-    with tf.Graph().as_default() as graph:
-        used = tf1.get_variable("used", [], initializer=tf1.ones_initializer())
-        idle = tf1.get_variable("idle", [], initializer=tf1.ones_initializer())
-        optimizer = tf1.train.AdamOptimizer(0.1)
-        towers = [optimizer.compute_gradients(used * k) for k in (2.0, 4.0)]
-        average = process_gradient_list(towers)
-        assert average[1] == (None, idle)
-        train = optimizer.apply_gradients(average)
-        with started(graph) as session:
-            assert session.run(average[0][0]) == 3.0
-            session.run(train)
-            assert session.run(idle) == 1.0
-
-
-def test_one_tower_is_its_own_average():
-    with tf.Graph().as_default() as graph:
-        v = tf1.get_variable("v", [], initializer=tf1.ones_initializer())
-        (average, _), = process_gradient_list([[(tf.constant(5.0), v)]])
-        with started(graph) as session:
-            assert session.run(average) == 5.0
-
-
-def test_inside_a_tf_function():
-    v = tf.Variable([1.0, 2.0])
-
-    @tf.function
-    def averaged(a, b):
-        return process_gradient_list([[(a, v)], [(b, v)]])[0][0]
-
-    value = averaged(tf.constant([1.0, 2.0]), tf.constant([3.0, 8.0]))
-    np.testing.assert_array_equal(value, [2.0, 5.0])
 
 
 def test_split_batch_keeps_structure_and_order():
@@ -332,9 +242,9 @@ def test_bad_arguments_are_errors():
     with tf.Graph().as_default():
         batch = tf.zeros([2, 5])
         with pytest.raises(ValueError, match="no devices"):
-            build_towers(linear, [], [])
+            build_towers(net, [], [])
         with pytest.raises(ValueError, match="1 slices for 2 devices"):
-            build_towers(linear, cpu_devices(2), [batch])
+            build_towers(net, cpu_devices(2), [batch])
         with pytest.raises(ValueError, match="w_1"):
             number = iter(range(2))
             build_towers(

@@ -55,11 +55,6 @@ def test_fit_and_fit_again_find_the_line(batches):
         np.testing.assert_allclose(model.predict(X[:5]), Y[:5], atol=0.1)
 
 
-def test_predict_takes_nothing_from_the_queue():
-    with model_of(batches="feed_queue") as model:
-        assert model.predict(X[:3]).shape == (3, 1)  # no thread fills the queue yet
-
-
 def test_close_ends_all_threads_and_the_session():
     before = set(threading.enumerate())
     model = model_of(batches="slice_input_producer")
@@ -78,21 +73,6 @@ def test_goes_on_after_restore_as_if_nothing_had_been(tmp_path):
         assert stopped.save(tmp_path).name == "model.ckpt-12"
         assert resumed.restore(tmp_path) == 12
         np.testing.assert_allclose(resumed.fit(8), expected[12:], rtol=1e-4)
-
-
-def test_weights_alone_do_not_go_on_the_same():
-    """What the test above would miss if it compared one loss before any update."""
-    with model_of() as whole, model_of() as bare:
-        whole.fit(12)
-        weights, theirs = (
-            model.graph.get_collection(tf1.GraphKeys.TRAINABLE_VARIABLES)
-            for model in (whole, bare)
-        )
-        for target, value in zip(theirs, whole.session.run(weights), strict=True):
-            bare.session.run(target.initializer, {target.initializer.inputs[1]: value})
-        expected, found = whole.fit(4), bare.fit(4)
-    assert np.isclose(found[0], expected[0], rtol=1e-4)
-    assert not np.isclose(found[-1], expected[-1], rtol=0.05)
 
 
 def test_also_is_fetched_by_the_run_that_trains():
@@ -118,19 +98,3 @@ def test_a_train_op_that_does_not_move_the_step_is_told():
     with model_of(global_step=False) as model, pytest.raises(
             RuntimeError, match="global step is 0"):
         model.fit(3)
-
-
-def test_a_graph_without_a_global_step_is_refused():
-    with tf.Graph().as_default() as graph:
-        loss = tf.constant(0.0)
-    with pytest.raises(ValueError, match="get_or_create_global_step"):
-        Model(graph, loss.op, loss)
-
-
-def test_predict_without_a_prediction_says_what_to_give():
-    with tf.Graph().as_default() as graph:
-        tf1.train.get_or_create_global_step()
-        loss = tf.constant(0.0)
-    with Model(graph, loss.op, loss) as model, pytest.raises(
-            ValueError, match="incoming= and prediction="):
-        model.predict(X)

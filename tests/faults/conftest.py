@@ -2,12 +2,12 @@
 
     python3 course.py test faults
 
-Each test is one fault, or as many as it records (`tried(n)`). A test marked `naive`
-shows what the usual code does, as the contrast, and is not counted. What fails is
-silent (it went on with less, other or no data), unless it ran into its time limit: then
-it hung.
+Each test is one fault, or as many as it records (`tried(n)`). What fails is silent (it
+went on with less, other or no data), unless it ran into its time limit: then it hung.
 """
 
+import shutil
+import subprocess
 from collections import Counter, defaultdict
 
 import pytest
@@ -19,11 +19,17 @@ def tried(record_property):
     return lambda number: record_property("faults", number)
 
 
-@pytest.fixture(autouse=True)
-def _contrast(request, record_property):
-    """Hands the marker on to the report, which knows properties only."""
-    if request.node.get_closest_marker("naive"):
-        record_property("naive", True)
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of 600 kB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True
+                                                       ).returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -46,7 +52,7 @@ def pytest_terminal_summary(terminalreporter):
 def _count(subjects, report, outcome) -> None:
     path, _, _ = report.nodeid.partition("::")
     properties = dict(report.user_properties)
-    if not path.endswith("_faults.py") or "naive" in properties:
+    if not path.endswith("_faults.py"):
         return
     if outcome == "passed" and report.when != "call":
         return

@@ -17,8 +17,6 @@ import sys
 import threading
 import time
 import types
-import urllib.request
-import zipfile
 from pathlib import Path
 
 from tqdm import tqdm
@@ -31,13 +29,17 @@ KILLS = 20
 
 
 def job(work: str, target, **arguments) -> list[tuple[str, str]]:
-    """Runs this file as a process and returns what it found."""
+    """Runs this file as a process; returns what it found, which is never a part."""
     arguments = {"work": work, "target": str(target), **arguments}
     found = subprocess.run(
         [sys.executable, __file__, json.dumps(arguments, default=str)],
         capture_output=True, text=True, timeout=170, check=True,
     )  # fmt: skip
-    return [tuple(pair) for pair in json.loads(found.stdout)]
+    pairs = [tuple(pair) for pair in json.loads(found.stdout)]
+    assert len(pairs) == KILLS
+    assert {again for _, again in pairs} == {"whole"}
+    assert {killed for killed, _ in pairs} <= {"absent", "whole"}
+    return pairs
 
 
 def digest(path: Path) -> str:
@@ -55,20 +57,9 @@ def download(target, url, size, sha256):
     Download(Path(target).name, (url,), size, f"sha256:{sha256}", "-").fetch()
 
 
-def naive_download(target, url, **_):
-    if not os.path.exists(target):
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        urllib.request.urlretrieve(url, target)
-
-
 def unpack(target, archive):
     known = types.SimpleNamespace(digest="md5:0", fetch=lambda: archive)
     tiny_imagenet._unpacked(known, Path(target))
-
-
-def naive_unpack(target, archive):
-    if not os.path.isdir(target):
-        zipfile.ZipFile(archive).extractall(target)
 
 
 def draw(target, **settings):

@@ -11,26 +11,12 @@ from helpers import captions as cap
 
 PHRASES = {
     "Hindi": "एक लाल हिंदी सितारा",
-    "Bengali": "একটি লাল বাংলা তারা",
-    "Tamil": "ஒரு சிவப்பு நட்சத்திரம்",
-    "Malayalam": "ഒരു ചുവന്ന നക്ഷത്രം",
-    "Telugu": "ఒక ఎర్ర నక్షత్రం",
     "Thai": "สวัสดี ดาวสีแดง ที่นี่",
-    "Lao": "ສະບາຍດີ ດາວ",
     "Khmer": "ផ្កាយ ក្រហម មួយ",
-    "Burmese": "ကြယ် နီ",
-    "Tibetan": "སྐར མ",
     "Arabic, vocalised": "نَجْمَةٌ حَمْرَاءُ",
-    "Hebrew, pointed": "כּוֹכָב אָדֹם",
-    "Syriac, pointed": "ܟܰܘܟܒܳܐ",
-    "Yoruba": "ìràwọ̀ pupa kan",
     "Vietnamese": "một ngôi sao đỏ",
     "Persian with a joiner": "می\u200cخواهم ستاره",
     "Sinhala with a joiner": "ශ්\u200dරී තරුව",
-    "Turkish": "i\u0307stanbul yıldız",
-    "Greek": "κόκκινο αστέρι",
-    "Korean": "빨간 별",
-    "Japanese": "赤い 星",
 }
 
 
@@ -51,10 +37,7 @@ def test_what_is_no_word_is_none():
     assert cap.tokenize("\u0301 \u200d _ ?! \u0940 ...") == []
 
 
-BAD = {
-    "NaN": [0.0, np.nan, 1.0], "all NaN": [np.nan] * 3, "no word": [-np.inf] * 3,
-    "infinity": [0.0, np.inf, 1.0],
-}
+BAD = {"NaN": [0.0, np.nan, 1.0], "no word": [-np.inf] * 3}
 
 
 OPTIONS = {"max_length": 4, "start": 0, "end": 1}

@@ -16,15 +16,15 @@ from helpers.checkpoints import restore_latest, save_numbered
 from helpers.errors import DataError
 
 
-def model(rows=3, columns=5, extra=False):
+def model(columns=5, dtype=tf.float32, extra=False):
     graph = tf.Graph()
     with graph.as_default():
         weights = tf1.get_variable(
-            "weights", [rows, columns], initializer=tf1.zeros_initializer()
+            "weights", [3, columns], dtype, initializer=tf1.zeros_initializer()
         )
         if extra:
             tf1.get_variable("extra", [2])
-        return graph, weights, weights.assign_add(tf.ones([rows, columns])), (
+        return graph, weights, weights.assign_add(tf.ones([3, columns], dtype)), (
             tf1.train.Saver(max_to_keep=3), tf1.global_variables_initializer()
         )
 
@@ -58,18 +58,6 @@ def test_the_newest_comes_back_and_the_saver_goes_on_counting(trained):
         save_numbered(saver, session, trained, 42)
     steps = sorted(p.name for p in trained.glob("*.index"))
     assert steps == [f"model.ckpt-{n}.index" for n in (28, 35, 42)]
-
-
-def test_no_graph_need_be_the_default_one(tmp_path):
-    graph, weights, step, (saver, init) = model()
-    session = tf1.Session(graph=graph)
-    session.run([init])
-    session.run(step)
-    save_numbered(saver, session, tmp_path, 1)
-    session.run(step)
-    assert restore_latest(saver, session, tmp_path) == 1
-    np.testing.assert_array_equal(session.run(weights), np.ones([3, 5]))
-    session.close()
 
 
 def test_nothing_saved_is_none(tmp_path):
@@ -109,13 +97,6 @@ def test_every_flipped_byte_of_the_data_is_caught(trained, tried):
             assert restored(trained)[0] == 28, place
 
 
-def test_lost_data_and_lost_index(trained):
-    (trained / "model.ckpt-35.data-00000-of-00001").unlink()
-    (trained / "model.ckpt-28.index").unlink()
-    with pytest.warns(UserWarning, match="model.ckpt-35"):
-        assert restored(trained)[0] == 21
-
-
 def test_all_damaged_is_refused(trained):
     for file in trained.glob("*.data-*"):
         file.write_bytes(b"")
@@ -128,28 +109,18 @@ def test_all_damaged_is_refused(trained):
         restored(trained)
 
 
-def test_another_shape_is_refused_by_name(trained):
-    graph, weights, _, (saver, init) = model(columns=4)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"columns": 4}, r"weights is \(3, 5\), the model's is"),
+    ({"dtype": tf.float64}, "float32, the model's is float64"),
+    ({"extra": True}, "extra is not saved"),
+])
+def test_another_model_is_refused_by_name(trained, options, message):
+    graph, weights, _, (saver, init) = model(**options)
     with tf1.Session(graph=graph) as session:
         session.run(init)
-        with pytest.raises(DataError, match=r"weights is \(3, 5\), the model's is"):
+        with pytest.raises(DataError, match=message):
             restore_latest(saver, session, trained)
-        np.testing.assert_array_equal(session.run(weights), np.zeros([3, 4]))
-
-
-@pytest.mark.naive
-def test_the_naive_restore_takes_another_shape_silently(trained):
-    """The contrast: why `restore_latest` looks before it restores."""
-    graph, weights, _, (saver, init) = model(columns=4)
-    with tf1.Session(graph=graph) as session:
-        session.run(init)
-        saver.restore(session, tf1.train.latest_checkpoint(str(trained)))
-        assert session.run(weights).shape == (3, 5)
-
-
-def test_a_missing_variable_is_refused_by_name(trained):
-    with pytest.raises(DataError, match="extra is not saved"):
-        restored(trained, extra=True)
+        assert not session.run(weights).any()
 
 
 def test_nan_is_no_usable_state(trained):
@@ -165,44 +136,15 @@ def test_nan_is_no_usable_state(trained):
         assert restored(trained)[0] == 35
 
 
-@pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
-def test_nan_is_not_saved(trained, poison):
-    """Five such saves would have pushed out all that can be restored."""
-    graph, weights, _, (saver, _) = model()
-    with graph.as_default():
-        bad = weights.assign(tf.tensor_scatter_nd_update(weights, [[1, 2]], [poison]))
-    graph.finalize()
-    with tf1.Session(graph=graph) as session:
-        restore_latest(saver, session, trained)
-        session.run(bad)
-        before = sorted(trained.iterdir())
-        for step in range(36, 41):
-            with pytest.raises(DataError, match=f"ckpt-{step}: not saved, weights"):
-                save_numbered(saver, session, trained, step)
-        assert sorted(trained.iterdir()) == before
-    assert restored(trained)[0] == 35
-
-
-@pytest.mark.parametrize("name", ["runs [v2]", "a*b", "why?"])
-def test_a_folder_that_tensorflow_takes_for_a_pattern(tmp_path, name):
+def test_a_folder_that_tensorflow_takes_for_a_pattern(tmp_path):
     graph, _, _, (saver, init) = model()
     with tf1.Session(graph=graph) as session:
         session.run(init)
         for act in (restore_latest, lambda *of: save_numbered(*of, 7)):
             with pytest.raises(DataError, match="for a pattern") as caught:
-                act(saver, session, tmp_path / name)
+                act(saver, session, tmp_path / "runs [v2]")
             assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_another_type_is_refused_by_name(trained):
-    with tf.Graph().as_default(), tf1.Session() as session:
-        weights = tf1.get_variable("weights", [3, 5], tf.float64)
-        session.run(weights.initializer)
-        before = session.run(weights)
-        with pytest.raises(DataError, match="float32, the model's is float64"):
-            restore_latest(tf1.train.Saver(), session, trained)
-        np.testing.assert_array_equal(session.run(weights), before)
 
 
 # A process of its own, because it forks: after TensorFlow is imported, before anything

@@ -1,21 +1,14 @@
 """Folders in which others saved too: nothing of theirs is deleted, or held for ours."""
 
 import shutil
-import tempfile
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from helpers.checkpoints import restore_latest, save_numbered
 from helpers.errors import DataError
-
-EXAMPLES = 40
 
 
 class Model:
@@ -64,14 +57,6 @@ def test_the_best_model_of_another_saver_stays(tmp_path):
         second.save(tmp_path, 5, 6, 7, 8)
     assert steps_in(tmp_path) == [6, 7, 8]
     assert steps_in(tmp_path, "best") == [2]
-
-
-def test_a_newer_best_model_is_not_taken_for_ours(tmp_path):
-    with Model() as first, Model("other") as best:
-        first.save(tmp_path, 3)
-        best.save_as(tmp_path / "best", 99)
-    with Model() as second:
-        assert second.restore(tmp_path) == 3
 
 
 @pytest.mark.parametrize("kept", [{"keep_checkpoint_every_n_hours": 1e-9},
@@ -144,112 +129,3 @@ def test_a_backslash_in_a_name_is_refused_before_anything_is_saved(tmp_path):
 
 
 # Folders at random -----------------------------------------------------------------
-
-KINDS = {"one file": {}, "in shards": {"sharded": True}}
-ONE = st.fixed_dictionaries({
-    "stem": st.sampled_from(["model.ckpt", "model.ckpt", "best", "model.ckpt.old"]),
-    "step": st.one_of(st.none(), st.integers(0, 30)),
-    "kind": st.sampled_from(list(KINDS)),
-    "name": st.sampled_from(["v", "v", "other"]),
-    "damage": st.sampled_from([None, None, None, "no index", "no data", "cut"]),
-    "listed": st.booleans(),
-})
-
-
-@pytest.fixture(scope="module")
-def templates(tmp_path_factory):
-    """One checkpoint of every kind and model, to be copied under other names."""
-    folders = {}
-    for kind, options in KINDS.items():
-        for name in ("v", "other"):
-            folders[kind, name] = tmp_path_factory.mktemp("template")
-            with Model(name, **options) as model:
-                model.session.run(model.move)
-                model.save_as(folders[kind, name] / "it")
-            (folders[kind, name] / "checkpoint").unlink()
-    return folders
-
-
-def put(templates, folder, one):
-    """Copies one checkpoint into the folder, with its damage; returns its name."""
-    name = one["stem"] if one["step"] is None else f"{one['stem']}-{one['step']}"
-    for file in templates[one["kind"], one["name"]].iterdir():
-        ending = file.name.removeprefix("it")
-        index = ending == ".index"
-        if one["damage"] == ("no index" if index else "no data"):
-            continue
-        content = file.read_bytes()
-        cut = one["damage"] == "cut" and not index
-        (folder / (name + ending)).write_bytes(content[: -9 if cut else None])
-    return name
-
-
-def is_ours(one):
-    return one["stem"] == "model.ckpt"
-
-
-def outcome(checkpoints):
-    """What must come of a folder: a step, `None` or an error."""
-    ours = [one for one in checkpoints if is_ours(one)]
-    numbered = [one for one in ours if one["step"] is not None]
-    whole = [one for one in numbered if one["damage"] is None]
-    if not whole:
-        return DataError if ours else None
-    newest = max(whole, key=lambda one: one["step"])
-    return newest["step"] if newest["name"] == "v" else DataError
-
-
-def state_file(folder, names):
-    if names:
-        lines = [f'model_checkpoint_path: "{names[-1]}"']
-        lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
-        (folder / "checkpoint").write_text("\n".join(lines) + "\n")
-
-
-def attempt(folder):
-    """Restores, then saves often; returns the step, `None` or the error's type."""
-    with Model(max_to_keep=2) as model, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            found = model.restore(folder)
-        except DataError as error:
-            assert "elete" not in str(error) and "\n" not in str(error)
-            np.testing.assert_array_equal(model.session.run(model.v), np.ones(3))
-            found = DataError
-        else:
-            wanted = np.ones(3) if found is None else [5.0, 6.0, 7.0]
-            np.testing.assert_array_equal(model.session.run(model.v), wanted)
-        model.save(folder, *range(31, 36))
-    return found
-
-
-def unique(one):
-    return one["stem"], one["step"]
-
-
-def test_nothing_of_others_is_deleted_or_refused_for_ours(templates, tried):
-    tried(EXAMPLES)
-
-    @settings(derandomize=True, deadline=None, max_examples=EXAMPLES,
-              suppress_health_check=list(HealthCheck))
-    @given(st.lists(ONE, max_size=6, unique_by=unique))
-    def holds(checkpoints):
-        folder = Path(tempfile.mkdtemp())
-        try:
-            names = [put(templates, folder, one) for one in checkpoints]
-            pairs = list(zip(names, checkpoints, strict=True))
-            listed = [name for name, one in pairs if one["listed"]]
-            state_file(folder, listed)
-            before = {p.name: p.read_bytes() for p in folder.iterdir()}
-            assert attempt(folder) == outcome(checkpoints)
-            # A Saver's own list, of more than one, is what may go in its turn.
-            may_go = {name for name, one in pairs
-                      if one["listed"] and is_ours(one) and len(listed) > 1}
-            for name, content in before.items():
-                if name == "checkpoint" or any(name.startswith(m) for m in may_go):
-                    continue
-                assert (folder / name).read_bytes() == content, name
-        finally:
-            shutil.rmtree(folder)
-
-    holds()

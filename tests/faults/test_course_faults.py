@@ -19,7 +19,6 @@ import pytest
 import course
 from helpers.errors import DataError
 from helpers.files import data_folder
-from helpers.shapes import write_tiny_shapes
 from tools import environment, serve_graphs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -172,56 +171,12 @@ def test_no_disk_is_one_line(monkeypatch, capsys):
     assert len(err.splitlines()) == 1 and "make room" in err
 
 
-def test_twenty_kernels_on_one_data_folder(tmp_path, tried):
-    """A class starts the same lesson at once, on one shared folder."""
-    tried(20)
-    draw = (
-        "from helpers.shapes import write_tiny_shapes as w; import sys; "
-        "w(sys.argv[1], num_classes=3, train=11, val=2, size=32)"
-    )
-    crowd = [
-        subprocess.Popen([sys.executable, "-c", draw, tmp_path / "shared"], cwd=ROOT,
-                         stderr=subprocess.PIPE, text=True)
-        for _ in range(20)
-    ]
-    errors = [process.communicate(timeout=240)[1] for process in crowd]
-    assert [process.returncode for process in crowd] == [0] * 20, errors
-    alone = write_tiny_shapes(tmp_path / "alone", num_classes=3, train=11, val=2,
-                              size=32)
-    assert _contents(tmp_path / "shared") == _contents(alone.parent)
-
-
-def _contents(folder):
-    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*")
-            if p.is_file()}
-
-
 def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "file" / "data"))
     with pytest.raises(DataError, match="set HELPERS_DATA") as caught:
         data_folder()
     assert "\n" not in str(caught.value)
-
-
-def test_a_read_only_data_folder_is_one_line(tmp_path, monkeypatch):
-    mounted = not subprocess.call(
-        ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", tmp_path],
-        stderr=subprocess.DEVNULL,
-    ) if shutil.which("mount") else False
-    if not mounted:
-        tmp_path.chmod(0o555)
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path))
-    try:
-        if os.access(tmp_path, os.W_OK):
-            pytest.skip("this user may write everywhere and may not mount")
-        with pytest.raises(DataError, match="set HELPERS_DATA"):
-            data_folder()
-    finally:
-        if mounted:
-            subprocess.call(["umount", tmp_path])
-        else:
-            tmp_path.chmod(0o755)
 
 
 def test_a_taken_port(tmp_path):

@@ -1,16 +1,10 @@
-"""Records under faults: an error that names file and record, or every record.
+"""Records under faults: an error that names file and record, or every record."""
 
-Each fault is also given to TensorFlow's own reader where that stays silent.
-"""
-
-import contextlib
-import gzip
 import io
 import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import textwrap
@@ -25,7 +19,6 @@ from PIL import Image
 from helpers import queues, records
 from helpers.errors import DataError
 from helpers.files import ROOT
-from helpers.records import wire
 
 SIZE = 8
 FIELDS = {"length": 0, "length checksum": 8, "payload": 12, "payload checksum": -4}
@@ -55,43 +48,25 @@ def three_records(folder, compression=None):
     return path, payloads, [0, 21, 61, 138]
 
 
-def naive_count(path, compression=None) -> int:
-    """How many records TensorFlow's own reader finds, when it does not complain."""
-    return sum(1 for _ in tf.data.TFRecordDataset(str(path), compression))
-
-
-def through_queue(source, num_epochs=1, plain=False):
-    """Reads with the queue pipeline, driven by ours or by TensorFlow's own tools."""
+def through_queue(source, num_epochs=1, shuffle_buffer=8):
     with tf.Graph().as_default() as graph:
         batch = records.image_label_queue(
-            source, 4, image_size=SIZE, num_epochs=num_epochs, shuffle_buffer=8
+            source, 4, image_size=SIZE, num_epochs=num_epochs,
+            shuffle_buffer=shuffle_buffer,
         )
         with tf1.Session(graph=graph) as session:
             session.run(tf1.local_variables_initializer())
-            if not plain:
-                with queues.running_queues(session, stall=30) as runner:
-                    for _ in runner.steps(batch):
-                        pass
-                return
-            coordinator = tf1.train.Coordinator()
-            threads = tf1.train.start_queue_runners(session, coordinator)
-            with coordinator.stop_on_exception():
-                while True:
-                    session.run(batch)
-            coordinator.join(threads, stop_grace_period_secs=10)
+            with queues.running_queues(session, stall=30) as runner:
+                return [int(one) for _, labels in runner.steps(batch) for one in labels]
 
 
-def through_dataset(source, num_epochs=1):
+def through_dataset(source, num_epochs=1, shuffle_buffer=8):
     with records.naming_bad_records(source, records.image_label_parser(SIZE)):
-        for _ in records.image_label_dataset(
-            source, 4, image_size=SIZE, num_epochs=num_epochs, shuffle_buffer=8
-        ):
-            pass
-
-
-def through_plain_coordinator(source, num_epochs=1):
-    """The record is named whoever drives the queue."""
-    through_queue(source, num_epochs, plain=True)
+        batches = records.image_label_dataset(
+            source, 4, image_size=SIZE, num_epochs=num_epochs,
+            shuffle_buffer=shuffle_buffer,
+        )
+        return [int(one) for _, labels in batches for one in labels]
 
 
 BOTH = pytest.mark.parametrize("read", [through_queue, through_dataset])
@@ -102,14 +77,12 @@ BOTH = pytest.mark.parametrize("read", [through_queue, through_dataset])
 
 def test_every_cut_of_a_plain_file(tmp_path, tried):
     path, _, starts = three_records(tmp_path)
-    data, silent = path.read_bytes(), 0
+    data = path.read_bytes()
     assert len(data) == starts[-1]
     tried(len(data))
     for cut in range(len(data)):
         path.write_bytes(data[:cut])
         record = sum(start <= cut for start in starts) - 1
-        with contextlib.suppress(tf.errors.DataLossError):
-            silent += naive_count(path) < 3
         if cut == 0:
             expected = "three: the file is empty"
         elif cut in starts:
@@ -121,7 +94,6 @@ def test_every_cut_of_a_plain_file(tmp_path, tried):
         for check in (records.check_shards, records.open_shards):
             with pytest.raises(DataError, match=re.escape(expected)):
                 check([path])
-    assert silent == 3 * 12  # anywhere in a header TensorFlow ends without a word
 
 
 def test_every_cut_of_a_gzip_file(tmp_path, tried):
@@ -132,16 +104,11 @@ def test_every_cut_of_a_gzip_file(tmp_path, tried):
         path.write_bytes(data[:cut])
         with pytest.raises(DataError, match="three: .*(cut short|empty)"):
             records.check_shards([path])
-    path.write_bytes(b"")  # what a killed GZIP writer leaves, 40 times out of 40
-    assert naive_count(path, "GZIP") == 0
 
 
-@pytest.mark.parametrize("compression", [None, "GZIP"])
-def test_every_cut_of_a_shard_with_a_manifest(tmp_path, compression, tried):
+def test_every_cut_of_a_shard_with_a_manifest(tmp_path, tried):
     payloads = [b"a" * 5, b"b" * 24, b"c" * 61]
-    [path] = records.write_shards(
-        payloads, tmp_path / "x", 1, seed=1, compression=compression
-    )
+    [path] = records.write_shards(payloads, tmp_path / "x", 1, seed=1)
     data = path.read_bytes()
     tried(len(data))
     for cut in range(len(data)):
@@ -225,52 +192,7 @@ def test_missing_file_and_folder(tmp_path, read):
             read([path])
 
 
-def test_wrong_compression_cannot_be_asked_for(tmp_path):
-    zipped, *_ = three_records(tmp_path, "GZIP")
-    with pytest.raises(tf.errors.DataLossError):
-        naive_count(zipped)
-    assert records.check_shards([zipped]) == 3  # the file says what it is
-
-
-@BOTH
-def test_a_gzip_file_of_no_records(tmp_path, read):
-    path = tmp_path / "nothing"
-    with tf.io.TFRecordWriter(str(path), "GZIP"):
-        pass
-    assert path.stat().st_size and naive_count(path, "GZIP") == 0
-    for go in (records.check_shards, records.open_shards, read):
-        with pytest.raises(DataError, match="nothing: .*holds no record"):
-            go([path])
-
-
-@pytest.mark.parametrize("length", [2**63 - 1, 2**63, 2**64 - 1])
-def test_a_length_beyond_every_file(tmp_path, length):
-    header = struct.pack("<Q", length)
-    header += struct.pack("<I", wire.masked_crc(header))
-    for name, opened in (("plain", open), ("zipped", gzip.open)):
-        with opened(tmp_path / name, "wb") as file:
-            file.write(header + b"some bytes")
-        with pytest.raises(DataError, match=f"{name}: record 0 at byte 0: .*cut short"):
-            records.open_shards([tmp_path / name])
-
-
 # Sets of shards -------------------------------------------------------------------
-
-
-def forged(manifest):
-    """Manifests that are JSON, and say nothing that can be."""
-    whole = json.loads(manifest.read_text())
-    shards = whole["shards"]
-    first, *_ = shards
-    entry = shards[first]
-    for other in ({}, [], None, {f"../{first}": entry}, {"..": entry}, {first: entry}):
-        yield json.dumps({**whole, "shards": other})
-    for damage in ({"records": 0}, {"records": "3"}):
-        one = {**shards, first: {**entry, **damage}}
-        yield json.dumps({**whole, "shards": one})
-    for one in (None, 7):
-        yield json.dumps({**whole, "shards": {**shards, first: one}})
-    yield json.dumps({**whole, "records": 10})
 
 
 @BOTH
@@ -289,7 +211,7 @@ def test_sets_that_are_not_what_was_written(tmp_path, read):
     with pytest.raises(DataError, match="never finished"):
         read(tmp_path / "x")
     fresh()
-    for garbage in ("", "{}", "[1, 2]", manifest.read_text()[:-9], *forged(manifest)):
+    for garbage in ("", "{}", "[1, 2]", manifest.read_text()[:-9]):
         manifest.write_text(garbage)
         with pytest.raises(DataError, match="manifest is damaged"):
             read(tmp_path / "x")
@@ -299,48 +221,16 @@ def test_sets_that_are_not_what_was_written(tmp_path, read):
         records.check_shards(tmp_path / "x")
 
 
-def test_a_damaged_manifest_does_not_stop_a_new_set(tmp_path):
-    records.write_shards([b"1"], tmp_path / "x", 1, seed=1)
-    (tmp_path / "x.manifest.json").write_text("{")
-    records.write_shards([b"1", b"2"], tmp_path / "x", 1, seed=1)
-    assert records.check_shards(tmp_path / "x") == 2
-
-
 # Numbers that would end the process -----------------------------------------------
 
 
 @BOTH
-@pytest.mark.parametrize("buffer", [10**9, 2**31, 2**40, 2**63])
-def test_a_buffer_beyond_the_memory_holds_what_there_is(tmp_path, read, buffer):
+def test_a_buffer_beyond_the_memory_holds_what_there_is(tmp_path, read):
     """TensorFlow makes room for all of it first, and the process dies."""
     examples = [records.make_example(jpeg(), n) for n in range(23)]
-    paths = records.write_shards(examples, tmp_path / "x", 2, seed=1)
-    options = {"image_size": SIZE, "num_epochs": 1, "shuffle_buffer": buffer}
-    for source in (tmp_path / "x", paths):
-        if read is through_dataset:
-            batches = list(records.image_label_dataset(source, 4, **options))
-        else:
-            with tf.Graph().as_default() as graph:
-                batch = records.image_label_queue(source, 4, **options)
-                with tf1.Session(graph=graph) as session:
-                    session.run(tf1.local_variables_initializer())
-                    with queues.running_queues(session, stall=30) as runner:
-                        batches = list(runner.steps(batch))
-        labels = np.concatenate([labels for _, labels in batches])
-        assert sorted(labels) == list(range(23)) != labels.tolist()
-
-
-@pytest.mark.parametrize("build", [records.image_label_queue,
-                                   records.image_label_dataset])
-@pytest.mark.parametrize("option", ["batch_size", "num_threads", "image_size"])
-@pytest.mark.parametrize("number", [-1, 1.5, True])
-def test_other_numbers_that_cannot_be(tmp_path, build, option, number):
-    examples = [records.make_example(jpeg(), n) for n in range(3)]
-    records.write_shards(examples, tmp_path / "x", 1, seed=1)
-    options = {"batch_size": 2, "image_size": SIZE, option: number}
-    expected = pytest.raises((ValueError, TypeError), match=f"{option}=")
-    with tf.Graph().as_default(), expected:
-        build(tmp_path / "x", **options)
+    records.write_shards(examples, tmp_path / "x", 2, seed=1)
+    labels = read(tmp_path / "x", shuffle_buffer=2**40)
+    assert sorted(labels) == list(range(23)) != labels
 
 
 # Records that are no pictures -----------------------------------------------------
@@ -349,18 +239,6 @@ def test_other_numbers_that_cannot_be(tmp_path, build, option, number):
 def without(feature: str) -> tf.train.Example:
     example = records.make_example(jpeg(), 1)
     del example.features.feature[feature]
-    return example
-
-
-def float_label() -> tf.train.Example:
-    example = without("label")
-    example.features.feature["label"].float_list.value.append(1.0)
-    return example
-
-
-def two_labels() -> tf.train.Example:
-    example = records.make_example(jpeg(), 1)
-    example.features.feature["label"].int64_list.value.append(2)
     return example
 
 
@@ -375,91 +253,30 @@ BAD = {
     "not an example": (b"\x93NUMPY", "not a tf.train.Example"),
     "no label": (without("label"), "label .*could not be found"),
     "no image": (without("image"), "image .*could not be found"),
-    "float label": (float_label(), "label.*Data type: float"),
-    "two labels": (two_labels(), "label.*int64 values"),
     "garbage": (records.make_example(b"garbage", 1), "Invalid JPEG data"),
-    "no bytes": (records.make_example(b"", 1), "Invalid JPEG data"),
     "cut JPEG": (records.make_example(jpeg()[:-40], 1), "Invalid JPEG data"),
     "PNG": (records.make_example(jpeg(kind="PNG"), 1), "Invalid JPEG data"),
     "other size": (records.make_example(jpeg(8, 12), 1), r"8, 8.*\[8 12 3\]"),
     "bomb": (records.make_example(bomb(), 1), r"8, 8.*\[65500 65500 3\]"),
 }
 
-@pytest.mark.parametrize(
-    "read", [through_queue, through_plain_coordinator, through_dataset]
-)
-@pytest.mark.parametrize("position", [0, 211])
+@BOTH
 @pytest.mark.parametrize("fault", BAD)
-def test_bad_record_is_named(tmp_path, read, fault, position):
+def test_bad_record_is_named(tmp_path, read, fault):
     bad, cause = BAD[fault]
     examples = [records.make_example(jpeg(), n).SerializeToString() for n in range(211)]
-    examples.insert(
-        position, bad if isinstance(bad, bytes) else bad.SerializeToString()
-    )
+    examples.append(bad if isinstance(bad, bytes) else bad.SerializeToString())
     good, path = tmp_path / "good.tfr", tmp_path / "bad.tfr"
     for name, contents in ((good, examples[1:50]), (path, examples)):
         with tf.io.TFRecordWriter(str(name)) as writer:
             for record in contents:
                 writer.write(record)
     before = threading.active_count()
-    with pytest.raises(DataError, match=f"bad.tfr: record {position}: .*{cause}") as e:
+    with pytest.raises(DataError, match=f"bad.tfr: record 211: .*{cause}") as e:
         read([good, path], num_epochs=None)  # the naive pipeline hangs here
     assert isinstance(e.value.__cause__, (tf.errors.OpError, UnicodeDecodeError))
     assert "\n" not in str(e.value)
     assert threading.active_count() == before
-
-
-class Sparse:
-    """A parser that returns a sparse tensor, and may need a tensor from outside."""
-
-    def __init__(self, outside=None):
-        self.outside = outside
-
-    def __call__(self, record):
-        fields = tf.io.parse_single_example(record, {
-            "words": tf.io.VarLenFeature(tf.int64),
-            "label": tf.io.FixedLenFeature([], tf.int64),
-        })
-        label = fields["label"]
-        return fields["words"], label if self.outside is None else label + self.outside
-
-
-@pytest.mark.parametrize("captures", [False, True])
-def test_parsers_that_a_search_meets(tmp_path, captures):
-    """One that is sparse is searched; one that cannot be hides no error."""
-    paths = records.write_shards(
-        [records.make_example(b"", n) for n in range(7)] + [without("label")],
-        tmp_path / "x", 1, seed=1,
-    )
-    with tf.Graph().as_default() as graph:
-        names = tf1.train.string_input_producer([str(path) for path in paths])
-        parse = Sparse(tf.constant(3, tf.int64) if captures else None)
-        queue = tf.queue.FIFOQueue(5, [tf.int64], [[]])
-        enqueue = queue.enqueue(parse(tf1.TFRecordReader().read(names)[1])[1])
-        tf1.train.add_queue_runner(
-            records.NamingQueueRunner(queue, [enqueue], paths=paths, parse=parse)
-        )
-        value = queue.dequeue()
-    expected = tf.errors.InvalidArgumentError if captures else DataError
-    with (
-        tf1.Session(graph=graph) as session,
-        pytest.raises(expected, match="label.*could not be found") as caught,
-        queues.running_queues(session, stall=20) as runner,
-    ):
-        for _ in runner.steps(value):
-            pass
-    assert captures or "record" in str(caught.value)
-
-
-def test_errors_that_blame_no_record_stay_as_they_are(tmp_path):
-    records.write_shards([records.make_example(jpeg(), 1)], tmp_path / "x", 1, seed=1)
-    parse = records.image_label_parser(SIZE)
-    for error in (ValueError("mine"), tf.errors.OutOfRangeError(None, None, "end"),
-                  tf.errors.InternalError(None, None, "another op")):
-        naming = records.naming_bad_records(tmp_path / "x", parse)
-        with pytest.raises(type(error)) as caught, naming:
-            raise error
-        assert caught.value is error
 
 
 # Conversion -----------------------------------------------------------------------
@@ -469,12 +286,11 @@ def test_errors_that_blame_no_record_stay_as_they_are(tmp_path):
     "contents, cause",
     [
         (b"", "not a whole JPEG"),
-        (b"<html>", "not a whole JPEG"),
         (jpeg(kind="PNG"), "not a whole JPEG"),
         (jpeg()[:-40], "not a whole JPEG"),
         (bomb(), "asks for more than 16777216 pixels"),
     ],
-    ids=["empty", "html", "png", "cut", "bomb"],
+    ids=["empty", "png", "cut", "bomb"],
 )
 def test_conversion_refuses_and_names_a_bad_picture(tmp_path, contents, cause):
     folder = tmp_path / "tiny-imagenet-200/train/n01/images"
@@ -508,11 +324,6 @@ KILLED_WRITERS = """
     def ours(path):
         records.write_shards([b"%06d" % n for n in range(8_000)], path, 3, seed=1)
 
-    def naive(path):
-        with tf.io.TFRecordWriter(str(path), "GZIP") as writer:
-            for n in range(200_000):
-                writer.write(b"%06d" % n)
-
     def state(path):
         try:
             return records.check_shards(path)
@@ -520,15 +331,12 @@ KILLED_WRITERS = """
             assert "never finished" in str(error), error
             return "absent"
 
-    def killed(write, path, seconds, *, wait=False):
+    def killed(path, seconds):
         child = os.fork()
         if not child:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            write(path)
+            ours(path)
             os._exit(0)
-        begun = time.monotonic()     # a fork of TensorFlow may never begin
-        while wait and not path.exists() and time.monotonic() < begun + 3:
-            time.sleep(0.001)
         time.sleep(seconds)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -537,18 +345,13 @@ KILLED_WRITERS = """
     ours(folder / "first")
     seconds = time.monotonic() - start
     random.seed(1)
-    found = {"ours": [], "again": [], "naive": []}
+    found = {"ours": [], "again": []}
     for n in range(20):
         # From before the first byte to well after the last.
-        killed(ours, folder / f"{n}", seconds * (n + random.random()) / 14)
+        killed(folder / f"{n}", seconds * (n + random.random()) / 14)
         found["ours"].append(state(folder / f"{n}"))
         ours(folder / f"{n}")
         found["again"].append(state(folder / f"{n}"))
-        path = folder / f"naive{n}"
-        killed(naive, path, 0.01 * random.random(), wait=True)
-        if path.exists():
-            size = path.stat().st_size
-            found["naive"].append("some" if size else "silently empty")
     print(json.dumps(found))
 """
 
@@ -566,55 +369,14 @@ def test_killed_writer_leaves_all_or_nothing(tmp_path, tried):
     assert set(found["ours"]) <= {8_000, "absent"} and len(found["ours"]) == 20
     assert "absent" in found["ours"]
     assert found["again"] == [8_000] * 20
-    assert "silently empty" in found["naive"]
 
 
-@contextlib.contextmanager
-def files_at_most(size: int):
-    resource = pytest.importorskip("resource", reason="file limits are Unix only")
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
-
-
-@pytest.mark.parametrize("compression", [None, "GZIP"])
-def test_file_that_may_not_grow(tmp_path, compression):
-    payloads = [np.random.default_rng(n).bytes(1000) for n in range(300)]
-    with files_at_most(100_000):
-        naive = tf.io.TFRecordWriter(str(tmp_path / "naive"))
-        with pytest.raises(tf.errors.OutOfRangeError):  # "the end of the data"
-            for payload in payloads:
-                naive.write(payload)
-            naive.close()
-        large = [b"z" * 6_000]
-        for source in (payloads + large, payloads[:95] + large):
-            # too much for the temporary file; only for the shard
-            with pytest.raises(DataError, match="x: the shards could not be written"):
-                records.write_shards(source, tmp_path / "x", 1, seed=1,
-                                     compression=compression)
-            assert [p.name for p in tmp_path.iterdir()] == ["naive"]
-        records.write_shards(payloads[:95], tmp_path / "x", 2, seed=1)
-    assert records.check_shards(tmp_path / "x") == 95
-
-
-def test_full_disk(tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True
-                                                       ).returncode:
-        pytest.skip("mounting a small disk needs root")
-    try:
-        payloads = [np.random.default_rng(n).bytes(1000) for n in range(300)]
-        # Too much for the temporary file; only for the shards.
-        for source in (payloads, payloads[:150]):
-            with pytest.raises(DataError, match="No space left on device"):
-                records.write_shards(source, disk / "x", 2, seed=1)
-            assert not list(disk.iterdir())
-        records.write_shards(payloads[:100], disk / "x", 2, seed=1)
-        assert records.check_shards(disk / "x") == 100
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
+def test_full_disk(small_disk):
+    payloads = [np.random.default_rng(n).bytes(1000) for n in range(700)]
+    # Too much for the temporary file; only for the shards.
+    for source in (payloads, payloads[:350]):
+        with pytest.raises(DataError, match="No space left on device"):
+            records.write_shards(source, small_disk / "x", 2, seed=1)
+        assert not list(small_disk.iterdir())
+    records.write_shards(payloads[:200], small_disk / "x", 2, seed=1)
+    assert records.check_shards(small_disk / "x") == 200

@@ -134,23 +134,9 @@ def test_damage_inside_a_file(path, how):
     assert "Get it again" in refused(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>Log in</html>", b"\x89HDF\r\n\x1a\n"])
-def test_what_is_no_hdf5(tmp_path, content):
-    (tmp_path / "w.h5").write_bytes(content)
-    refused(tmp_path / "w.h5")
-
-
 def test_a_file_that_is_not_there(tmp_path):
     assert "there is no such file" in refused(tmp_path / "w.h5")
     assert "there is no such file" in refused(tmp_path)
-
-
-def test_another_format_of_keras(tmp_path):
-    """What Keras 3 writes has no list of layers; it is another format."""
-    path = tmp_path / "net.weights.h5"
-    tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1)]).save_weights(
-        path)
-    assert "Keras's format" in refused(path)
 
 
 def test_a_file_of_another_kind_of_net(tmp_path):
@@ -158,16 +144,6 @@ def test_a_file_of_another_kind_of_net(tmp_path):
     tf_keras.Sequential([tf_keras.Input([2]), tf_keras.layers.Dense(1)]).save_weights(
         path)
     assert "no VGG" in refused(path)
-
-
-def test_names_of_another_scope_are_asked_for():
-    with tf.Graph().as_default(), tf1.Session() as session:
-        with tf1.variable_scope("encoder"):
-            vgg_features(tf.zeros([1, 32, 32, 3]), configuration="D", base_width=1)
-        with pytest.raises(ValueError, match="give a dictionary"):
-            load_vgg_weights(session, "unread.h5")
-        with pytest.raises(ValueError, match="no variables"):
-            load_vgg_weights(session, "unread.h5", [])
 
 
 GRABS = [

@@ -1,12 +1,9 @@
 """What a reader who does not see needs of every notebook: headings, sentences."""
 
-import base64
-import io
 import re
 
 import nbformat
 import pytest
-from PIL import Image
 
 from helpers.files import ROOT
 from tools import notebook as nb
@@ -43,21 +40,3 @@ def test_a_figure_has_its_sentence_in_the_file_and_under_it(path):
                 alt = output.metadata["image/png"]["alt"]
                 assert below.get("text", "").startswith(f"Figure: {alt}\n"), cell.id
                 assert re.match(r"[A-Z0-9].{20,}[.)]$", alt, re.S), f"{cell.id}: {alt}"
-
-
-@each_notebook
-def test_a_figure_is_opaque_so_that_a_dark_page_does_not_show_through(path):
-    for cell in cells(path):
-        for output in cell.get("outputs", []):
-            if "image/png" in output.get("data", {}):
-                assert corner(output.data["image/png"])[3] == 255, cell.id
-
-
-def corner(picture):
-    """The first pixel of a PNG: red, green, blue and how opaque, 0 to 255."""
-    image = Image.open(io.BytesIO(base64.b64decode(picture)))
-    return image.convert("RGBA").getpixel((0, 0))
-
-
-def test_the_order_of_headings_is_read_right():
-    assert headings("# a\n\ntext\n\n```\n# no heading\n```\n\n### b") == [1, 3]
