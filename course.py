@@ -11,7 +11,6 @@ and `book` add to it. Every later call works without. Of a command says more
 import ast
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +18,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # however Python was started
 
-from tools.environment import Problem, is_set_up, set_up, venv_python  # noqa: E402
+from tools.environment import (  # noqa: E402
+    Problem,
+    has_driver,
+    is_set_up,
+    set_up,
+    venv_python,
+)
 
 OLDEST, NEWEST = (3, 10), (3, 13)
 
@@ -74,7 +79,7 @@ def check_gpu(system=None, machine=None):
             f"--gpu is for Linux on x86_64 (WSL2 too): on {system} {machine} "
             "TensorFlow's wheel computes on the CPU alone; leave --gpu out"
         )
-    if not (shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia")):
+    if not has_driver():
         raise Problem(
             "--gpu finds no NVIDIA driver here: install your card's driver, until "
             "nvidia-smi shows the card, or leave --gpu out"

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import os
 import random
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -43,6 +44,7 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
     tensorflow.random.set_seed(seed)
     numpy.set_printoptions(precision=4, suppress=True)
     _figure_style()
+    _tensorboard_in_notebooks()
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -125,3 +127,13 @@ def _figure_style() -> None:
             "axes.prop_cycle": matplotlib.rcsetup.cycler(color=LINE_COLOURS),
         }
     )
+
+
+def _tensorboard_in_notebooks() -> None:
+    """Lets `%tensorboard` find its program, and its frame the way through a hub."""
+    program = shutil.which("tensorboard", path=str(Path(sys.executable).parent))
+    if program:
+        os.environ.setdefault("TENSORBOARD_BINARY", program)
+    hub = os.environ.get("JUPYTERHUB_SERVICE_PREFIX")
+    if hub:
+        os.environ.setdefault("TENSORBOARD_PROXY_URL", f"{hub}proxy/%PORT%/")

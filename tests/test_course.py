@@ -49,7 +49,7 @@ def test_an_old_python_can_read_the_file_to_refuse():
 @pytest.mark.parametrize("name", course.COMMANDS)
 def test_every_command_says_what_it_does(name):
     module = course.COMMANDS[name][0]
-    if name in ("lab", "tensorboard"):  # their --help is that of what they start
+    if name == "tensorboard":  # its --help is that of what it starts
         module = importlib.import_module(module)
         assert callable(module.main) and f"course.py {name}" in module.__doc__
         return
@@ -135,6 +135,15 @@ def test_help_installs_nothing(set_up, capsys):
             assert f"course.py {name}" in capsys.readouterr().out
 
 
+def test_an_environment_of_somebody_elses_is_left_alone(set_up, capsys):
+    own = set_up.folder / ".venv" / "pyvenv.cfg"
+    own.parent.mkdir()
+    own.touch()
+    assert set_up("run") == [] and own.exists()
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1 and "give it another name" in error
+
+
 @pytest.mark.parametrize("lock, without, with_gpu", [
     ("requirements.txt", ["requirements.txt"], [GPU_LINE]), (GPU_LINE, [], [GPU_LINE]),
 ])
@@ -165,8 +174,8 @@ def test_cuda_that_cannot_be_fetched_leaves_the_rest_whole(set_up, capsys):
 ])
 def test_where_cuda_is_of_no_use_nothing_is_fetched(
         set_up, monkeypatch, capsys, machine, words):
-    monkeypatch.setattr(course.shutil, "which", lambda name: None)
-    monkeypatch.setattr(course.os.path, "exists", lambda path: False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("os.path.exists", lambda path: False)
     monkeypatch.setattr(set_up.course, "check_gpu", lambda: course.check_gpu(*machine))
     monkeypatch.setattr(set_up.course, "Problem", course.Problem)
     assert set_up("lab", "--gpu") == []

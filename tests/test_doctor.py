@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tensorflow as tf
 
 from tools import doctor, environment
 
@@ -46,11 +47,36 @@ def test_what_stands_in_the_way_is_bad_and_says_the_fix(
     if name == "processor" and not Path("/proc/cpuinfo").exists():
         pytest.skip("this system does not list what its processor can")
     sick(monkeypatch)
+    seen = doctor.Finding("TensorFlow", doctor.OK, "")  # its import takes long
+    monkeypatch.setattr(doctor, "tensorflow", lambda environment: seen)
     finding = next(f for f in doctor.examine() if f.name == name)
     assert finding.state == doctor.BAD and word in finding.text
     assert doctor.main([]) == 1
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith("BAD")
+
+
+SEES = {"version": "2.21.0", "cuda": True, "devices": ["CPU"], "missing": []}
+
+
+@pytest.mark.parametrize("seen, driver, state, word", [
+    ({"devices": ["CPU", "GPU", "GPU"]}, True, doctor.OK, "sees 2 GPU"),
+    ({"missing": ["nvidia-a", "nvidia-b"]}, True, doctor.WARN,
+     "missing nvidia-a, nvidia-b. Run: COMMAND"),
+    ({"missing": ["nvidia-a"]}, False, doctor.OK,
+     "driver is missing, and of CUDA nvidia-a. Install the driver"),
+    ({}, True, doctor.WARN, "too old"),
+    ({"cuda": False}, True, doctor.WARN, "built without CUDA"),
+])
+def test_what_keeps_tensorflow_from_a_gpu(seen, driver, state, word):
+    finding = doctor.gpu({**SEES, **seen}, driver, "COMMAND")
+    assert finding.state == state and word in finding.text
+
+
+def test_it_says_what_tensorflow_sees_here():
+    finding = doctor.tensorflow(environment)
+    gpus = len(tf.config.list_physical_devices("GPU"))
+    assert f"{tf.__version__} sees {gpus or 'no'} GPU" in finding.text
 
 
 def test_a_proxy_that_would_catch_jupyterlab_is_a_note(monkeypatch):

@@ -1,26 +1,33 @@
-"""`course.py lab` in a real browser: a lesson opens, Run All, no error output.
+"""`course.py lab` in a real browser: lessons, the reader's copies, TensorBoard.
 
-The test takes the shortest lesson. To open every lesson and keep screenshots:
+Run All is tested on the shortest lesson; on every one, with screenshots kept, by:
 
-    LESSONS_IN_BROWSER=all pytest tests/test_lab.py    # pictures land in logs/browser
+    LESSONS_IN_BROWSER=all pytest tests/test_lab.py    # pictures: logs/browser
 """
 
 import os
 import re
 import shutil
+import signal
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat import v4
+from tensorboard import manager
 
+from tools import copies
 from tools import notebook as nb
 
 ROOT = Path(__file__).resolve().parents[1]
 ALL = os.environ.get("LESSONS_IN_BROWSER") == "all"
 LESSONS = nb.lessons(ROOT) if ALL else nb.lessons(ROOT)[:1]
+[VGG] = nb.lessons(ROOT, ["07a"])
+LOGS = ROOT / "logs" / VGG.stem
 SHOTS = ROOT / "logs" / "browser"
+BASE = "/user/ada/"
 FINISHED = r"""count => {
   const prompts = [...document.querySelectorAll(
       '.jp-Notebook .jp-CodeCell .jp-InputPrompt')].map(e => e.textContent.trim());
@@ -40,38 +47,139 @@ def lab(serve, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     copy = home / "course"
     shutil.copytree(ROOT / "notebooks", copy / "notebooks")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(copies, "FOLDER", copy / "my")
+        mine = copies.copies([LESSONS[0], VGG])
+    nb.store(copy / "my" / "00_board.ipynb", with_board(mine[1]))
     settings = home / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
     settings.mkdir(parents=True)
     (settings / "tracker.jupyterlab-settings").write_text(EVERY_CELL)
     with serve(
         "lab", copy / LESSONS[0].relative_to(ROOT), f"--ServerApp.root_dir={copy}",
-        "--no-browser", "--IdentityProvider.token=t0k",
-        ready="/api/status?token=t0k", environment={"JUPYTER_CONFIG_DIR": str(home)},
+        f"--ServerApp.base_url={BASE}", "--no-browser",
+        "--IdentityProvider.token=t0k", ready=f"{BASE}api/status?token=t0k",
+        environment={"JUPYTER_CONFIG_DIR": str(home)},
     ) as address:
-        yield address
+        yield address + BASE.rstrip("/"), copy
+    for board in manager.get_all():
+        if str(LOGS) in board.logdir:
+            os.kill(board.pid, signal.SIGTERM)
+
+
+def with_board(copy):
+    """Returns lesson 07a up to its training, TensorBoard's two lines before it."""
+    notebook = nbformat.read(copy, as_version=4)
+    [end] = [k for k, cell in enumerate(notebook.cells) if "model.fit(" in cell.source
+             and "run_folder, history =" in cell.source]
+    [lines] = [re.findall(r"^%.+$", cell.source, re.M) for cell in notebook.cells
+               if "%load_ext tensorboard" in cell.source]
+    notebook.cells = notebook.cells[: end + 1]
+    notebook.cells.insert(end, v4.new_code_cell("\n".join(lines)))
+    return nb.with_parameters(notebook, {"STEPS": 400})
+
+
+@pytest.fixture
+def opened(lab, page):
+    """Opens a notebook and waits for its kernel; nothing outside is asked for."""
+    address, _ = lab
+    outside, own = [], (address, "data:", "blob:", address.replace("http", "ws"))
+    page.on("request", lambda r: None if r.url.startswith(own)
+            else outside.append(r.url))
+
+    def open_one(path):
+        page.goto(f"{address}/lab/tree/{path}?reset&token=t0k")
+        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
+        # The notebook's own indicator says idle before the kernel is there.
+        ready = re.compile(r"Python 3.*\| Idle")
+        page.locator("#jp-main-statusbar", has_text=ready).wait_for(timeout=60_000)
+        page.wait_for_timeout(500)
+        return page
+
+    yield open_one
+    assert outside == []
+
+
+def choose(page, menu, item):
+    page.get_by_role("menuitem", name=menu, exact=True).click()
+    page.get_by_role("menuitem", name=item, exact=True).click()
+
+
+def saved(page, file):
+    """Saves, as a reader does, and returns what is in the file then."""
+    before = file.stat().st_mtime_ns
+    page.keyboard.press("Control+s")
+    for _ in range(60):
+        page.wait_for_timeout(500)
+        if file.stat().st_mtime_ns > before:
+            return file.read_bytes()
+    raise AssertionError(f"{file.name} was not saved")
+
+
+def shot(page, name):
+    if ALL:
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SHOTS / f"{name}.png")
 
 
 def test_the_server_wants_a_token_and_listens_here_only(lab):
+    address, _ = lab
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(f"{lab}/api/contents", timeout=60)
-    assert lab.startswith("http://127.0.0.1:")
+        urllib.request.urlopen(f"{address}/api/contents", timeout=60)
+    assert address.startswith("http://127.0.0.1:")
+
+
+def test_a_lesson_that_is_opened_and_saved_is_as_git_has_it(lab, opened):
+    _, folder = lab
+    name = LESSONS[0].relative_to(ROOT)
+    page = opened(name)
+    assert page.locator(".jp-OutputArea-output").count() > 0
+    assert saved(page, folder / name) == LESSONS[0].read_bytes()
+
+
+def test_a_copy_has_no_output_and_a_prediction_stays(lab, opened):
+    _, folder = lab
+    path = f"my/{LESSONS[0].name}"
+    page = opened(path)
+    assert page.locator(".jp-OutputArea-output").count() == 0
+    cell = page.locator(".jp-MarkdownCell", has_text="My prediction").first
+    cell.locator(".jp-RenderedMarkdown").dblclick()
+    editor = cell.locator(".cm-content")
+    editor.press("Control+End")
+    editor.press_sequentially(" it is shared")
+    editor.press("Shift+Enter")
+    shot(page, "copy")
+    assert saved(page, folder / path).count(b"it is shared") == 1
+    page.locator("a", has_text="the lesson with its outputs").click()
+    page.locator(".jp-OutputArea-output").first.wait_for(timeout=60_000)
+
+
+def test_tensorboard_is_live_in_the_notebook_while_07a_trains(lab, opened):
+    """Through the server's own port, under a prefix, as behind the proxy of a hub."""
+    page = opened("my/00_board.ipynb")
+    choose(page, "Run", "Run All Cells")
+    frame = page.frame_locator(".jp-OutputArea iframe")
+    reload = frame.locator("app-header-reload button")
+    reload.wait_for(timeout=240_000)
+    card = frame.locator("card-view", has_text="loss").first
+    for _ in range(60):
+        reload.click()
+        page.wait_for_timeout(2000)
+        if card.is_visible():
+            break
+    card.scroll_into_view_if_needed()
+    page.wait_for_timeout(2000)
+    shot(page, "board")
+    assert card.is_visible()
+    last = page.locator(".jp-CodeCell .jp-InputPrompt").last
+    assert last.text_content().strip() == "[*]:"
+    choose(page, "Kernel", "Interrupt Kernel")
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
-def test_run_all_shows_no_error(lab, page, lesson):
-    outside = []
-    page.on("request", lambda r: outside.append(r.url)
-            if not r.url.startswith((lab, "data:", "blob:", lab.replace("http", "ws")))
-            else None)
+def test_run_all_shows_no_error(page, opened, lesson):
     page.set_viewport_size({"width": 1280, "height": 30000 if ALL else 12000})
-    page.goto(f"{lab}/lab/tree/notebooks/{lesson.name}?reset&token=t0k")
-    page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
-    # The notebook's own indicator says idle before the kernel is there.
-    ready = re.compile(r"Python 3.*\| Idle")
-    page.locator("#jp-main-statusbar", has_text=ready).wait_for(timeout=60_000)
-    page.wait_for_timeout(500)
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    opened(lesson.relative_to(ROOT))
+    choose(page, "Run", "Run All Cells")
     cells = nbformat.read(lesson, as_version=4).cells
     count = sum(cell.cell_type == "code" for cell in cells)
     page.wait_for_function(FINISHED, arg=count, timeout=600_000)
@@ -82,7 +190,4 @@ def test_run_all_shows_no_error(lab, page, lesson):
                  if "image/png" in output.get("data", {})]
     page.wait_for_function(DESCRIBED, arg=len(sentences), timeout=60_000)
     assert page.evaluate(ALTERNATIVES) == sentences
-    assert outside == []
-    if ALL:
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=SHOTS / f"{lesson.stem}.png")
+    shot(page, lesson.stem)

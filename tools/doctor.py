@@ -7,10 +7,13 @@ where something stands in the way, 0 where at most something is inconvenient.
 """
 
 import contextlib
+import importlib.util
+import json
 import os
 import platform
 import shutil
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +25,27 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox"
             "safari", "msedge")
 GLIBC = (2, 17)  # of TensorFlow's manylinux wheel
 CPU_FLAGS = ("avx",)
+# Runs where TensorFlow is; of CUDA it names what TensorFlow's own metadata ask for.
+SEEN = """
+import importlib.metadata, json, os, re
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+
+def missing():
+    for line in importlib.metadata.requires("tensorflow"):
+        name = re.match(r"[\\w-]+", line)[0]
+        try:
+            if "and-cuda" in line:
+                importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            yield name
+
+cuda = tf.sysconfig.get_build_info()["is_cuda_build"]
+print(json.dumps({
+    "version": tf.__version__, "cuda": cuda,
+    "devices": [device.device_type for device in tf.config.list_physical_devices()],
+    "missing": list(missing()) if cuda else []}))
+"""
 
 
 class Finding(NamedTuple):
@@ -104,6 +128,52 @@ def processor() -> Finding:
     return Finding("processor", OK, f"{platform.machine()} with AVX")
 
 
+def tensorflow(environment) -> Finding:
+    """What TensorFlow sees, and what keeps it from a GPU."""
+    whole = environment.is_set_up()
+    if not whole and importlib.util.find_spec("tensorflow") is None:
+        return Finding("TensorFlow", OK, "not installed yet, so it sees nothing")
+    program = environment.venv_python() if whole else sys.executable
+    done = subprocess.run([str(program), "-c", SEEN], capture_output=True,
+                          text=True)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"code {done.returncode}"])[-1]
+        return Finding("TensorFlow", BAD, f"cannot be imported ({last}): move .venv "
+                       "away, then python3 course.py lab makes it anew")
+    seen = json.loads(done.stdout.splitlines()[-1])
+    command = ("python3 course.py lab --gpu" if whole
+               else "pip install -r requirements-gpu.txt")
+    return gpu(seen, environment.has_driver(), command)
+
+
+def gpu(seen: dict, has_driver: bool, command: str) -> Finding:
+    """Says what stands between TensorFlow and a GPU, in the order of what to do.
+
+    Args:
+      seen: what the program `SEEN` prints.
+      has_driver: whether NVIDIA's driver is here.
+      command: what adds CUDA's libraries here.
+    """
+    count = seen["devices"].count("GPU")
+    text = f"{seen['version']} sees {count or 'no'} GPU"
+    if count:
+        return Finding("TensorFlow", OK, text)
+    if not seen["cuda"]:
+        return Finding("TensorFlow", WARN if has_driver else OK, f"{text}: it is built "
+                       "without CUDA; the wheel `tensorflow` for Linux x86-64 has it")
+    libraries = ", ".join(seen["missing"])
+    if has_driver and libraries:
+        return Finding("TensorFlow", WARN, f"{text}. The driver is here; of CUDA are "
+                       f"missing {libraries}. Run: {command}")
+    if has_driver:
+        return Finding("TensorFlow", WARN, f"{text}, though the driver and CUDA's "
+                       "libraries are here: the driver may be too old; run nvidia-smi")
+    more = f", and of CUDA {libraries}" if libraries else ""
+    return Finding("TensorFlow", OK, f"{text}, and needs none. For a card of NVIDIA: "
+                   f"its driver is missing{more}. Install the driver until nvidia-smi "
+                   f"shows the card, then run: {command}")
+
+
 def proxy() -> Finding:
     names = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
     found = [name for name in names if os.environ.get(name)]
@@ -165,8 +235,8 @@ def examine() -> list[Finding]:
     from tools import environment
 
     found = [python_version(course), set_up(environment), disk(environment), memory(),
-             cores(), glibc(), processor(), proxy(), loopback(), browser(),
-             data_folder()]
+             cores(), glibc(), processor(), tensorflow(environment), proxy(),
+             loopback(), browser(), data_folder()]
     return sorted(found, key=lambda finding: (BAD, WARN, OK).index(finding.state))
 
 

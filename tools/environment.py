@@ -22,6 +22,7 @@ VENV = ROOT / ".venv"
 OLD_VENV = ROOT / ".venv.old"
 LOG = ROOT / ".venv.log"
 STAMP = VENV / "complete.txt"
+BEGUN = VENV / "begun.txt"  # its .venv is of this set-up's making, whole or not
 
 # No pop-up and no call home: a class with no network sees no error either.
 LAB_SETTINGS = {
@@ -118,6 +119,11 @@ def set_up(*extras):
                 stamp.write_text(wanted_extra(name))
 
 
+def has_driver():
+    """Tells whether NVIDIA's driver is here."""
+    return bool(shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia"))
+
+
 def say(line):
     print(line, file=sys.stderr, flush=True)
 
@@ -134,6 +140,10 @@ def check_room(needed):
 @contextlib.contextmanager
 def old_one_aside():
     """Keeps a finished .venv until the new one is, and puts it back if none comes."""
+    if VENV.exists() and not (STAMP.exists() or BEGUN.exists()):
+        raise Problem(f"{VENV.name} is there, and not of this program's making: "
+                      "activate it and start Jupyter, or give it another name and "
+                      "run the same command again")
     if STAMP.exists():
         say("The folder, the Python or requirements.txt has changed since the last "
             "set-up.")
@@ -152,6 +162,8 @@ def old_one_aside():
 
 def make_environment():
     """Makes .venv, installs what the course needs, and stamps it as finished."""
+    VENV.mkdir()
+    BEGUN.touch()
     step([sys.executable, "-m", "venv", VENV],
          "could not make .venv (on Debian and Ubuntu: apt install python3-venv)")
     install(LOCK)

@@ -39,10 +39,7 @@ def handout(lesson: Path) -> nbformat.NotebookNode:
         cells += [v4.new_markdown_cell("The lesson's other imports:"),
                   v4.new_code_cell("\n".join(more))]
     notebook = v4.new_notebook(cells=cells + _exercise_cells(ex.section(lesson)))
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    return nb.canonical(notebook, lesson.name)
+    return nb.canonical(nb.cleared(notebook), lesson.name)
 
 
 def _is_new_import(statement: str, before: str) -> bool:

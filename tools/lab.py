@@ -1,15 +1,25 @@
 """Opens the course in JupyterLab, on this machine only, with a token.
 
-python3 course.py lab [--gpu] [NOTEBOOK.ipynb] [JUPYTERLAB OPTIONS]
+    python3 course.py lab              # your own copies of the lessons, in my/
+    python3 course.py lab 03a          # begins with that of 03a
+    python3 course.py lab --fresh 03a  # makes it anew, and keeps the one you had
+    python3 course.py lab FILE         # any notebook, as it is
+    python3 course.py lab --gpu        # on Linux: adds CUDA's libraries to .venv, once
 
-`course.py` takes `--gpu` for itself: on Linux it adds CUDA's libraries to .venv, once.
+What else the line has goes to JupyterLab.
 """
 
+import argparse
 import os
+import re
 import sys
 from pathlib import Path
 
 from jupyterlab.labapp import main as jupyterlab
+
+from helpers.files import ROOT
+from tools import copies
+from tools import notebook as nb
 
 # Gives the figures their text alternatives.
 EXTENSION = Path(__file__).resolve().parent / "lab_extension"
@@ -19,20 +29,39 @@ OPTIONS = [
     "--LabApp.extension_manager=readonly",
     "--LabApp.news_url=",
     f"--LabApp.extra_labextensions_path={EXTENSION}",
+    "--ServerApp.jpserver_extensions=tools.lab_server=True",
 ]
-FIRST = "notebooks/01a_variable_scope.ipynb"
 
 
 def main(arguments: list[str]) -> None:
-    options = list(OPTIONS)
-    if not any(word.startswith(("--ServerApp.ip=", "--ip=")) for word in arguments):
-        options.append(HERE)  # in a container the reader gives another, knowingly
+    parser = argparse.ArgumentParser(prog="course.py lab", description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter,
+                                     allow_abbrev=False)
+    parser.add_argument("--fresh", action="store_true", help="make the copy anew")
+    options, words = parser.parse_known_args(arguments)
+    numbers = [word for word in words if re.fullmatch(r"\d\d?[a-z]?", word)]
+    words = [word for word in words if word not in numbers]
+    if options.fresh and not numbers:
+        parser.error("--fresh makes a copy anew: of which lesson? lab --fresh 03a")
+    if not any(word.startswith(("--ServerApp.ip=", "--ip=")) for word in words):
+        words.append(HERE)  # in a container the reader gives another, knowingly
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--allow-root")
-    if not any(argument.endswith(".ipynb") for argument in arguments):
-        options.append(FIRST)
-    sys.argv = ["course.py lab", *options, *arguments]
+        words.append("--allow-root")
+    if numbers or not any(word.endswith(".ipynb") for word in words):
+        try:
+            words += opened(numbers, options.fresh)
+        except (OSError, ValueError) as error:
+            parser.error(str(error))
+    sys.argv = ["course.py lab", *OPTIONS, *words]
     jupyterlab()
+
+
+def opened(numbers: list[str], fresh: bool) -> list[str]:
+    """Makes the copies, and returns the words that open JupyterLab on them."""
+    copies.copies(nb.lessons(ROOT))
+    first, *_ = copies.copies(nb.lessons(ROOT, numbers), fresh=fresh)
+    return [str(first), f"--ServerApp.root_dir={ROOT}",
+            f"--FileContentsManager.preferred_dir={copies.FOLDER}"]
 
 
 if __name__ == "__main__":

@@ -173,6 +173,14 @@ def _canonical_outputs(cell, count: int) -> None:
     cell.outputs = outputs
 
 
+def cleared(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Takes the outputs out of a notebook, which is changed and returned."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook
+
+
 def dumps(notebook: nbformat.NotebookNode) -> str:
     """Returns the bytes that git keeps: sorted keys, indent 1, one last newline."""
     return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"

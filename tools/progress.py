@@ -3,7 +3,8 @@
     python3 course.py progress         # of every lesson; of some: progress 03 05
     python3 course.py progress FILE    # of a notebook that was handed out, or a folder
 
-Read are the answers of the checks that you ran and saved. Nothing is run, and nothing
+Read are your copies in my/, and the lessons themselves where you have none: the
+answers of the checks that you ran and saved. Nothing is run, and nothing
 is sent anywhere. Stuck? In a notebook `check_NAME(NAME, hints=1)` gives a hint, and
 `hints=2` the next one. The solutions lie in notebooks/solutions/.
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from helpers.files import ROOT
+from tools import copies
 from tools import notebook as nb
 from tools.exercises import HEADING, read_cells
 
@@ -67,7 +69,7 @@ def notebooks(words: list[str]) -> list[Path]:
       ValueError: one of the words stands for none.
     """
     if not words or all(re.fullmatch(r"\d+[a-z]?", word) for word in words):
-        return nb.lessons(ROOT, words)
+        return [copies.newest(lesson) for lesson in nb.lessons(ROOT, words)]
     found = []
     for word in words:
         path = Path(word)

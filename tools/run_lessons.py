@@ -4,10 +4,12 @@ python3 course.py run               # all of them
 python3 course.py run 03 05b        # 03a, 03b, 03c and 05b
 python3 course.py run 06b -p SOURCE FOLDER    # with a parameter of its own
 python3 course.py run 03a --solutions --save  # stores the outputs
+python3 course.py run 03a --twice    # each cell twice in a row: the same outputs?
 """
 
 import argparse
 import ast
+import copy
 import os
 import subprocess
 import sys
@@ -25,24 +27,30 @@ ROOT = Path(__file__).resolve().parent.parent
 CELL_SECONDS = 300
 
 
-def execute(path: Path, bar: tqdm, parameters: dict) -> nbformat.NotebookNode:
+def execute(
+    path: Path, bar: tqdm, parameters: dict, *, twice: bool = False
+) -> nbformat.NotebookNode:
     """Runs one notebook top to bottom in its own folder and returns it.
 
     Args:
       path: the notebook.
       bar: advanced by one per code cell.
       parameters: the values that differ from those of its cell `parameters`.
+      twice: put a copy of each code cell behind it, as who runs it again does.
 
     Raises:
       RuntimeError: a cell failed or took too long; the message is one line.
     """
     notebook = nb.with_parameters(nbformat.read(path, as_version=4), parameters)
+    if twice:
+        notebook.cells = [each for cell in notebook.cells for each in _again(cell)]
     cells = [c for c in notebook.cells if c.cell_type == "code"]
-    here = ["before the first cell"]
+    here, times = ["before the first cell"], 1 + twice
 
     def started(cell, cell_index):
         if cell in cells:
-            here[0] = f"code cell {cells.index(cell) + 1} of {len(cells)}"
+            number = cells.index(cell) // times + 1
+            here[0] = f"code cell {number} of {len(cells) // times}"
             bar.set_postfix_str(f"{path.stem}, {here[0]}")
 
     client = NotebookClient(
@@ -69,30 +77,62 @@ def execute(path: Path, bar: tqdm, parameters: dict) -> nbformat.NotebookNode:
         ) from error
 
 
-def run(paths: list[Path], save: bool, parameters: dict | None = None) -> list[str]:
+def _again(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    if cell.cell_type != "code":
+        return [cell]
+    second = copy.deepcopy(cell)
+    second.id = f"{cell.id}-again"
+    return [cell, second]
+
+
+def differences(executed: nbformat.NotebookNode) -> list[str]:
+    """Returns what cells printed otherwise the second time, of a run `twice`."""
+    code = [cell for cell in executed.cells if cell.cell_type == "code"]
+    found = []
+    for k, (first, second) in enumerate(zip(code[::2], code[1::2], strict=True)):
+        marked = nb.IGNORE_TAGS & set(first.metadata.get("tags", []))
+        if not marked and _said(first) != _said(second):
+            found.append(f"code cell {k + 1} said, the second time: {_said(second)}")
+    return found
+
+
+def _said(cell: nbformat.NotebookNode) -> str:
+    texts = [output.get("text") or output.get("data", {}).get("text/plain", "")
+             for output in cell.outputs if output.get("name") != "stderr"]
+    return "".join(texts)
+
+
+def run(
+    paths: list[Path], save: bool, parameters: dict | None = None, *,
+    twice: bool = False,
+) -> list[str]:
     """Executes notebooks, prints a table of seconds, returns the failures.
 
     Args:
       paths: the notebooks, in order.
       save: write the outputs back, in canonical form; only of a run that held.
       parameters: for each of them, as `execute` takes them.
+      twice: run each cell twice; another output the second time is a failure.
     """
     # ipykernel hides C-level output from cells while this variable is set.
     os.environ.pop("PYTEST_CURRENT_TEST", None)
     counts = [
         sum(c.cell_type == "code" for c in nbformat.read(p, as_version=4).cells)
-        for p in paths
+        * (1 + twice) for p in paths
     ]
     failures, rows = [], []
     with tqdm(total=sum(counts), unit="cell", dynamic_ncols=True) as bar:
         for path, count in zip(paths, counts, strict=True):
             start, before = time.monotonic(), bar.n
             try:
-                executed = execute(path, bar, parameters or {})
+                executed = execute(path, bar, parameters or {}, twice=twice)
             except RuntimeError as error:
                 failures.append(str(error))
             else:
-                if save:
+                if twice:
+                    failures += [f"{path.name}, {difference}"
+                                 for difference in differences(executed)]
+                elif save:
                     nb.store(path, executed)
             bar.update(before + count - bar.n)
             rows.append((path, time.monotonic() - start))
@@ -134,6 +174,8 @@ def main() -> int:
     parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
     parser.add_argument("--solutions", action="store_true", help="the solutions too")
     parser.add_argument("--save", action="store_true", help="store the outputs")
+    parser.add_argument("--twice", action="store_true",
+                        help="each cell twice in a row; nothing is stored")
     parser.add_argument(
         "-p", "--parameter", nargs=2, action="append", default=[],
         metavar=("NAME", "VALUE"),
@@ -147,7 +189,8 @@ def main() -> int:
         parser.error(str(error))
     if options.solutions:
         paths = [p for lesson in paths for p in (lesson, nb.solution(lesson))]
-    failures = run([p for p in paths if p.exists()], options.save, parameters)
+    failures = run([p for p in paths if p.exists()], options.save, parameters,
+                   twice=options.twice)
     for failure in failures:
         print("FAILED", failure, file=sys.stderr)
     return 1 if failures else 0

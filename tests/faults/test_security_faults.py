@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jupyter_server.auth.identity import PasswordIdentityProvider
 
-from tools import lab, serve_graphs
+from tools import copies, lab, serve_graphs
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/**/[0-9]*.ipynb"))
@@ -26,7 +26,8 @@ OPEN = r"0\.0\.0\.0|--bind_all|allow_remote_access|allow_origin"
 NO_TOKEN = r"token=['\"]*(\s|$)|password=|disable_check_xsrf|allow_unauthenticated"
 
 
-def test_jupyterlab_is_started_for_this_machine_with_a_token(monkeypatch):
+def test_jupyterlab_is_started_for_this_machine_with_a_token(monkeypatch, tmp_path):
+    monkeypatch.setattr(copies, "FOLDER", tmp_path)
     started = []
     monkeypatch.setattr(lab, "jupyterlab", lambda: started.append(list(sys.argv)))
     monkeypatch.setattr(sys, "argv", [])

@@ -1,0 +1,57 @@
+"""A reader's copies: made once, never overwritten, and made anew beside the old."""
+
+import nbformat
+import pytest
+
+from tools import copies, progress
+from tools import notebook as nb
+
+LESSONS = nb.lessons(copies.ROOT)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(copies, "FOLDER", tmp_path / "my")
+    return tmp_path / "my"
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=nb.number)
+def test_a_copy_has_every_cell_no_output_and_room_under_each_predict(lesson):
+    pristine = nbformat.read(lesson, as_version=4).cells
+    cells = copies.copied(lesson).cells
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
+    predicts = [k for k, cell in enumerate(cells) if "**Predict" in cell.source]
+    assert predicts
+    for k in predicts:
+        assert cells[k + 1].source == copies.PREDICTION
+    kept = [cell.source for cell in cells if cell.source != copies.PREDICTION]
+    assert kept[1:] == [cell.source for cell in pristine[1:]]
+    assert f"(../notebooks/{lesson.name})" in kept[0]
+    assert kept[0].splitlines()[0] == pristine[0].source.splitlines()[0]
+
+
+def test_a_copy_is_made_once_and_never_overwritten(folder):
+    [path] = copies.copies(LESSONS[:1])
+    path.write_text("my predictions")
+    assert copies.copies(LESSONS[:2]) == [path, folder / LESSONS[1].name]
+    assert path.read_text() == "my predictions"
+
+
+def test_a_fresh_one_keeps_every_one_before(folder):
+    for words in ("first", "second", None):
+        [path] = copies.copies(LESSONS[:1], fresh=True)
+        if words:
+            path.write_text(words)
+    kept = {p.read_text() for p in folder.glob(f"{path.stem}.before-*.ipynb")}
+    assert kept == {"first", "second"}
+    assert nbformat.read(path, 4) == nbformat.reads(
+        nb.dumps(nb.canonical(copies.copied(LESSONS[0]), path.name)), 4)
+
+
+def test_progress_reads_the_copy_and_not_what_it_was_before():
+    copies.copies(LESSONS[:1], fresh=True)
+    [path] = copies.copies(LESSONS[:1], fresh=True)
+    solved = nbformat.read(nb.solution(LESSONS[0]), as_version=4)
+    nb.store(path, solved)
+    assert progress.notebooks(["01a", "01b"]) == [path, LESSONS[1]]
+    assert {e.state for e in progress.exercises(path)} == {progress.SOLVED}

@@ -1,0 +1,62 @@
+"""A reader's own copies of the lessons, in `my/`: no outputs, room for predictions.
+
+A copy is made once and never overwritten. Its lesson lies beside it in `notebooks/`,
+with its outputs, and the first cell of the copy leads there.
+"""
+
+import re
+from pathlib import Path
+
+import nbformat
+from nbformat import v4
+
+from helpers.files import ROOT
+from tools import notebook as nb
+
+FOLDER = ROOT / "my"
+HEAD = """Your own copy: write into it. To compare: [the lesson with its \
+outputs](../notebooks/{name})."""
+PREDICTION = "*My prediction (double-click, and write it here):*"
+
+
+def copied(lesson: Path) -> nbformat.NotebookNode:
+    """Returns a lesson without outputs, with a cell to write in after each Predict."""
+    notebook = nb.cleared(nbformat.read(lesson, as_version=4))
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        if cell.cell_type == "markdown" and "**Predict" in cell.source:
+            cells.append(v4.new_markdown_cell(PREDICTION))
+    title, rest = cells[0].source.split("\n", 1)
+    cells[0].source = f"{title}\n\n{HEAD.format(name=lesson.name)}\n{rest}"
+    notebook.cells = cells
+    return notebook
+
+
+def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
+    """Makes the copies that are not there, and returns the paths of all.
+
+    Args:
+      lessons: of which.
+      fresh: make each anew; one that is there gets another name, such as
+        `03a_queues_and_coordinators.before-1.ipynb`.
+    """
+    paths = [FOLDER / lesson.name for lesson in lessons]
+    for lesson, path in zip(lessons, paths, strict=True):
+        if fresh and path.exists():
+            path.rename(_free_name(path))
+        if not path.exists():
+            nb.store(path, copied(lesson))
+    return paths
+
+
+def _free_name(path: Path) -> Path:
+    numbers = [int(found[1]) for old in path.parent.glob(f"{path.stem}.before-*")
+               if (found := re.search(r"before-(\d+)", old.name))]
+    return path.with_name(f"{path.stem}.before-{max(numbers, default=0) + 1}.ipynb")
+
+
+def newest(lesson: Path) -> Path:
+    """Returns the reader's copy of a lesson, or the lesson where there is none."""
+    path = FOLDER / lesson.name
+    return path if path.exists() else lesson

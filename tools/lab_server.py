@@ -1,0 +1,59 @@
+"""What `course.py lab` adds to Jupyter's server: two things that a lesson needs.
+
+A lesson that is opened and saved stays byte for byte as git has it. And `%tensorboard`
+shows its frame through this server, so that it needs no port of its own: in a
+container, behind a proxy, or on a hub. `jupyter-server-proxy` has the same address.
+"""
+
+import os
+from pathlib import Path
+
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import url_path_join
+from tensorboard import manager
+from tornado import httpclient, web
+
+from tools import notebook as nb
+
+
+class Board(JupyterHandler):
+    """Passes requests on to a TensorBoard that a notebook has started."""
+
+    def check_xsrf_cookie(self) -> None:
+        """Checks nothing: TensorBoard's page has no cookie, and its posts only read."""
+
+    @web.authenticated
+    async def get(self, port: str, path: str) -> None:
+        if int(port) not in {board.port for board in manager.get_all()}:
+            raise web.HTTPError(404)
+        sent = self.request
+        kept = {name: sent.headers[name] for name in ("Content-Type", "Accept")
+                if name in sent.headers}
+        answer = await httpclient.AsyncHTTPClient().fetch(
+            f"http://127.0.0.1:{port}/{path}?{sent.query}", method=sent.method,
+            headers=kept, body=sent.body if sent.method == "POST" else None,
+            raise_error=False)
+        self.set_status(answer.code)
+        self.set_header("Content-Type", answer.headers.get("Content-Type", ""))
+        await self.finish(answer.body)
+
+    post = get
+
+
+def keep_metadata(model: dict, path: str, **_) -> None:
+    """Keeps a lesson's metadata, into which JupyterLab writes the Python it runs."""
+    if model["type"] == "notebook" and Path(path).parts[0] == "notebooks":
+        model["content"]["metadata"] = nb.METADATA
+
+
+def _jupyter_server_extension_points() -> list[dict]:
+    return [{"module": "tools.lab_server"}]
+
+
+def _load_jupyter_server_extension(server) -> None:
+    server.contents_manager.register_pre_save_hook(keep_metadata)
+    base = server.web_app.settings["base_url"]
+    server.web_app.add_handlers(
+        ".*$", [(url_path_join(base, r"proxy/(\d+)/(.*)"), Board)])
+    # The kernels inherit it.
+    os.environ.setdefault("TENSORBOARD_PROXY_URL", url_path_join(base, "proxy/%PORT%/"))
