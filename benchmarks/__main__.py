@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-from benchmarks import results
+from benchmarks import tables
 from helpers import lesson
 
 HERE = Path(__file__).resolve().parent
@@ -16,7 +16,7 @@ RESULTS = HERE / "results"
 
 # What can be measured: its module here is called the same and has a `main`.
 NAMES = {
-    "towers": "four towers of VGG-19 beside stack-and-mean and MirroredStrategy",
+    "towers": "four towers of VGG-19 beside MirroredStrategy",
     "pipeline": "reading records: our queue and dataset beside other ways to write it",
     "conversion": "folders of pictures to records, beside the document's loop",
     "lessons": "seconds, core seconds and memory of every lesson",
@@ -27,40 +27,25 @@ def main(arguments: list[str]) -> int:
     names = "\n".join(f"  {name:12s} {what}" for name, what in NAMES.items())
     parser = argparse.ArgumentParser(
         prog="course.py bench", description=f"{__doc__.splitlines()[0]}\n\n{names}",
-        epilog="`course.py bench NAME --help` says what else that one takes.",
-        formatter_class=argparse.RawDescriptionHelpFormatter, add_help=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("-h", "--help", action="store_true", help="say this")
     parser.add_argument("--quick", action="store_true",
                         help="small sizes: whether it runs, not how fast")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="FOLDER",
-                        help="for tables, plots and JSON; default benchmarks/results")
+                        help="for tables and JSON; default benchmarks/results")
     options, rest = parser.parse_known_args(arguments)
-    if options.help and not options.names:
-        parser.print_help()
-        return 0
     if unknown := sorted(set(options.names) - set(NAMES)):
         parser.error(f"there is no benchmark {unknown[0]}; there are {' '.join(NAMES)}")
-    rest += ["--help"] * options.help + ["--quick"] * options.quick
     lesson.begin("benchmarks")
     for name in options.names or NAMES:
-        run(name, rest, options.output)
+        print(f"\n=== {name} ===", flush=True)
+        facts = tables.machine()
+        module = importlib.import_module(f"benchmarks.{name}")
+        table = module.main([*rest, *["--quick"] * options.quick])
+        print(tables.text_of(table), end="\n\n", flush=True)
+        print(f"in {tables.write(options.output, name, table, facts)}", flush=True)
     return 0
-
-
-def run(name: str, arguments: list[str], folder: Path) -> None:
-    """Runs one benchmark, and says where it wrote."""
-    print(f"\n=== {name} ===", flush=True)
-    facts = {**results.machine(), "options": " ".join(arguments)}
-    tables = importlib.import_module(f"benchmarks.{name}").main(arguments)
-    for table in tables:
-        print(results.text_of(table), end="\n\n", flush=True)
-    if not tables:
-        return
-    files = results.write(folder, name, tables, facts)
-    shown = folder.relative_to(HERE.parent) if folder == RESULTS else folder
-    print(f"in {shown}: {', '.join(file.name for file in files)}", flush=True)
 
 
 if __name__ == "__main__":

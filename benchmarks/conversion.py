@@ -5,25 +5,18 @@ python3 course.py bench conversion --quick    # 400
 
 ours      helpers.records.write_tiny_imagenet_shards: checked, shuffled, whole
 document  the loop of the records document as it is there: nothing is checked
-limit     reads the files and nothing else
 """
 
 import argparse
+import glob
+import os
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.results import Table
-from benchmarks.rounds import (
-    commands,
-    compared,
-    compete,
-    options_of,
-    report,
-    verdict,
-)
-
-OURS = ("ours",)
-LIMIT = "limit"
+from benchmarks.rounds import compared, compete, options_of, timed, verdict
+from benchmarks.tables import Table
 
 
 def write_files(folder: Path, count: int) -> None:
@@ -31,49 +24,37 @@ def write_files(folder: Path, count: int) -> None:
     from helpers.shapes import write_tiny_shapes
     from helpers.tiny_layout import TinyLayout
 
-    root = write_tiny_shapes(folder, num_classes=4, train=50, val=1)
-    layout = TinyLayout(root)
+    layout = TinyLayout(write_tiny_shapes(folder, num_classes=4, train=50, val=1))
     for synset in layout.synset_ids():
         paths = sorted(layout.train_images(synset).iterdir())
-        layout.boxes(synset).unlink()
         for number in range(count // 4 - len(paths)):
             copy = paths[0].with_name(f"copy_{number}.JPEG")
             copy.write_bytes(paths[number % len(paths)].read_bytes())
 
 
-def files_of(folder: Path) -> list:
-    """Returns the pictures and their synsets."""
-    from helpers.tiny_layout import FOLDER, TinyLayout
-
-    return TinyLayout(folder / FOLDER).pictures("train")
-
-
-def ours(folder: Path, out: Path) -> int:
-    """Converts; returns the number of pictures."""
+def ours(folder: Path, out: Path) -> Iterator[int]:
+    """Converts; yields the number of pictures."""
     from helpers import records
 
+    yield 0  # the import was the warm-up
     records.write_tiny_imagenet_shards(folder, "train", out, 4, seed=1)
-    return records.read_manifest(out)["records"]
+    yield records.read_manifest(out)["records"]
 
 
-def document(folder: Path, out: Path) -> int:
+def document(folder: Path, out: Path) -> Iterator[int]:
     """Converts as the records document does: one file, class by class, unchecked."""
-    import glob
-    import os
-
     import tensorflow as tf
 
     from helpers.tiny_layout import FOLDER, TinyLayout
 
-    def feature(**values):
-        return tf.train.Feature(**values)
-
     def example(image, label):
         return tf.train.Example(features=tf.train.Features(feature={
-            "image": feature(bytes_list=tf.train.BytesList(value=[image])),
-            "label": feature(int64_list=tf.train.Int64List(value=[label])),
+            "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[image])),
+            "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
         }))
 
+    example(b"", 1)
+    yield 0
     root, count = folder / FOLDER, 0
     ids = TinyLayout(root).synset_ids()
     writer = tf.io.TFRecordWriter(str(out))
@@ -85,48 +66,32 @@ def document(folder: Path, out: Path) -> int:
             writer.write(example(contents, label).SerializeToString())
             count += 1
     writer.close()
-    return count
+    yield count
 
 
-def limit(folder: Path, out: Path) -> int:
-    """Reads all files."""
-    return sum(Path(path).read_bytes()[:2] == b"\xff\xd8"
-               for path, _ in files_of(folder))
+CONTESTANTS = {"ours": ours, "document": document}
 
 
-CONTESTANTS = {"ours": ours, "document": document, LIMIT: limit}
-
-
-def main(arguments: list[str]) -> list[Table]:
-    """Runs all contestants, or the one that `--one` names."""
-    parser = options_of("conversion", CONTESTANTS)
+def main(arguments: list[str]) -> Table | None:
+    """Runs both contestants, or the one that `--one` names."""
+    parser = options_of("conversion", list(CONTESTANTS))
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
-        from helpers import records  # before the clock runs: TensorFlow's import
-
-        records.make_example(b"", 1)
         with tempfile.TemporaryDirectory(dir=options.folder) as out:
-            report(lambda: CONTESTANTS[options.one](options.folder, Path(out, "x")))
-        return []
+            timed(CONTESTANTS[options.one](options.folder, Path(out, "x")), 1, 1)
+        return None
     if options.quick:
         options.rounds, options.files = 1, 400
-    return [table_of(options, options.files)]
-
-
-def table_of(options: argparse.Namespace, count: int) -> Table:
-    """Returns the table of a folder of `count` files."""
     with tempfile.TemporaryDirectory() as folder:
-        write_files(Path(folder), count)
-        arguments = ["--folder", folder]
-        ways = commands("benchmarks.conversion", CONTESTANTS, arguments)
-        results = compete(ways, options.rounds, quick=options.quick)
+        write_files(Path(folder), options.files)
+        line = ["benchmarks.conversion", "--folder", folder, "--one"]
+        ways = {name: [*line, name] for name in CONTESTANTS}
+        results = compete(ways, options.rounds, ways if options.quick else ())
     note = verdict(results, "ours", "document", 0.5)
-    return compared(f"{count:,} files", results, OURS, notes=[note])
+    return compared(f"{options.files:,} files", results, [note])
 
 
 if __name__ == "__main__":
-    import sys
-
     main(sys.argv[1:])

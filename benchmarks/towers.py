@@ -1,211 +1,152 @@
-"""Our towers, the source's towers and MirroredStrategy train full VGG-19, in one run.
+"""Our towers and MirroredStrategy train full VGG-19 in one run.
 
     python3 course.py bench towers            # full size: 20 pictures of 224 x 224
     python3 course.py bench towers --quick    # 2 of 32 x 32, one step
-    python3 course.py bench towers --grow     # over 1, 2 and 4 towers
 
-All contestants train VGG-19 (configuration E, no dropout) from random weights, by
-momentum SGD (learning rate 0.001, momentum 0.9), on the same random pictures, on the
-same number of logical CPUs, each in a process of its own, one after the other:
+Both train VGG-19 (configuration E, no dropout) from random weights, by momentum SGD, on
+the same random pictures and the same number of logical CPUs:
 
   towers    helpers.towers: one set of variables, add_n, all-or-nothing check
-  kept      the same in a session that leaves add_n as it is (see averaging.py)
-  stack     the same towers with the source's average: None to zero, stack, mean
-  mirrored  MirroredStrategy with keras.applications.VGG19, which keeps one copy of
-            all weights and momenta per device; a step by hand, pictures in place
-  fit       the same by compile and fit, as Keras's guide writes it
-
-Pictures per second are those of the median step after a warm-up; peak memory is the
-largest resident size of the whole process. Only ratios within one run, on a machine
-that does nothing else, mean anything: the column "cores" says how many cores the
-contestant had to itself, "core s" how many core seconds a step took. The convolutions
-are the same in all: their share of our step, measured in a traced one, says how far
-ahead any way of averaging could get.
+  mirrored  MirroredStrategy with keras.applications.VGG19, which keeps one copy of all
+            weights and momenta per device; pictures in place
 """
 
-import argparse
-import json
 import statistics
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterator
 
-from benchmarks.results import Table
-from benchmarks.rounds import options_of, run_alone, run_here
+import numpy as np
+import psutil
 
-CONTESTANTS = ("towers", "kept", "stack", "mirrored", "fit")
-GRAPHS = ("towers", "kept", "stack")
-# Copies of all weights, in use at once: towers share weights and momenta and hold a
-# gradient per tower and the average; stack a copy of all gradients more; the strategy
-# weights, momenta and, through the all-reduce, three gradients per device.
-COPIES = {
-    "towers": lambda towers: 3 + towers,
-    "kept": lambda towers: 3 + towers,
-    "stack": lambda towers: 3 + 2 * towers,
-    "mirrored": lambda towers: 5 * towers,
-    "fit": lambda towers: 5 * towers,
-}
-TOWERS = 4  # that the targets are about: with fewer there is less to share
-GIGA = 10**9
+from benchmarks.rounds import compared, compete, options_of, timed, verdict
+from benchmarks.tables import Table
+
+LEARNING_RATE, MOMENTUM = 0.001, 0.9
+SPEED, MEMORY = 1.15, 0.5  # at least, and at most, of the strategy's
+NEEDED = 15e9  # bytes that the strategy takes at full size
 
 
-class Result(NamedTuple):
-    """What one contestant did.
-
-    Attributes:
-      name: one of `CONTESTANTS`.
-      pictures_per_second: of the median step.
-      peak_bytes: largest resident size of its process.
-      core_seconds: processor time of the median step, all cores added up.
-      cores: how many cores it kept busy; fewer than there are if it had to share.
-      losses: of each step, the first from random weights.
-      convolution_share: of the work of a step, if it was traced.
-    """
-
-    name: str
-    pictures_per_second: float
-    peak_bytes: int
-    core_seconds: float
-    cores: float
-    losses: list[float]
-    convolution_share: float | None = None
+def pictures(options) -> tuple[np.ndarray, np.ndarray]:
+    """Returns float32 `[batch, size, size, 3]` in [-1, 1] and int32 `[batch]`."""
+    random, size = np.random.default_rng(7), options.image_size
+    images = random.random([options.batch, size, size, 3], np.float32) * 2 - 1
+    return images, random.integers(options.classes, size=options.batch, dtype=np.int32)
 
 
-def needed_bytes(name: str, image_size: int, classes: int, batch: int, towers: int):
-    """Estimates a contestant's peak memory, to skip it where it would swap."""
-    from helpers.vgg import layer_table
+def towers(options) -> Iterator[int]:
+    """Yields the number of pictures after each step of our towers."""
+    import tensorflow as tf
+    import tensorflow.compat.v1 as tf1
 
-    layers = layer_table("E", image_size, classes)
-    weights = 4 * sum(layer.parameters for layer in layers)
-    activations = 2 * batch * sum(layer.bytes for layer in layers)
-    return COPIES[name](towers) * weights + activations + GIGA // 2
+    from helpers import towers as ours
+    from helpers.vgg import vgg_net
 
+    optimizer = tf1.train.MomentumOptimizer(LEARNING_RATE, MOMENTUM)
 
-def available_bytes() -> int | None:
-    """Returns the memory that is free for use, or None where nobody can say."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    fields = dict(line.split(":") for line in lines)
-    return int(fields["MemAvailable"].split()[0]) * 1024
+    def tower(images, labels):
+        logits = vgg_net(images, num_classes=options.classes,
+                         base_width=options.base_width)
+        loss = tf.reduce_mean(
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        )
+        return loss, optimizer.compute_gradients(loss)
 
-
-def run_contestants(
-    names: Sequence[str], options: argparse.Namespace, towers: int
-) -> list[Result]:
-    """Runs contestants of one kind, in a process of their own.
-
-    Raises:
-      RuntimeError: one failed; the message ends with what it said last.
-    """
-    module = "towers_graph" if names[0] in GRAPHS else "towers_mirrored"
-    task = json.dumps({**vars(options), "names": list(names), "towers": towers})
-    module = f"benchmarks.peers.{module}"
-    if options.quick and names[0] in GRAPHS:
-        printed = run_here(module, task)
-    else:
-        command = [sys.executable, "-m", module, task]
-        printed = run_alone(" and ".join(names), command)
-    said = map(json.loads, printed.splitlines()[-len(names):])
-    return [result_of(*one, options.batch) for one in zip(names, said, strict=True)]
+    config = tf1.ConfigProto(device_count={"CPU": options.towers})
+    with tf.Graph().as_default(), tf1.Session(config=config) as session:
+        arrays = pictures(options)
+        inputs = [tf1.placeholder(array.dtype, array.shape) for array in arrays]
+        slices = ours.split_batch(tuple(inputs), options.towers)
+        built = ours.build_towers(tower, ours.cpu_devices(options.towers), slices)
+        losses, gradients = zip(*built, strict=True)
+        averages = ours.process_gradient_list(gradients, losses=losses)
+        train = optimizer.apply_gradients(averages)
+        session.run(tf1.global_variables_initializer())
+        while True:
+            session.run([train, losses], dict(zip(inputs, arrays, strict=True)))
+            yield options.batch
 
 
-def result_of(name: str, said: dict, batch: int) -> Result:
-    """Returns the figures of what a contestant printed."""
-    return Result(
-        name,
-        batch / statistics.median(said["seconds"]),
-        said["peak_bytes"],
-        statistics.median(said["core_seconds"]),
-        sum(said["core_seconds"]) / sum(said["seconds"]),
-        said["losses"],
-        said.get("convolution_share"),
+def mirrored(options) -> Iterator[int]:
+    """Yields the number of pictures after each step of the strategy."""
+    import tensorflow as tf
+
+    [cpu] = tf.config.list_physical_devices("CPU")
+    logical = [tf.config.LogicalDeviceConfiguration()] * options.towers
+    tf.config.set_logical_device_configuration(cpu, logical)
+    strategy = tf.distribute.MirroredStrategy(
+        [f"CPU:{index}" for index in range(options.towers)]
     )
+    size = options.image_size
+    with strategy.scope():
+        model = tf.keras.applications.VGG19(
+            include_top=not options.quick, weights=None, input_shape=(size, size, 3),
+            classes=options.classes, classifier_activation=None, pooling="avg",
+        )
+        optimizer = tf.keras.optimizers.SGD(LEARNING_RATE, MOMENTUM)
+        optimizer.build(model.trainable_variables)
+
+    def on_one_device(images, labels):
+        with tf.GradientTape() as tape:
+            logits = model(images, training=True)
+            loss = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+            )
+            share = loss / strategy.num_replicas_in_sync  # Keras adds devices up
+        weights = model.trainable_variables
+        gradients = tape.gradient(share, weights)
+        optimizer.apply_gradients(zip(gradients, weights, strict=True))
+        return loss
+
+    @tf.function
+    def step(images, labels):
+        losses = strategy.run(on_one_device, args=(images, labels))
+        return strategy.reduce("MEAN", losses, axis=None)
+
+    def distributed(array):
+        parts = np.split(array, options.towers)
+        return strategy.experimental_distribute_values_from_function(
+            lambda context: tf.constant(parts[context.replica_id_in_sync_group])
+        )
+
+    inputs = [distributed(array) for array in pictures(options)]
+    while True:
+        step(*inputs).numpy()
+        yield options.batch
 
 
-def table_of(results: list[Result], title: str, towers: int = TOWERS) -> Table:
-    """Returns the results with each one's ratio to ours, and judges four towers."""
-    ours, rows = results[0], {}
-    for r in results:
-        rows[r.name] = {
-            "pictures/s": r.pictures_per_second,
-            "ours is": ours.pictures_per_second / r.pictures_per_second,
-            "peak GB": r.peak_bytes / GIGA,
-            "ours is (GB)": ours.peak_bytes / r.peak_bytes,
-            "core s/step": r.core_seconds, "cores": r.cores, "first loss": r.losses[0],
-        }
-    judged = ours.name == "towers" and towers == TOWERS
-    notes = verdicts(results) if judged else ()
-    return Table(title, rows, ("towers", "kept"), tuple(notes))
+CONTESTANTS = {"towers": towers, "mirrored": mirrored}
 
 
-def verdicts(results: list[Result]) -> list[str]:
-    """Returns a line for each target that these results can decide."""
-    found = {r.name: r for r in results}
-    ours, lines = found["towers"], []
-
-    def line(text, value, reached):
-        lines.append(f"{text}: {value:.2f}, {'reached' if reached else 'NOT REACHED'}")
-
-    for peer in (found[name] for name in ("mirrored", "fit") if name in found):
-        speed = ours.pictures_per_second / peer.pictures_per_second
-        line(f"pictures/s against {peer.name}, at least 1.20", speed, speed >= 1.2)
-        if ours.convolution_share:
-            bound = speed / ours.convolution_share
-            lines.append(f"  {bound:.2f} if all but our convolutions took no time")
-        memory = ours.peak_bytes / peer.peak_bytes
-        line(f"memory against {peer.name}, at most 0.50", memory, memory <= 0.5)
-    if "stack" in found:
-        memory = ours.peak_bytes / found["stack"].peak_bytes
-        line("memory against stack, at most 0.85", memory, memory <= 0.85)
-    return lines
-
-
-def main(arguments: list[str] | None = None) -> list[Table]:
-    """Runs the contestants that fit into memory."""
-    parser = options_of("towers")
-    parser.add_argument("--image-size", type=int, default=224)
-    parser.add_argument("--classes", type=int, default=1000)
-    parser.add_argument("--batch", type=int, default=20, help="over all towers")
-    parser.add_argument("--towers", type=int, default=TOWERS)
+def main(arguments: list[str]) -> Table | None:
+    """Runs both contestants, or the one that `--one` names."""
+    parser = options_of("towers", list(CONTESTANTS))
+    parser.set_defaults(rounds=1, image_size=224, classes=1000, batch=20, towers=4,
+                        base_width=64)
     parser.add_argument("--steps", type=int, default=5, help="after one to warm up")
-    parser.add_argument("--grow", action="store_true", help="over 1, 2 and 4 towers")
     options = parser.parse_args(arguments)
-    options.base_width = 64
     if options.quick:
         options.image_size, options.classes, options.batch = 32, 5, 2
         options.towers, options.steps = 2, 1
         options.base_width = 8  # of ours: Keras has its convolutions in full width only
-    counts = (1, 2, 4) if options.grow else (options.towers,)
-    return [
-        table_of(results, title_of(options, towers), towers) for towers in counts
-        if (results := run_all(options, towers))
-    ]
+    if options.one:
+        timed(CONTESTANTS[options.one](options), 1, options.steps)
+        return None
+    if not options.quick and psutil.virtual_memory().available < NEEDED:
+        raise RuntimeError(f"towers needs {NEEDED / 1e9:.0f} GB of free memory")
+    line = ["benchmarks.towers", *arguments, "--one"]
+    ways = {name: [*line, name] for name in CONTESTANTS}
+    # The strategy's devices are set before TensorFlow's runtime starts.
+    here = ["towers"] if options.quick else ()
+    results = compete(ways, options.rounds, here)
+    peaks = [statistics.median(one.peak_mb for one in results[name]) for name in ways]
+    part = peaks[0] / peaks[1]
+    met = "met" if part <= MEMORY else "NOT MET"
+    notes = [verdict(results, *CONTESTANTS, SPEED),
+             f"memory: {part:.2f}; goal {MEMORY}: {met}"]
+    title = (f"VGG-19 on {options.towers} logical CPUs, {options.batch} pictures of "
+             f"{options.image_size}, {options.steps} steps")
+    return compared(title, results, notes)
 
 
-def title_of(options: argparse.Namespace, towers: int) -> str:
-    """Says what was trained."""
-    devices = "1 logical CPU" if towers == 1 else f"{towers} logical CPUs"
-    return (f"VGG-19 on {devices}, {options.batch} pictures of {options.image_size}, "
-            f"median of {options.steps} steps")
-
-
-def run_all(options: argparse.Namespace, towers: int) -> list[Result]:
-    """Runs the contestants that fit into memory, and says which do not."""
-    fit = []
-    for name in CONTESTANTS:
-        sizes = options.image_size, options.classes, options.batch, towers
-        needed, available = needed_bytes(name, *sizes), available_bytes()
-        if available is None or available >= needed:
-            fit.append(name)
-        else:
-            print(f"{name}: skipped, it needs about {needed / GIGA:.1f} GB and "
-                  f"{available / GIGA:.1f} GB are free")
-    if options.quick:  # both of a kind in one process
-        groups = [[n for n in fit if (n in GRAPHS) == here] for here in (True, False)]
-    else:
-        groups = [[name] for name in fit]
-    return [result for names in groups if names
-            for result in run_contestants(names, options, towers)]
+if __name__ == "__main__":
+    main(sys.argv[1:])

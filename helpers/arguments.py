@@ -10,7 +10,7 @@ def whole_number(name: str, value: Any, least: int = 1, most: int | None = None)
     """Returns an argument as an `int`, after comparing it with its limits.
 
     Whatever Python takes for an index is a whole number, NumPy's integers too. `True`
-    is not one here, nor is 2.0: both are slips of somebody who meant another argument.
+    is not one here, nor is 2.0: both are slips for another argument.
 
     Args:
       name: what to call the argument in the message, such as `batch_size`.

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from helpers.captions.metrics import check_references
+
 LONGEST_PIECE = 4  # words
 SIGMA = 6.0  # words; how fast a difference in length costs
 SCALE = 10.0
@@ -40,7 +42,7 @@ def cider_d(
     Source: Vedantam, Zitnick, Parikh, "CIDEr: Consensus-based Image Description
     Evaluation", 2015.
     """
-    _check(references, candidates)
+    check_references(references, candidates)
     told = [[_pieces(caption) for caption in captions] for captions in references]
     rarity = _rarity(told)
     scores = []
@@ -108,17 +110,3 @@ def _words(pieces: Pieces) -> int:
 
 def _norm(weights: Iterable[float]) -> float:
     return math.sqrt(sum(weight**2 for weight in weights))
-
-
-def _check(references, candidates) -> None:
-    if not candidates or len(references) != len(candidates):
-        raise ValueError(
-            f"cider_d: {len(candidates)} candidates and {len(references)} lists of "
-            "references; give at least one, and as many of both"
-        )
-    for k, captions in enumerate(references):
-        if not captions or isinstance(captions, str):
-            raise ValueError(
-                f"cider_d: candidate {k} has the references {captions!r}; expected a "
-                "list of one caption or more"
-            )

@@ -260,7 +260,7 @@ class Cluster:
 
 
 def _reserved_socket() -> socket.socket:
-    """Binds a free port without listening, so that nobody else is given it.
+    """Binds a free port without listening, so that no other program is given it.
 
     The system hands a bound port to no other program that asks for a free one, while
     TensorFlow's server may bind it too, since both allow it.

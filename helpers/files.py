@@ -108,7 +108,7 @@ def fresh_folder(path: str | os.PathLike) -> Path:
 
 
 def _refuse_to_empty(path: Path) -> None:
-    """Raises `DataError` for a folder that nobody means to lose."""
+    """Raises `DataError` for a folder that must not be lost."""
     if path.is_symlink():
         return  # the link goes, and nothing else
     kept = {"the current folder": Path.cwd(), "the course's folder": ROOT}

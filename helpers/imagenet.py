@@ -44,7 +44,7 @@ def grab_imagenet_words(source: str | os.PathLike = "random") -> list[str]:
     """Returns the word of each of ImageNet's 1000 classes, in the order of the logits.
 
     Args:
-      source: `"random"` for numbers in place of words, to go with random weights;
+      source: `"random"` for numbers instead of words, to go with random weights;
         `"download"`, 35 kB; or a folder that holds Keras's file.
 
     Raises:

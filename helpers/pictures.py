@@ -1,6 +1,6 @@
 """The arithmetic of pictures in a graph: the range of floats, shifting, mirroring.
 
-Nothing here is random: whoever calls hands the random numbers in, so a pipeline
+Nothing here is random: the caller hands the random numbers in, so a pipeline
 decides alone what its order depends on.
 """
 

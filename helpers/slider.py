@@ -24,7 +24,7 @@ th:first-child {{ text-align: left }}
 <div role="group" aria-label="{alt}">
 <div class="row"><label for="moment">{title}</label>
 <button id="back" aria-label="one back">&#9664;</button>
-<input id="moment" type="range" min="0" max="{last}" value="0" step="1"
+<input id="moment" type="range" min="0" max="{last}" value="{start}" step="1"
  aria-valuetext="{first}">
 <button id="on" aria-label="one on">&#9654;</button></div>
 <p><output id="label" for="moment" aria-live="polite">{first}</output></p>
@@ -55,6 +55,8 @@ def slider_page(
     title: str,
     alt: str,
     style: str = "",
+    before: str = "",
+    start: int = 0,
 ) -> str:
     """Builds a page that shows one frame at a time, chosen by a slider.
 
@@ -68,6 +70,8 @@ def slider_page(
       title: what the slider moves through, such as `step`.
       alt: one sentence: what a reader who cannot see the frames should know.
       style: CSS of the frames.
+      before: HTML that stands before them.
+      start: the frame to begin with.
 
     Returns:
       The whole document as text.
@@ -88,7 +92,8 @@ def slider_page(
     ]
     return _PAGE.format(
         title=html.escape(title), alt=html.escape(alt), style=style,
-        last=len(frames) - 1, first=html.escape(labels[0]), frames="\n".join(shown),
+        last=len(frames) - 1, start=start, first=html.escape(labels[start]),
+        frames="\n".join([before, *shown]),
     )
 
 

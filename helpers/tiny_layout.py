@@ -4,6 +4,7 @@ It imports no TensorFlow, so that drawing and fetching pictures stays quick.
 """
 
 import os
+from collections import Counter
 from pathlib import Path
 
 from helpers.errors import DataError
@@ -81,47 +82,35 @@ class TinyLayout:
 
     def _train(self) -> list[tuple[str, str]]:
         train = self.root / "train"
-        synsets = {name for name in _entries(train) if (train / name).is_dir()}
-        listed = set(self.synset_ids()) if self.wnids.exists() else synsets
-        for odd, what in ((listed - synsets, "has no folder of"),
-                          (synsets - listed, "has a folder of a class that "
-                                             "wnids.txt does not name,")):
-            if odd:
-                raise DataError(f"{train}: {what} {min(odd)}. {_WHOLE}")
-        return [
-            (path, synset) for synset in sorted(synsets)
-            for path in _joined(self.train_images(synset), self._train_class(synset))
-        ]
-
-    def _train_class(self, synset: str) -> list[str]:
-        """Returns the names of the pictures of one class."""
-        folder = self.train_images(synset)
-        names = _pictures(folder)
-        if not names:
-            raise DataError(f"{folder}: there is no picture in it. {_WHOLE}")
-        return names
+        synsets = [name for name in names_in(train) if (train / name).is_dir()]
+        _same_names(self.wnids, list(self.synset_ids()), synsets)
+        found = []
+        for synset in synsets:
+            folder = self.train_images(synset)
+            names = _pictures(folder)
+            if not names:
+                raise DataError(f"{folder}: there is no picture in it. {_WHOLE}")
+            found += [(os.path.join(folder, name), synset) for name in names]
+        return found
 
     def _val(self) -> list[tuple[str, str]]:
-        names = _pictures(self.val_images)
-        there = set(names)
-        rows = [line.split() for line in _lines(self.annotations)]
-        for number, row in enumerate(rows, 1):
-            if len(row) < 2 or row[0] not in there:
-                raise DataError(
-                    f"{self.annotations}: line {number} names no picture that is "
-                    f"there: {' '.join(row)[:40]!r}. {_WHOLE}"
-                )
-        listed = [row[0] for row in rows]
-        _same_names(self.annotations, listed, names)
-        paths = _joined(self.val_images, listed)
-        return [(path, row[1]) for path, row in zip(paths, rows, strict=True)]
+        rows = [(*line.split(), "", "")[:2] for line in _lines(self.annotations)]
+        _same_names(self.annotations, [name for name, _ in rows],
+                    _pictures(self.val_images))
+        if "" in (synset for _, synset in rows):
+            raise DataError(f"{self.annotations}: a line names no class. {_WHOLE}")
+        return [(os.path.join(self.val_images, name), synset) for name, synset in rows]
 
 
 _WHOLE = "Nothing was changed; complete the folder, or use grab_tin()"
 
 
-def _entries(folder: Path) -> list[str]:
-    """Returns the names in a folder, sorted, without what systems leave there."""
+def names_in(folder: Path) -> list[str]:
+    """Returns the names in a folder, sorted, without what systems leave there.
+
+    Raises:
+      DataError: it cannot be read.
+    """
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -134,7 +123,7 @@ def _entries(folder: Path) -> list[str]:
 
 def _pictures(folder: Path) -> list[str]:
     """Returns the names of the pictures in a folder, which holds nothing else."""
-    names = _entries(folder)
+    names = names_in(folder)
     for name in names:
         if not name.lower().endswith(_SUFFIXES):
             raise DataError(
@@ -143,19 +132,14 @@ def _pictures(folder: Path) -> list[str]:
     return names
 
 
-def _joined(folder: Path, names: list[str]) -> list[str]:
-    """Returns the path of each name."""
-    start = os.path.join(folder, "")
-    return [start + name for name in names]
-
-
-def _same_names(file: Path, listed: list[str], names: list[str]) -> None:
-    """Raises `DataError` unless a list names each picture that is there, once."""
-    there = set(names)
-    for odd, what in ((there - set(listed), "does not name"),
-                      (set(listed) - there, "names a picture that is not there,"),
-                      ({n for n in there if listed.count(n) > 1}
-                       if len(set(listed)) < len(listed) else (), "names twice")):
+def _same_names(file: Path, listed: list[str], there: list[str]) -> None:
+    """Raises `DataError` unless a list names each thing that is there, once."""
+    counts = Counter(listed)
+    for odd, what in (
+        (set(there) - counts.keys(), "does not name"),
+        (counts.keys() - set(there), "names what is not there:"),
+        ({name for name, count in counts.items() if count > 1}, "names twice"),
+    ):
         if odd:
             raise DataError(f"{file}: it {what} {min(odd)}. {_WHOLE}")
 

@@ -25,7 +25,7 @@ Variables = Sequence[tf.Variable] | Mapping[str, tf.Variable]
 _STORE = "https://storage.googleapis.com/tensorflow/keras-applications/"
 # By configuration, and whether the three fully connected layers are in it. A test holds
 # names, addresses and hashes to the source of the Keras that is installed. MD5 is what
-# Keras knows: it finds damage, not a forgery.
+# Keras knows: it finds damage, not a file forged on purpose.
 WEIGHTS = {
     (configuration, top): Download(
         name=name,
@@ -117,7 +117,7 @@ def load_vgg_weights(
 
     Returns:
       The names, as in `vgg_net`, of what was loaded. The file may hold a top that
-      nobody asked for.
+      was not asked for.
 
     Raises:
       DataError: the file is damaged or of another net; names the file, and the fix.

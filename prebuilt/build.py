@@ -16,10 +16,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 from google.protobuf import text_format
-from google.protobuf.message import DecodeError
 
 from helpers import captions
-from helpers.errors import DataError
 from helpers.files import whole_file
 from helpers.queues import feed_queue
 from helpers.towers import build_towers, cpu_devices, process_gradient_list, split_batch
@@ -188,54 +186,6 @@ def _write_events(path: Path, events: list[tf1.Event]) -> Path:
         for event in events:
             file.write(event.SerializeToString(deterministic=True))
     return path
-
-
-def read(path: Path) -> tf1.GraphDef:
-    """Returns the graph of an event file.
-
-    Args:
-      path: an event file, of ours or from a `tf1.summary.FileWriter`.
-
-    Raises:
-      DataError: the file is damaged or holds no graph.
-    """
-    try:
-        for record in tf1.io.tf_record_iterator(str(path)):
-            event = tf1.Event.FromString(record)
-            if event.HasField("graph_def"):
-                return tf1.GraphDef.FromString(event.graph_def)
-    except (tf.errors.OpError, DecodeError) as error:
-        raise DataError(f"{path}: damaged: run python -m prebuilt.build") from error
-    raise DataError(f"{path}: holds no graph: run python -m prebuilt.build")
-
-
-def differences(stored: tf1.GraphDef, fresh: tf1.GraphDef) -> list[str]:
-    """Compares nodes, ops, inputs, devices and attributes of two graphs.
-
-    Args:
-      stored: a graph.
-      fresh: what it should be.
-
-    Returns:
-      One line per difference; none if the graphs are the same.
-    """
-    left, right = ({node.name: node for node in g.node} for g in (stored, fresh))
-    lines = [f"{name}: only in the stored graph" for name in left.keys() - right.keys()]
-    lines += [f"{name}: only in the fresh graph" for name in right.keys() - left.keys()]
-    for name in left.keys() & right.keys():
-        one, other = left[name], right[name]
-        for field in ("op", "device"):
-            if getattr(one, field) != getattr(other, field):
-                lines.append(f"{name}: {field} {getattr(one, field)!r} against "
-                             f"{getattr(other, field)!r}")
-        if list(one.input) != list(other.input):
-            lines.append(f"{name}: inputs {list(one.input)} against "
-                         f"{list(other.input)}")
-        lines += [f"{name}: attribute {key}"
-                  for key in sorted(set(one.attr) | set(other.attr))
-                  if key not in one.attr or key not in other.attr
-                  or one.attr[key] != other.attr[key]]
-    return sorted(lines)
 
 
 def main(names: list[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.errors import DataError
-from tools import book, book_drawing, book_notebooks, book_pages
+from tools import book, book_notebooks, book_pages
 from tools import notebook as nb
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -134,7 +134,7 @@ def test_the_epub_is_a_whole_archive_with_every_lesson(pages):
     for name, text in texts.items():
         ElementTree.fromstring(text)  # a reader shows no page that is not XML
         assert "<iframe" not in text, name
-    assert "film-still" in texts["index.xhtml"]
+    assert "slider-still" in texts["index.xhtml"]
     for lesson in LESSONS:
         assert any(name.endswith(f"notebooks/{lesson.stem}.xhtml") for name in names)
 
@@ -208,8 +208,7 @@ def test_a_quote_is_whole_sentences(text, words, count, quote):
     assert book_pages.quoted(text, words, count) == quote
 
 
-def test_the_house_is_drawn_without_a_script():
-    page = book_drawing.drawn("a\n```mermaid\nflowchart TD\n  x --> y\n  y --> z\n"
-                              "  x --> z\n```\nb")
-    assert "mermaid" not in page and page.count("<rect") == 3
-    assert page.count("<polyline") == 3 and "x imports y, z" in page
+def test_the_drawing_of_the_imports_is_a_list_in_the_book():
+    page = book_pages.in_words("a\n```mermaid\nflowchart TD\n  x --> y\n  y --> z\n"
+                               "  x --> z\n```\nb")
+    assert page == "a\n- `x` imports `y`, `z`\n- `y` imports `z`\nb"

@@ -74,5 +74,5 @@ def test_what_every_picture_has_is_worth_nothing():
     ([], []), ([["a"]], ["a", "b"]), ([[]], ["a"]), (["a"], ["a"]),
 ])
 def test_refuses_what_cannot_be_scored(references, candidates):
-    with pytest.raises(ValueError, match="cider_d"):
+    with pytest.raises(ValueError, match="references"):
         cider_d(references, candidates)

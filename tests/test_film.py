@@ -11,7 +11,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import PipelineStalled
-from helpers.queues import feed_queue, film, running_queues
+from helpers.queues import film, running_queues
 
 pytestmark = pytest.mark.usefixtures("no_thread_left")
 
@@ -60,24 +60,9 @@ def test_items_and_steps_are_counted():
             session.run([take])
         session.run(queue.size())
     last = movie.frames[-1]
-    assert (last.moved, last.sizes, last.steps) == (((17, 10),), (7,), 2)
+    assert (last.sizes, last.steps) == ((7,), 2)
     times, sizes = movie.level("q")
     assert sizes[0] == 0 and sizes[-1] == 7 and (np.diff(times) > 0).all()
-
-
-def test_rows_of_a_feed_are_counted_by_those_who_take_them():
-    graph, queue = one_queue()
-    with graph.as_default():
-        take = queue.dequeue_many(3)
-        feed_queue(queue, np.arange(9, dtype=np.int32))
-    with (
-        tf1.Session(graph=graph) as session, film(session, take) as movie,
-        running_queues(session) as runner,
-    ):
-        list(runner.steps(take, n=7))
-    [(into, out)] = movie.frames[-1].moved
-    assert out == 21 and into == 21 + movie.frames[-1].sizes[0]
-    assert movie.frames[-1].alive == (1,)
 
 
 def test_a_full_queue_makes_its_thread_wait_for_room():
@@ -173,6 +158,9 @@ def asked(page):
     return found
 
 
+SHOWN = ".frame:not([hidden])"
+
+
 def look(page, key):
     """Goes to a moment by keyboard; returns its sentence."""
     page.locator("#moment").press(key)
@@ -183,23 +171,20 @@ def look(page, key):
 def test_the_slider_shows_the_starving_queue_and_its_name(hang, page, asked, tmp_path):
     path = tmp_path / "film.html"
     hang.save(path)
-    assert path.stat().st_size < 300_000
+    assert path.stat().st_size < 100_000
     page.goto(path.as_uri())
     first = look(page, "Home")
     assert first.startswith("0.") and "waits" not in first
-    assert "the step waits" not in page.locator("svg").text_content()
+    assert "the step waits" not in page.locator(SHOWN).text_content()
     said = look(page, "End")
     assert "'first' starves" in said
-    step = r"the step waits for items in 'batches/fifo_queue' since 0\.\d"
-    assert re.search(step, said)
-    tank = page.locator("g.queue").first
+    assert "the step waits for items in 'batches/fifo_queue'" in said
+    tank = page.locator(f"{SHOWN} g.queue").first
     assert tank.get_attribute("class") == "queue starves"
     assert tank.locator(".word").text_content() == "starves"
     assert "stripes" in tank.locator(".mark").evaluate("e => getComputedStyle(e).fill")
-    waits = page.locator("text.wait").all_text_contents()
+    waits = page.locator(f"{SHOWN} text.wait").all_text_contents()
     assert any(line.startswith("thread 1 of 'batches/fifo_queue'") for line in waits)
-    look(page, "ArrowLeft")
-    assert page.locator("#moment").input_value() == str(len(hang.frames) - 2)
     assert asked == [path.as_uri()]
 
 
@@ -213,7 +198,7 @@ def test_in_a_notebook_it_lives_in_a_frame_and_without_script_it_is_a_picture(
     inside = page.frame_locator("iframe")
     inside.locator("#moment").press("Home")
     inside.locator("#moment").press("End")
-    assert inside.locator("g.queue.starves .word").first.is_visible()
+    assert inside.locator(f"{SHOWN} g.starves .word").first.is_visible()
     assert not page.locator("img").is_visible()
     own = ("file:", "data:", "about:")
     assert not [url for url in asked if not url.startswith(own)]

@@ -1,4 +1,4 @@
-"""The house of `helpers`: small rooms, one meaning per name, and a map that is true."""
+"""The package `helpers`: small modules, one meaning per name, a map that is true."""
 
 import ast
 import re

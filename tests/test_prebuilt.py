@@ -25,11 +25,14 @@ def event_file(name):
     return build.FOLDER / name / build.EVENT_FILE
 
 
+def stored_graph(name):
+    _, event = tf1.train.summary_iterator(str(event_file(name)))
+    return tf1.GraphDef.FromString(event.graph_def)
+
+
 @each_graph
 def test_stored_graph_is_the_one_built_today_the_same_bytes(name, tmp_path):
     again = build.write(name, tmp_path)
-    lines = build.differences(build.read(event_file(name)), build.read(again))
-    assert not lines, f"{lines[:5]}: run: python -m prebuilt.build {name}"
     same = again.read_bytes() == event_file(name).read_bytes()
     assert same, f"run: python -m prebuilt.build {name}"
 
@@ -39,14 +42,14 @@ def test_file_is_small_and_holds_only_the_graph(name):
     folder = event_file(name).parent
     assert [path.name for path in folder.iterdir()] == [build.EVENT_FILE]
     assert event_file(name).stat().st_size < MAX_KIB * 1024
-    for node in build.read(event_file(name)).node:
+    for node in stored_graph(name).node:
         if node.op == "Const":
             assert node.attr["value"].tensor.ByteSize() < SMALL_CONST, node.name
 
 
 def test_towers_lie_on_four_devices():
     devices = {}
-    for node in build.read(event_file("multi_tower_vgg")).node:
+    for node in stored_graph("multi_tower_vgg").node:
         scope = node.name.split("/")[0]
         if scope.startswith("tower_") and node.op in ("Conv2D", "MatMul"):
             devices.setdefault(scope, set()).add(node.device)
@@ -99,7 +102,7 @@ def test_stored_run_is_the_one_trained_today(name):
             for side in (left, right)]
     np.testing.assert_allclose(*both, rtol=0.05, atol=0.05)
     if name in TRACED:
-        assert not build.differences(graph_of(stored.events), graph_of(fresh.events))
+        assert graph_of(stored.events) == graph_of(fresh.events)
         assert traced_ops(stored.events) == traced_ops(fresh.events)
     assert stored.files.keys() == fresh.files.keys()
     assert stored.files.get("words.tsv") == fresh.files.get("words.tsv")

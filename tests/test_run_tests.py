@@ -1,5 +1,4 @@
-"""`course.py test`: which parts run, what it sums up, and the Pythons it looks for."""
-
+"""`course.py test`: which parts run, and what it sums up."""
 
 import pytest
 
@@ -32,7 +31,5 @@ def test_options_go_to_one_part(monkeypatch):
     monkeypatch.setattr(run_tests, "run", asked.update)
     run_tests.main(["checks", "03a", "--sample", "3"])
     assert asked["checks"][-3:] == ["03a", "--sample", "3"]
-    run_tests.main(["pythons", "3.10", "3.13"])
-    assert asked["pythons"][-2:] == ["3.10", "3.13"]
     with pytest.raises(SystemExit):
         run_tests.main(["lint", "unit", "--minutes", "3"])

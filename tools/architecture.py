@@ -3,7 +3,7 @@
     python -m tools.architecture      # writes the drawing into the page
 
 An arrow is an import. An import that another path implies is left out (transitive
-reduction), or nobody could read it.
+reduction), which keeps it readable.
 """
 
 import ast
@@ -53,7 +53,7 @@ def _used(node: ast.AST) -> set[str]:
 
 
 def drawing() -> str:
-    """Returns the house as a Mermaid flowchart."""
+    """Returns the imports as a Mermaid flowchart."""
     edges = sorted((a, b) for a, b in imports() if b not in EVERYWHERE)
     names = sorted({name for edge in edges for name in edge})
     number = {name: i for i, name in enumerate(names)}

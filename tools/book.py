@@ -25,7 +25,6 @@ from helpers.errors import DataError
 from helpers.files import ROOT, whole_or_absent
 from tools import book_notebooks, book_pages
 from tools import notebook as nb
-from tools.book_drawing import drawn
 
 BOOK = ROOT / "build" / "book"
 MADE_BY = "course.py book"
@@ -45,7 +44,8 @@ def write_source(folder: Path) -> None:
                nbformat.writes(book_notebooks.for_book(path)))
     for name in DOCUMENTS:
         if (ROOT / name).exists():
-            _write(folder / name, drawn((ROOT / name).read_text("utf-8")))
+            text = (ROOT / name).read_text("utf-8")
+            _write(folder / name, book_pages.in_words(text))
     for picture in (ROOT / "docs").glob("*.png"):
         shutil.copyfile(picture, folder / "docs" / picture.name)
     pitfalls = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")
@@ -108,7 +108,7 @@ def make(book: Path = BOOK, epub: bool = False) -> list[Path]:
       epub: make `course.epub` in it too.
 
     Raises:
-      DataError: Sphinx warned, the folder is somebody else's, or there is no room.
+      DataError: Sphinx warned, another program made the folder, or there is no room.
     """
     made = {"made_by": MADE_BY, "at": time.time_ns()}  # each one is made anew
     with whole_or_absent(book, **made) as new, tempfile.TemporaryDirectory() as work:

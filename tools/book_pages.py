@@ -221,6 +221,17 @@ def film(sentence: str, root: Path = ROOT) -> str:
     raise ValueError(f"front page: no lesson has a film that says {sentence!r}")
 
 
+def in_words(page: str) -> str:
+    """Returns a page whose drawing, which needs a script, is a list of its arrows."""
+    def listed(match):
+        edges = re.findall(r"(\w+) --> (\w+)", match[1])
+        return "\n".join(
+            f"- `{name}` imports " + ", ".join(f"`{b}`" for a, b in edges if a == name)
+            for name in dict.fromkeys(a for a, _ in edges))
+
+    return re.sub(r"```mermaid\nflowchart TD\n(.*?)```", listed, page, flags=re.S)
+
+
 def reference() -> Iterator[tuple[str, str]]:
     """Yields (name, text) of each page on `helpers`, in the order of its layers."""
     rooms = architecture.rooms()
@@ -228,7 +239,7 @@ def reference() -> Iterator[tuple[str, str]]:
     yield "index", "\n".join([
         "# Reference of `helpers`", "",
         "What the lessons have taught and use again, from its docstrings. [The "
-        "house on one page](../docs/architecture.md) says what needs what.", "",
+        "architecture on one page](../docs/architecture.md) says what needs what.", "",
         "```{toctree}", ":maxdepth: 1", "", *names, "```", ""])
     for name in names:
         modules = [f"helpers.{name}"]

@@ -1,23 +1,18 @@
 """The instructor's guide, docs/guide.md: minutes from the notebooks, and advice.
 
-    python -m tools.guide                # write docs/guide.md
-    python -m tools.guide --measure      # run every lesson first, and note its seconds
+    python -m tools.guide      # write docs/guide.md
 
-Minutes are rounded up to five. `docs/book/seconds.json` holds what was measured; a
-lesson that is not in it counts with one minute.
+Minutes are rounded up to five. `docs/book/seconds.json` holds what `course.py bench
+lessons --save` measured; a lesson that is not in it counts with one minute.
 """
 
-import argparse
 import json
 import math
 import re
-import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
-from tqdm import tqdm
 
 from helpers.files import ROOT, whole_file
 from tools import notebook as nb
@@ -167,31 +162,6 @@ def _advice() -> dict[str, str]:
     return {"head": head.strip(), **of_lessons}
 
 
-def measure() -> None:
-    """Runs every lesson once and writes the seconds of each."""
-    from tools.run_lessons import execute
-
-    seconds = {}
-    for lesson in nb.lessons(ROOT):
-        start = time.monotonic()
-        with tqdm(desc=lesson.stem, unit="cell") as bar:
-            execute(lesson, bar, {})
-        seconds[nb.number(lesson)] = round(time.monotonic() - start)
-    with whole_file(SECONDS) as temporary:
-        temporary.write_text(json.dumps(seconds, indent=1) + "\n")
-
-
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tools.guide", description=__doc__,
-                                     formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--measure", action="store_true", help="run the lessons first")
-    if parser.parse_args(arguments).measure:
-        measure()
+if __name__ == "__main__":
     with whole_file(GUIDE) as temporary:
         temporary.write_text(guide(), encoding="utf-8")
-    print("wrote", GUIDE.relative_to(ROOT).as_posix())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

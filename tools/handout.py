@@ -24,7 +24,7 @@ INTRODUCTION = """# Exercises of lesson {number}: {title}
 
 Write each answer in its cell, below the line that asks for your code, and run the \
 check behind it. Keep the name of the function: the check asks for it, and so does \
-whoever collects this notebook. What an answer needs stands in its own cell."""
+the program that collects this notebook. What an answer needs stands in its own cell."""
 
 
 def handout(lesson: Path) -> nbformat.NotebookNode:

@@ -3,7 +3,6 @@
 python3 course.py test                       # all parts of the first list
 python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
 python3 course.py test quick                 # no browser, one lesson: minutes
-python3 course.py test pythons               # all lessons under 3.10 to 3.13
 python3 course.py test checks                # wrong answers made by rules: an hour
 """
 
@@ -36,8 +35,8 @@ PARTS = {
     "spelling": ["-m", "codespell_lib", "."],
     # `bench --quick` is to end within a minute: it runs alone.
     "bench": ["-m", "pytest", "-q", "tests/test_bench.py"],
-    # Unit tests and faults at once: nobody waits for the last of either. The folder of
-    # faults is named, so that its conftest is there to sum up.
+    # Unit tests and faults at once: no worker waits for the last of either. The
+    # folder of faults is named, so that its conftest is there to sum up.
     "tests": [*TESTS, "tests/faults", "--cov=helpers", "--cov-report="],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
     "notebooks": [*NBVAL, "notebooks"],
@@ -48,7 +47,6 @@ MORE = {
     "faults": [*PYTEST, *WORKERS, "tests/faults"],
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01a_variable_scope.ipynb"],
-    "pythons": ["-m", "tools.pythons"],
     "checks": ["-m", "tools.mutants"],
 }
 QUICK = ["lint", "imports", "types", "spelling", "quick", "lesson"]
@@ -60,9 +58,8 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help=" ".join([*PARTS, *MORE]))
-    if arguments[:1] and arguments[0] in ("pythons", "checks"):
-        name, *own = arguments  # they read the rest of the line themselves
-        return run({name: [*MORE[name], *own]})
+    if arguments[:1] == ["checks"]:  # it reads the rest of the line itself
+        return run({"checks": [*MORE["checks"], *arguments[1:]]})
     options, rest = parser.parse_known_args(arguments)
     commands = PARTS | MORE
     if unknown := [part for part in options.parts if part not in commands]:

@@ -33,7 +33,7 @@ def bleu(
 
     Source: Papineni et al., "BLEU", 2002; computed by sacrebleu, no smoothing.
     """
-    _check(references, candidates)
+    check_references(references, candidates)
     most = max(len(captions) for captions in references)
     streams = [
         [captions[k] if k < len(captions) else None for captions in references]
@@ -62,7 +62,7 @@ def exact_share(
     Raises:
       ValueError: as for `bleu`.
     """
-    _check(references, candidates)
+    check_references(references, candidates)
     pairs = zip(references, candidates, strict=True)
     return sum(text in captions for captions, text in pairs) / len(candidates)
 
@@ -89,7 +89,10 @@ def perplexity(loss_sum: float, word_count: float) -> float:
         return math.inf
 
 
-def _check(references, candidates) -> None:
+def check_references(
+    references: Sequence[Sequence[str]], candidates: Sequence[str]
+) -> None:
+    """Raises `ValueError` unless each candidate has a list of references."""
     if not candidates or len(references) != len(candidates):
         raise ValueError(
             f"{len(candidates)} candidates and {len(references)} lists of references: "

@@ -6,6 +6,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.graph import ancestors
+
 
 class Entry(NamedTuple):
     """One tensor that a `Saver` saves.
@@ -41,16 +43,9 @@ def entries(saver: tf1.train.Saver, graph: tf.Graph) -> list[Entry]:
     except KeyError as error:
         message = "the Saver was built in another graph than the session's"
         raise ValueError(message) from error
-    found, seen, to_do = [], set(), [last]
-    while to_do:
-        op = to_do.pop()
-        if op.name in seen:
-            continue
-        seen.add(op.name)
-        if op.type == "SaveV2":  # one per shard
-            found += _entries_of(op)
-        else:
-            to_do += [*op.control_inputs, *(tensor.op for tensor in op.inputs)]
+    ops = sorted(ancestors([last]), key=lambda op: op.name)
+    saves = [op for op in ops if op.type == "SaveV2"]  # one per shard
+    found = [entry for op in saves for entry in _entries_of(op)]
     if not found:
         raise ValueError("the Saver writes the old V1 format; make it with "
                          "write_version=tf1.train.SaverDef.V2")

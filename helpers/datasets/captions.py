@@ -103,7 +103,7 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
     """Returns the pictures of one annotation file that have a caption.
 
     None where no picture is there: COCO's annotations of all splits come together,
-    and whoever has the pictures of one has no use for the others.
+    and a reader with the pictures of one has no use for the others.
     """
     split = _split(path)
     content = _parse(path)
@@ -173,7 +173,7 @@ def _by_id(entries: list[dict], path: Path, part: str, key: str) -> dict[int, st
         if found.get(entry["id"], entry[key]) != entry[key]:
             raise DataError(
                 f"{path}: entry {k} of `{part}` has the id {entry['id']}, which "
-                f"{found[entry['id']]!r} has too: nobody can tell whose is whose"
+                f"{found[entry['id']]!r} has too: it is not clear whose is whose"
             )
         if not -(2**63) <= entry["id"] < 2**63:
             raise DataError(

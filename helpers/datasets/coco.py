@@ -4,18 +4,14 @@ All of it takes 20 GB. A laptop rarely has the room: so the annotations come as 
 archive in which they are published, and each picture by itself.
 """
 
-import io
 import json
 import random
-import re
 import shutil
 import zipfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from PIL import Image
 from tqdm import tqdm
 
 from helpers.arguments import whole_number
@@ -41,19 +37,7 @@ ARCHIVE = Download(
 TRAIN, VAL = "train2017", "val2017"
 MEAN_BYTES = 163_500  # of a picture: the archive of the training pictures, shared out
 MOST_BYTES = 8 << 20  # of one picture
-MOST_PIXELS = 4096 * 4096
 THREADS = 4  # that fetch pictures
-_NAME = re.compile(r"[A-Za-z0-9_]{1,64}\.jpg")
-
-
-class _Picture(NamedTuple):
-    split: str
-    name: str
-    size: tuple[int, int]  # width and height in pixels
-
-    @property
-    def path(self) -> Path:
-        return _folder() / self.split / self.name
 
 
 def fetch_coco(pictures: int) -> Path:
@@ -80,8 +64,8 @@ def fetch_coco(pictures: int) -> Path:
         archive = ARCHIVE.fetch()
         for split, count in counts.items():
             _choose(archive, split, count)
-    chosen = [one for split in counts for one in _listed(split)]
-    missing = [one for one in chosen if not one.path.is_file()]
+    chosen = [path for split in counts for path in _listed(split)]
+    missing = [path for path in chosen if not path.is_file()]
     if missing:
         print(
             f"COCO: {len(missing):,} of {len(chosen):,} pictures are missing, some "
@@ -147,19 +131,20 @@ def _is_chosen(split: str, count: int) -> bool:
 
 def _choose(archive: Path, split: str, count: int) -> None:
     """Writes the annotations of `count` pictures that have captions."""
-    captions = _member(archive, f"annotations/captions_{split}.json")
-    images = {one["id"]: one for one in captions["images"]}
-    told = sorted({one["image_id"] for one in captions["annotations"]} & set(images))
+    with zipfile.ZipFile(archive) as file:  # whose hash was compared
+        captions, instances = (
+            parse(file.read(f"annotations/{kind}_{split}.json"))
+            for kind in ("captions", "instances")
+        )
+    there = {one["id"] for one in captions["images"]}
+    told = sorted({one["image_id"] for one in captions["annotations"]} & there)
     random.Random(7).shuffle(told)
     chosen = set(told[:count])
-    for number in chosen:
-        _checked(images[number], f"{archive}: annotations/captions_{split}.json")
-    instances = _member(archive, f"annotations/instances_{split}.json")
     # The captions come last: they say that all of it is there.
     for kind, content in (("instances", instances), ("captions", captions)):
         kept = {
             "info": {"description": "chosen from COCO 2017", "chosen": count},
-            "images": [one for n, one in images.items() if n in chosen],
+            "images": [one for one in captions["images"] if one["id"] in chosen],
             "annotations": [
                 one for one in content["annotations"] if one["image_id"] in chosen
             ],
@@ -169,45 +154,14 @@ def _choose(archive: Path, split: str, count: int) -> None:
             temporary.write_text(json.dumps(kept))
 
 
-def _member(archive: Path, name: str) -> dict:
-    """Returns one file of the archive, whose hash was compared."""
-    try:
-        with zipfile.ZipFile(archive) as file:
-            content = parse(file.read(name))
-        content["images"], content["annotations"]
-    except (LookupError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        raise DataError(
-            f"{archive}: its {name} is missing or not of COCO ({error})"
-        ) from error
-    return content
+def _listed(split: str) -> list[Path]:
+    """Returns where the chosen pictures of a split are, or will be."""
+    images = json.loads(_notes("captions", split).read_text())["images"]
+    return [_folder() / split / image["file_name"] for image in images]
 
 
-def _checked(image: dict, where: str) -> _Picture:
-    """Returns a picture whose name stays in its folder and whose size is sane."""
-    name, width, height = (image.get(key) for key in ("file_name", "width", "height"))
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise DataError(f"{where}: refused, {str(name)[:60]!r} is no name of a picture")
-    if (
-        type(width) is int  # True is an int, and no number
-        and type(height) is int
-        and min(width, height) > 0
-        and width * height <= MOST_PIXELS
-    ):
-        return _Picture("", name, (width, height))
-    raise DataError(f"{where}: refused, {name} has the size {width} x {height}")
-
-
-def _listed(split: str) -> Iterator[_Picture]:
-    """Yields the chosen pictures of a split."""
-    notes = _notes("captions", split)
-    for image in json.loads(notes.read_text())["images"]:
-        yield _checked(image, str(notes))._replace(split=split)
-
-
-def _fetch_all(missing: list[_Picture], total: int) -> None:
+def _fetch_all(missing: list[Path], total: int) -> None:
     """Fetches pictures, several at once; the first that fails ends it."""
-    for split in {one.split for one in missing}:
-        (_folder() / split).mkdir(parents=True, exist_ok=True)
     there = total - len(missing)
     with (
         tqdm(total=total, initial=there, desc="COCO", unit=" pictures") as bar,
@@ -220,7 +174,7 @@ def _fetch_all(missing: list[_Picture], total: int) -> None:
                 bar.update()
         except DataError as error:
             pool.shutdown(cancel_futures=True)
-            have = there + sum(one.path.is_file() for one in missing)
+            have = there + sum(path.is_file() for path in missing)
             raise DataError(
                 f"{error}. {have:,} of {total:,} pictures are there and stay; run it "
                 f"again to go on, or use {_OFFLINE}, which needs no network"
@@ -230,33 +184,19 @@ def _fetch_all(missing: list[_Picture], total: int) -> None:
             raise
 
 
-def _fetch(picture: _Picture) -> None:
+def _fetch(path: Path) -> None:
     """Fetches one picture; it gets its name when it was decoded as a whole."""
+    from helpers.jpeg import check_jpeg  # brings TensorFlow with it
+
     causes = []
     for server in _SERVERS:
         try:
-            contents = fetch_bytes(
-                f"{server}/{picture.split}/{picture.name}", MOST_BYTES
-            )
-            _check(contents, picture)
-            with whole_file(picture.path) as temporary:
+            contents = fetch_bytes(f"{server}/{path.parent.name}/{path.name}",
+                                   MOST_BYTES)
+            check_jpeg(contents, path.name)
+            with whole_file(path) as temporary:
                 temporary.write_bytes(contents)
             return
         except DataError as error:
             causes.append(str(error))
     raise DataError("; ".join(causes))
-
-
-def _check(contents: bytes, picture: _Picture) -> None:
-    """Raises `DataError` unless this is the whole picture, of the size in the list."""
-    try:
-        with Image.open(io.BytesIO(contents), formats=["JPEG"]) as found:
-            if found.size != picture.size:
-                width, height = picture.size
-                raise DataError(
-                    f"{picture.name}: it has {found.size[0]} x {found.size[1]} pixels, "
-                    f"the annotations say {width} x {height}"
-                )
-            found.load()
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise DataError(f"{picture.name}: no whole JPEG came ({error})") from error

@@ -118,7 +118,7 @@ def fetch_bytes(
     deadline: float = 120.0,
     timeout: tuple[float, float] = (10.0, 30.0),
 ) -> bytes:
-    """Returns the contents of a small file whose size and hash nobody has published.
+    """Returns the contents of a small file whose size and hash are not published.
 
     Args:
       url: where it is.

@@ -1,4 +1,4 @@
-"""One way to run a program and see its tensors: a session, layers, or arrays.
+"""One way to run a program and see its tensors: a session, or layers.
 
 A program runs on feeds and gives its tensors by name, in the order of its graph or of
 its calls. Its weights can be read, set to one constant, and put back.
@@ -20,7 +20,7 @@ def program(given: object) -> "Program":
 
     Args:
       given: `(session, tensors)`, with tensors as a list or a dictionary by name; a
-        Keras layer or model; a `tf.Module`; or a dictionary of NumPy arrays.
+        Keras layer or model; or a `tf.Module`.
 
     Raises:
       TypeError: it is none of these.
@@ -29,33 +29,26 @@ def program(given: object) -> "Program":
         return SessionProgram(*given)
     if isinstance(given, (tf.keras.layers.Layer, tf.Module)):
         return LayerProgram(given)
-    if isinstance(given, Mapping):
-        return ArrayProgram(given)
     raise TypeError(
-        "a program is (session, tensors), a Keras layer, a tf.Module or a dictionary "
-        f"of arrays, not {type(given).__name__}"
+        "a program is (session, tensors), a Keras layer or a tf.Module, not "
+        f"{type(given).__name__}"
     )
 
 
 class Program:
-    """What the three kinds have in common.
-
-    Attributes:
-      ordered: whether the order of its tensors is that of a run.
-    """
-
-    ordered = True
+    """What the two kinds have in common."""
 
     def run(self, feeds: Feeds) -> Tensors:
         """Returns every tensor by name, in order."""
         raise NotImplementedError
 
     def weights(self) -> Tensors:
-        """Returns every weight by name; empty where there is none to set."""
-        return {}
+        """Returns every weight by name."""
+        raise NotImplementedError
 
     def assign(self, values: Tensors) -> None:
         """Sets the weights that are named."""
+        raise NotImplementedError
 
     @contextlib.contextmanager
     def constant_weights(self, value: float) -> Iterator[None]:
@@ -67,19 +60,6 @@ class Program:
             yield
         finally:
             self.assign(before)
-
-
-class ArrayProgram(Program):
-    """Arrays that somebody stored: they have no weights and need no feeds."""
-
-    ordered = False
-
-    def __init__(self, arrays: Mapping[str, np.ndarray]):
-        self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
-
-    def run(self, feeds: Feeds) -> Tensors:
-        """Returns every tensor by name, in order."""
-        return self._arrays
 
 
 class SessionProgram(Program):

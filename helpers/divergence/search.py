@@ -1,16 +1,13 @@
 """Walk two programs side by side, with constants in all weights and with their own."""
 
-import contextlib
 import dataclasses
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from helpers.divergence import causes
 from helpers.divergence.programs import Program, Tensors, program
-
-STAGES = ("constants", "real")
 
 
 @dataclasses.dataclass
@@ -62,8 +59,6 @@ def first_difference(
     feeds: Mapping[str, np.ndarray],
     *,
     tolerance: float = 1e-5,
-    stages: Sequence[str] = STAGES,
-    rename: Mapping[str, str] | None = None,
 ) -> Divergence:
     """Names the first tensor at which two programs differ, and the usual causes.
 
@@ -76,14 +71,11 @@ def first_difference(
 
     Args:
       old: `(session, tensors)`, tensors as a list or a dictionary by name; a Keras
-        layer or model; a `tf.Module`; or a dictionary of NumPy arrays, which has no
-        weights, so that the constants are left out.
+        layer or model; or a `tf.Module`.
       new: likewise.
       feeds: arrays by the name of an input; one array alone fits any one input of
         layers and modules.
       tolerance: a share of the largest value of a tensor.
-      stages: of `"constants"` and `"real"`.
-      rename: the new program's name of a tensor to the old one's.
 
     Returns:
       A `Divergence`, which is true where something differs.
@@ -93,51 +85,41 @@ def first_difference(
       TypeError: a program is of another kind.
     """
     one, other = program(old), program(new)
-    walk = _Walk(one, other, dict(feeds), dict(rename or {}), tolerance)
-    constant = _common_constant(one.weights(), other.weights())
-    for stage in stages:
-        if stage not in STAGES:
-            raise ValueError(f"a stage is one of {STAGES}, not {stage!r}")
-        if stage == "real" or constant is not None:
-            walk.run(stage, constant)
+    walk = _Walk(one, other, dict(feeds), tolerance)
+    if one.weights() and other.weights():
+        constant = _common_constant(one.weights())
+        with one.constant_weights(constant), other.constant_weights(constant):
+            walk.run("constants")
+    walk.run("real")
     return walk.result()
 
 
 class _Walk:
     """The runs of both programs, and where they part in each stage."""
 
-    def __init__(self, old: Program, new: Program, feeds, rename, tolerance: float):
+    def __init__(self, old: Program, new: Program, feeds, tolerance: float):
         self._old, self._new, self._feeds = old, new, feeds
-        self._rename, self._tolerance = rename, tolerance
+        self._tolerance = tolerance
         self._tensors: dict[str, tuple[Tensors, Tensors]] = {}
         self._order: list[str] = []
         self._random: list[str] = []
         self.found = Divergence(tolerance=tolerance)
 
-    def run(self, stage: str, constant: float | None) -> None:
-        """Runs both programs, with one constant in the weights or as they are."""
-        with contextlib.ExitStack() as stack:
-            if stage == "constants" and constant is not None:
-                for each in (self._old, self._new):
-                    stack.enter_context(each.constant_weights(constant))
-            old, new = self._old.run(self._feeds), self._renamed()
-            again = self._renamed()
-        first = old if self._old.ordered or not self._new.ordered else new
-        self._order = [name for name in first if name in old and name in new]
+    def run(self, stage: str) -> None:
+        """Runs both programs with the weights that they have now."""
+        old, new = self._old.run(self._feeds), self._new.run(self._feeds)
+        again = self._new.run(self._feeds)
+        self._order = [name for name in old if name in new]
         if not self._order:
             raise ValueError(
                 f"no tensor has the same name in both: {sorted(old)} against "
-                f"{sorted(new)}; give rename={{new name: old name}}"
+                f"{sorted(new)}; name them in the dictionary of a session's tensors"
             )
         self._tensors[stage] = old, new
         self._random = [n for n in self._order if distance(new[n], again[n])[1] > 0]
         self.found.only_in_one = sorted(set(old) ^ set(new))
         self.found.differences[stage] = {
             name: distance(old[name], new[name])[1] for name in self._order}
-
-    def _renamed(self) -> Tensors:
-        tensors = self._new.run(self._feeds)
-        return {self._rename.get(name, name): value for name, value in tensors.items()}
 
     def result(self) -> Divergence:
         firsts = {stage: _first(found, self._tolerance)
@@ -189,15 +171,13 @@ def distance(old: np.ndarray, new: np.ndarray) -> tuple[float, float]:
     return largest, largest / float(max(np.abs(old).max(), np.abs(new).max()))
 
 
-def _common_constant(old: Tensors, new: Tensors) -> float | None:
-    """Returns a constant that keeps signals of a usual size; `None` without weights.
+def _common_constant(weights: Tensors) -> float:
+    """Returns a constant that keeps signals of a usual size.
 
     It cannot depend on the single weight: the same kernel may be cut in two in one of
     the programs, and stand transposed there.
     """
-    sizes = [w.size for w in old.values() if w.ndim > 1 and w.dtype.kind == "f"]
-    if not old or not new:
-        return None
+    sizes = [w.size for w in weights.values() if w.ndim > 1 and w.dtype.kind == "f"]
     return float(np.clip(1 / np.sqrt(np.median(sizes or [100])), 1e-3, 0.3))
 
 

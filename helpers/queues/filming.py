@@ -9,22 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 from IPython.display import HTML, display
 
 from helpers.files import whole_file
-from helpers.queues import film_page
+from helpers.queues import film_drawing
 from helpers.queues.doctor import Diagnosis, QueueState, diagnose
-from helpers.queues.film_calls import Tally, WatchedCalls
-from helpers.queues.film_frames import Frame, Wait, WaitingList, word_for
+from helpers.queues.film_calls import WatchedCalls
+from helpers.queues.film_frames import Frame, Wait, waits_for, word_for
 from helpers.queues.hooks import SessionHook, add_hook, hooks_of, remove_hook
 from helpers.queues.internals import (
     living_threads,
     probe_queue,
     queue_filled_by,
     raw_session,
-    runners_filling,
     runners_of,
 )
 
@@ -44,10 +42,9 @@ def film(session: tf1.Session, fetches: Any = None) -> Iterator["Film"]:
         movie.show()
 
     Begin it before the threads of the pipeline start. Twenty times a second it notes
-    how full each queue is, how many items went in and out, how many threads live,
-    and who waits for which queue since when. It ends with the block, however that
-    ends, or when `running_queues` begins to stop its threads: the last frame shows
-    what was there then, not how it was taken down.
+    how full each queue is and who waits for which queue since when. It ends with the
+    block, however that ends, or when `running_queues` begins to stop its threads: the
+    last frame shows what was there then, not how it was taken down.
 
     Args:
       session: an open session, no `MonitoredSession`.
@@ -124,7 +121,18 @@ class Film:
 
     def summary(self) -> str:
         """Returns in one or two sentences what the film shows."""
-        return film_page.summary(self.queues, self.frames, self.diagnosis)
+        last, plural = self.frames[-1], "" if len(self.queues) == 1 else "s"
+        said = (f"{len(self.queues)} queue{plural} over {last.seconds:.1f} s, "
+                f"steps done: {last.steps}.")
+        root = self.diagnosis.starving if self.diagnosis else None
+        if root is not None:
+            said += f" At the end '{root.name}' starves: {root.why}."
+        elif self.diagnosis is not None:
+            said += " At the end no queue starves."
+        for wait in last.waits[:1]:
+            text = f"{wait} since {wait.since:.2f} s."
+            said += f" {text[0].upper()}{text[1:]}"
+        return said
 
     def save(self, path: str | Path) -> None:
         """Writes the film as one HTML page that asks for no other file.
@@ -132,7 +140,7 @@ class Film:
         Args:
           path: of the page.
         """
-        page = film_page.page(self.queues, self.frames, self.summary())
+        page = film_drawing.page(self.queues, self.frames, self.summary())
         with whole_file(Path(path)) as temporary:
             temporary.write_text(page, "utf-8")
 
@@ -142,7 +150,7 @@ class Film:
         print(f"Film: {self.summary()}")
 
     def _repr_html_(self) -> str:
-        return film_page.in_notebook(self.queues, self.frames, self.summary())
+        return film_drawing.in_notebook(self.queues, self.frames, self.summary())
 
 
 class _Recorder(SessionHook):
@@ -157,8 +165,7 @@ class _Recorder(SessionHook):
             [probe_queue(op)[:2] for op in self._ops], accept_options=True
         )
         self._calls = WatchedCalls(graph, [queue.name for queue in movie.queues])
-        self._waiting = WaitingList()
-        self._between, self._start = _BETWEEN, 0.0
+        self._between, self._start, self._looked = _BETWEEN, 0.0, 0.0
         self._over, self._done = threading.Event(), threading.Event()
 
     def begin(self) -> None:
@@ -208,17 +215,19 @@ class _Recorder(SessionHook):
                 self.movie.queues, self._ops, looked, strict=True
             )
         }
-        waits = self._waiting.look(lasting, states, now)
-        tally = self._calls.tally()
+        for call in lasting:
+            if (found := waits_for(call, states)) != call.waits:
+                # One that began after the last look waits since it began.
+                call.since = call.start if call.start >= self._looked else now
+                call.waits = found
+        self._looked = now
+        waits = [Wait(call.who, *call.waits, max(0.0, call.since - self._start))
+                 for call in lasting if call.waits]
         self._keep(Frame(
-            seconds=now - self._start,
-            steps=tally.steps,
-            sizes=tuple(state.size for state in states.values()),
-            words=tuple(map(word_for, states.values())),
-            alive=tuple(map(self._alive, self._ops)),
-            moved=tuple(self._moved(state, tally) for state in states.values()),
-            waits=tuple(Wait(call.who, queue, wants, max(0.0, since - self._start))
-                        for call, queue, wants, since in waits),
+            now - self._start, self._calls.steps,
+            tuple(state.size for state in states.values()),
+            tuple(map(word_for, states.values())),
+            tuple(sorted(waits, key=lambda wait: (wait.since, wait.who))),
         ))
 
     def _keep(self, frame: Frame) -> None:
@@ -228,28 +237,6 @@ class _Recorder(SessionHook):
         if len(frames) > _FRAMES:
             del frames[1:-1:2]
             self._between *= 2
-
-    def _alive(self, queue: tf.Operation) -> int | None:
-        """Returns how many threads fill a queue; None if they were never started."""
-        counts = [living_threads(r, self._session) for r in runners_filling(queue)]
-        started = [count for count in counts if count is not None]
-        return sum(started) if started else None
-
-    def _moved(self, state: QueueState, tally: Tally) -> tuple[int, int] | None:
-        """Returns how many items went in and came out: one side says the other."""
-        name = state.name
-        place = [queue.name for queue in self.movie.queues].index(name)
-        frames = self.movie.frames
-        gained = state.size - (frames[0].sizes[place] if frames else state.size)
-        if name not in tally.unknown:
-            both = tally.put[name], tally.put[name] - gained
-        elif name not in tally.untold:
-            both = tally.taken[name] + gained, tally.taken[name]
-        else:
-            return None
-        # A call that is not done yet has moved items that nobody has counted.
-        least = (frames[-1].moved[place] if frames else None) or (0, 0)
-        return max(both[0], least[0]), max(both[1], least[1])
 
 
 def _check(session: tf1.Session) -> None:

@@ -28,7 +28,7 @@ def raw_session(session: Any) -> tf1.Session:
 
 
 def is_closed(session: tf1.Session) -> bool:
-    """Says whether somebody has closed a plain session."""
+    """Says whether a plain session was closed."""
     return session._closed
 
 
@@ -53,7 +53,7 @@ def building(graph: tf.Graph, scope: str) -> Iterator[None]:
 def probe_queue(queue: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, tf.Operation]:
     """Returns three ops on a queue: its size, whether it is closed, and closing it.
 
-    They are built once. Closing cancels whoever waits to put something in.
+    They are built once. Closing cancels the enqueue ops that wait.
 
     Args:
       queue: the queue's op.
@@ -140,13 +140,6 @@ def items_taken(dequeue: tf.Operation) -> int | None:
         return 1
     count = tf.get_static_value(dequeue.inputs[1])
     return None if count is None else int(count)
-
-
-def items_put(enqueue: tf.Operation) -> int | None:
-    """Returns how many items an op puts in at once; None when only a run can tell."""
-    if enqueue.type == "QueueEnqueueV2":
-        return 1
-    return tf1.dimension_value(enqueue.inputs[1].shape[:1][0])
 
 
 def queues_behind(graph: tf.Graph, fetches: Any) -> set[tf.Operation]:

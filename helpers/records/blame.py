@@ -27,7 +27,7 @@ def naming_bad_records(
         `image_label_parser(64)`.
 
     Raises:
-      DataError: in place of TensorFlow's error, which becomes its cause.
+      DataError: instead of TensorFlow's error, which becomes its cause.
     """
     try:
         yield

@@ -15,9 +15,7 @@ from helpers.errors import DataError, first_line
 from helpers.files import whole_file
 from helpers.jpeg import read_jpegs
 from helpers.records.writing import make_example, shuffled_places, write_in_order
-from helpers.tiny_layout import FOLDER, TinyLayout
-
-_LITTER = ("thumbs.db", "desktop.ini")  # of systems; and what begins with a dot
+from helpers.tiny_layout import FOLDER, TinyLayout, names_in
 
 
 def write_tiny_imagenet_shards(
@@ -105,8 +103,8 @@ def write_picture_shards(
     """
     image_size = whole_number("image_size", image_size)
     root, home = Path(folder), Path(to_folder)
-    classes = {name: _entries(root / name) for name in
-               (path.name for path in _entries(root) if path.is_dir())}
+    classes = {name: [root / name / file for file in names_in(root / name)]
+               for name in names_in(root) if (root / name).is_dir()}
     few = [name for name, paths in classes.items() if len(paths) < 2]
     if few or not classes:
         raise DataError(
@@ -136,16 +134,6 @@ def write_picture_shards(
             most = min(num_shards, len(pairs)) if split == "train" else 1
             write_in_order(examples, len(pairs), home / split, most)
     return {split: len(pairs) for split, pairs in splits.items()}
-
-
-def _entries(folder: Path) -> list[Path]:
-    """Returns what is in a folder, sorted, without what systems leave there."""
-    try:
-        paths = sorted(folder.iterdir())
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
-    return [path for path in paths
-            if path.name[0] != "." and path.name.lower() not in _LITTER]
 
 
 def _as_jpeg(path: Path, image_size: int) -> bytes:

@@ -4,6 +4,7 @@ The pictures of lesson 12b, "Three objects".
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,12 @@ from tqdm import tqdm
 from helpers.arguments import whole_number
 from helpers.files import whole_or_absent
 from helpers.shapes import drawing
-from helpers.shapes.scenes import RELATIONS, phrases, write_json
+from helpers.shapes.scenes import RELATIONS, phrases, write_split
 
 COLOURS, SHAPES, SIZE = 6, 3, 64
 LENGTHS = (2, 3)  # objects per scene, by turns
 # Share of the picture's side that an object's radius takes, by objects per scene.
 RADII = {2: (0.15, 0.185), 3: (0.105, 0.13)}
-SPLITS = ("train", "val")
 _MAKER = "helpers.shapes.write_chains, version 1"  # changes with the pictures
 
 
@@ -58,9 +58,12 @@ def write_chains(
         if draft:
             (draft / "images").mkdir()
             (draft / "annotations").mkdir()
-            with tqdm(total=sum(counts.values()), desc="drawing", unit=" files") as bar:
-                for split, count in counts.items():
-                    _write_split(draft, split, count, seed, bar)
+            names = phrases(COLOURS, SHAPES)
+            for number, (split, count) in enumerate(counts.items()):
+                drawn = tqdm(_drawn(number, count, names, seed), split, count,
+                             unit=" files")
+                write_split(draft, f"CHAINS_{split}", number * 10_000_000 + 1, SIZE,
+                            names, drawn)
     return folder
 
 
@@ -85,50 +88,28 @@ def chain_captions(
     return forth, back
 
 
-def _write_split(folder, split, count, seed, bar) -> None:
-    names = phrases(COLOURS, SHAPES)
-    images, captions, instances = [], [], []
+def _drawn(split, count, names, seed) -> Iterator[tuple]:
+    """Yields the pictures of a split, as `write_split` takes them."""
     for n in range(count):
-        rng = np.random.default_rng([seed, SPLITS.index(split), n])
+        rng = np.random.default_rng([seed, split, n])
         length = LENGTHS[n % len(LENGTHS)]
         objects = [names[k] for k in rng.integers(len(names), size=length)]
         relations = [list(RELATIONS)[k] for k in rng.integers(2, size=length - 1)]
         picture, boxes = _draw(objects, relations, rng)
-        number = SPLITS.index(split) * 10_000_000 + n + 1
-        name = f"CHAINS_{split}_{number:012d}.jpg"
-        (folder / "images" / name).write_bytes(picture)
-        images.append({"id": number, "file_name": name, "height": SIZE, "width": SIZE})
-        captions += [
-            {"image_id": number, "caption": text}
-            for text in chain_captions(objects, relations)
-        ]
-        instances += [
-            {"image_id": number, "category_id": names.index(what) + 1, "bbox": box,
-             "area": box[2] * box[3], "iscrowd": 0}
-            for what, box in zip(objects, boxes, strict=True)
-        ]
-        bar.update()
-    categories = [
-        {"id": k, "name": " ".join(name), "supercategory": name[1]}
-        for k, name in enumerate(names, start=1)
-    ]
-    for kind, entries, more in (("captions", captions, {}),
-                                ("instances", instances, {"categories": categories})):
-        numbered = [{"id": k, **one} for k, one in enumerate(entries, start=1)]
-        write_json(folder, f"{kind}_{split}", images, numbered, **more)
+        yield (picture, chain_captions(objects, relations),
+               zip(objects, boxes, strict=True))
 
 
-def _draw(objects, relations, rng) -> tuple[bytes, list[list[int]]]:
-    """Returns a JPEG file, and a box `[x, y, width, height]` per object."""
+def _draw(objects, relations, rng) -> tuple[bytes, list[tuple[int, int, int, int]]]:
+    """Returns a JPEG file, and a box x0, y0, x1, y1 per object."""
     picture = drawing.backdrop(SIZE, rng)
     centres, radii = _places([shape for _, shape in objects], relations, rng)
     boxes = []
     for (colour, shape), centre, radius in zip(objects, centres, radii, strict=True):
-        x0, y0, x1, y1 = drawing.paint(
+        boxes.append(drawing.paint(
             picture, shape=shape, colour=colour, centre=tuple(centre),
             radius=float(radius), rotation=rng.uniform(-0.3, 0.3),
-        )
-        boxes.append([x0, y0, x1 - x0 + 1, y1 - y0 + 1])
+        ))
     return drawing.jpeg(drawing.photograph(picture, rng)), boxes
 
 

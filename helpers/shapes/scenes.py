@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,9 +91,11 @@ def write_scenes(
         if draft:
             (draft / "images").mkdir()
             (draft / "annotations").mkdir()
-            with tqdm(total=sum(counts.values()), desc="drawing", unit=" files") as bar:
-                for split, count in counts.items():
-                    _write_split(draft, split, count, bar=bar, **world)
+            objects, size = phrases(colours, shapes), world["size"]
+            for number, (split, count) in enumerate(counts.items()):
+                drawn = _drawn(split, count, objects, size, world["seed"])
+                write_split(draft, f"SCENES_{split}", number * 10_000_000 + 1, size,
+                            objects, tqdm(drawn, split, count, unit=" files"))
     return folder
 
 
@@ -171,68 +174,61 @@ def _checked(settings: dict) -> dict[str, int]:
     }
 
 
-def _write_split(folder, split, count, *, colours, shapes, size, seed, bar) -> None:
-    objects = phrases(colours, shapes)
+def _drawn(split, count, objects, size, seed) -> Iterator[tuple]:
+    """Yields the pictures of a split, as `write_split` takes them."""
     pairs = [
         pair for pair in itertools.product(objects, repeat=2)
         if is_unseen(*pair) == (split == "unseen")
     ]
-    images, captions, instances = [], [], []
     for n in range(count):
         rng = np.random.default_rng([seed, SPLITS.index(split), n])
         one, other = pairs[rng.integers(len(pairs))]
         relation = list(RELATIONS)[rng.integers(len(RELATIONS))]
         scene = Scene(one, relation, other)
         picture, boxes = draw_scene(scene, size, rng)
-        image_id = SPLITS.index(split) * 10_000_000 + n + 1
-        name = f"SCENES_{split}_{image_id:012d}.jpg"
-        (folder / "images" / name).write_bytes(picture)
-        images.append(
-            {"id": image_id, "file_name": name, "height": size, "width": size}
-        )
-        captions += [(image_id, text) for text in scene.captions()]
-        instances += [
-            (image_id, objects.index(what) + 1, box)
-            for what, box in zip((one, other), boxes, strict=True)
-        ]
-        bar.update()
-    write_json(folder, f"captions_{split}", images, [
-        {"id": k, "image_id": image_id, "caption": text}
-        for k, (image_id, text) in enumerate(captions, start=1)
-    ])
-    write_json(folder, f"instances_{split}", images, [
-        _instance(k, *instance) for k, instance in enumerate(instances, start=1)
-    ], categories=[
-        {"id": k, "name": " ".join(names), "supercategory": names[1]}
-        for k, names in enumerate(objects, start=1)
-    ])
+        yield picture, scene.captions(), zip((one, other), boxes, strict=True)
 
 
-def _instance(number, image_id, category_id, box) -> dict:
-    """Returns one object as COCO writes it; its box is x, y, width, height."""
-    x0, y0, x1, y1 = box
-    width, height = x1 - x0 + 1, y1 - y0 + 1
-    return {
-        "id": number, "image_id": image_id, "category_id": category_id,
-        "bbox": [x0, y0, width, height], "area": width * height, "iscrowd": 0,
-    }
-
-
-def write_json(
-    folder: Path, name: str, images: list[dict], annotations: list[dict], **more: list
+def write_split(
+    folder: Path,
+    stem: str,
+    first: int,
+    size: int,
+    objects: list[tuple[str, str]],
+    drawn: Iterable[tuple],
 ) -> None:
-    """Writes `annotations/<name>.json` as COCO does.
+    """Writes the pictures of one split and their annotations, as COCO does.
 
     Args:
-      folder: holds `annotations/`.
-      name: such as `captions_train`.
-      images: COCO's entries.
-      annotations: likewise.
-      **more: other lists of the file, such as `categories`.
+      folder: holds `images/` and `annotations/`.
+      stem: of the files' names, such as `SCENES_train`.
+      first: the number of the first picture.
+      size: height and width in pixels.
+      objects: every object; its place decides the number of its category.
+      drawn: for each picture the JPEG file, its captions, and its objects with their
+        boxes x0, y0, x1, y1, ends included.
     """
-    content = {
-        "info": {"description": _MAKER}, "licenses": [], "images": images,
-        "annotations": annotations, **more,
-    }
-    text = json.dumps(content, indent=None, separators=(", ", ": "))
-    (folder / "annotations" / f"{name}.json").write_text(text + "\n")
+    split = stem.split("_")[1]
+    images, captions, instances = [], [], []
+    for number, (picture, told, seen) in enumerate(drawn, start=first):
+        name = f"{stem}_{number:012d}.jpg"
+        (folder / "images" / name).write_bytes(picture)
+        images.append({"id": number, "file_name": name, "height": size, "width": size})
+        captions += [{"image_id": number, "caption": text} for text in told]
+        for what, (x0, y0, x1, y1) in seen:
+            box = [x0, y0, x1 - x0 + 1, y1 - y0 + 1]
+            instances.append({
+                "image_id": number, "category_id": objects.index(what) + 1,
+                "bbox": box, "area": box[2] * box[3], "iscrowd": 0,
+            })
+    categories = [
+        {"id": k, "name": " ".join(names), "supercategory": names[1]}
+        for k, names in enumerate(objects, start=1)
+    ]
+    for kind, entries, more in (("captions", captions, {}),
+                                ("instances", instances, {"categories": categories})):
+        numbered = [{"id": k, **one} for k, one in enumerate(entries, start=1)]
+        content = {"info": {"description": _MAKER}, "licenses": [], "images": images,
+                   "annotations": numbered, **more}
+        path = folder / "annotations" / f"{kind}_{split}.json"
+        path.write_text(json.dumps(content) + "\n")

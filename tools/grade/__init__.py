@@ -199,7 +199,7 @@ def _ask(folder: Path, report: Path, yes: bool) -> None:
     kept = "it reads no file of another, makes no TCP connection" \
         if fence.version() >= 4 \
         else "it reads no file of another" if fence.version() \
-        else "what it reads and whom it calls nobody limits here"
+        else "what it reads and whom it calls is not limited here"
     print(WARNING.format(fence=kept, submissions=folder, report=report))
     answer = "yes" if yes else ""
     with contextlib.suppress(EOFError):  # no terminal

@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 
 
 def collect(folder: Path, exercises: list[Exercise]) -> list[Answer]:
-    """Returns an answer per learner and exercise of each lesson that somebody tried.
+    """Returns an answer per learner and exercise of each lesson that a learner tried.
 
     Args:
       folder: a folder or a notebook per learner. The names of the notebooks do not

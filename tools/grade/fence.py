@@ -1,7 +1,7 @@
 """What an answer may touch while it runs: a fence for one process and its children.
 
-Its own folder, memory, processes, and nobody's files. Linux has all of it, macOS the
-limits alone. None of it replaces a container: the answer shares a process with its
+Its own folder, memory and processes, no file of another. Linux has all of it, macOS
+the limits alone. None of it replaces a container: the answer shares a process with its
 check.
 """
 
@@ -13,7 +13,7 @@ import struct
 import sys
 from pathlib import Path
 
-FIRST_USER = 60_000  # of the users that nobody is
+FIRST_USER = 60_000  # of users that no system has
 PROCESSES = 64
 THREADS = 4 * PROCESSES + 16 * (os.cpu_count() or 1)  # TensorFlow makes some per core
 FILE_BYTES = 10**9

@@ -173,7 +173,7 @@ class _Watch:
                 computed = max([computed, *times])
         if memory > MARGIN * self.task["memory"]:
             return {"result": "too much memory", "says": f"{memory / 1e9:.1f} GB"}
-        if computed > self.task["seconds"]:  # a busy machine takes nobody's time away
+        if computed > self.task["seconds"]:  # a busy machine costs no answer its time
             return {"result": "too long",
                     "says": f"not done after computing for {self.task['seconds']:g} s"}
         return None

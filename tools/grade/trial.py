@@ -31,7 +31,7 @@ class Shell(InteractiveShell):
     system = InteractiveShell.system_raw  # without a terminal of its own
 
     def enable_gui(self, gui=None):
-        """Nobody looks."""
+        """There is no window."""
 
     def showtraceback(self, *args, **options):
         """The verdict says it."""
@@ -48,7 +48,7 @@ def try_answer(task: dict) -> dict:
         of other cells; `seconds`, `memory`, `workplace`, the limits and the folder.
 
     Returns:
-      `result`, in a word or two, and what the check `says`.
+      `result`, a word or two, and what the check `says`.
     """
     check = getattr(importlib.import_module(task["module"]), task["check"])
     _move_in(task)

@@ -1,1 +1,0 @@
-"""Moved: see notebooks/conftest.py, which `pytest --nbval notebooks` reads."""
