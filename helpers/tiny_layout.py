@@ -83,7 +83,8 @@ class TinyLayout:
     def _train(self) -> list[tuple[str, str]]:
         train = self.root / "train"
         synsets = [name for name in names_in(train) if (train / name).is_dir()]
-        _same_names(self.wnids, list(self.synset_ids()), synsets)
+        if self.wnids.exists():
+            _same_names(self.wnids, list(self.synset_ids()), synsets)
         found = []
         for synset in synsets:
             folder = self.train_images(synset)

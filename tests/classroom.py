@@ -19,8 +19,8 @@ RIGHT, WRONG = "solved", "not solved"
 def solved(lesson: Path = LESSON) -> nbformat.NotebookNode:
     """The hand-out of a lesson with the answers of its solutions."""
     notebook = handout(lesson)
-    answers = stubs.exercises(nbformat.read(nb.solution(lesson), as_version=4))
-    for cell, answer in zip(stubs.exercises(notebook), answers, strict=True):
+    answers = stubs.exercise_cells(nbformat.read(nb.solution(lesson), as_version=4))
+    for cell, answer in zip(stubs.exercise_cells(notebook), answers, strict=True):
         cell.source = answer.source
     return notebook
 
@@ -28,7 +28,7 @@ def solved(lesson: Path = LESSON) -> nbformat.NotebookNode:
 def with_second(source: str) -> nbformat.NotebookNode:
     """The hand-out with this answer to the second exercise, and none to the first."""
     notebook = solved()
-    first, second = stubs.exercises(notebook)
+    first, second = stubs.exercise_cells(notebook)
     second.source = source
     notebook.cells.remove(first)
     return notebook
@@ -36,7 +36,7 @@ def with_second(source: str) -> nbformat.NotebookNode:
 
 def whole_lesson():
     notebook = nbformat.read(LESSON, as_version=4)
-    for cell, answer in zip(stubs.exercises(notebook), stubs.exercises(solved()),
+    for cell, answer in zip(stubs.exercise_cells(notebook), stubs.exercise_cells(solved()),
                             strict=True):
         cell.source = answer.source
     return notebook
@@ -44,7 +44,7 @@ def whole_lesson():
 
 def copied():
     notebook = solved()
-    old = copy.deepcopy(stubs.exercises(notebook)[1])
+    old = copy.deepcopy(stubs.exercise_cells(notebook)[1])
     old.source = HOST + "    return 0"
     notebook.cells.insert(2, old)
     return notebook
@@ -52,14 +52,14 @@ def copied():
 
 def renamed():
     notebook = solved()
-    cell = stubs.exercises(notebook)[1]
+    cell = stubs.exercise_cells(notebook)[1]
     cell.source = cell.source.replace("repeated_steps", "steps_again")
     return notebook
 
 
 def spread_over_cells():
     notebook = solved()
-    stubs.exercises(notebook)[1].source = HOST + "    return helper(log)"
+    stubs.exercise_cells(notebook)[1].source = HOST + "    return helper(log)"
     helper = nbformat.v4.new_code_cell("def helper(log):\n    return 0")
     notebook.cells.insert(2, helper)
     return notebook
@@ -192,7 +192,7 @@ def write(folder: Path) -> dict[str, tuple[str, ...]]:
         _write(home / file, notebook)
         when = (home / file).stat().st_mtime - age
         os.utime(home / file, (when, when))
-    others = len(stubs.exercises(handout(OTHER)))
+    others = len(stubs.exercise_cells(handout(OTHER)))
     due[home.name] = (RIGHT,) * others + ("not tried",) * 2
     return due
 

@@ -17,8 +17,8 @@ LESSONS = nb.lessons(ROOT)
 def test_a_handout_has_every_exercise_with_its_check_and_no_answer(lesson):
     notebook = handout.handout(lesson)
     solutions = nbformat.read(nb.solution(lesson), as_version=4)
-    answers = stubs.exercises(solutions)
-    assert [c.source for c in stubs.exercises(notebook)] == [
+    answers = stubs.exercise_cells(solutions)
+    assert [c.source for c in stubs.exercise_cells(notebook)] == [
         stubs.stub(answer.source) for answer in answers]
     text = "\n".join(cell.source for cell in notebook.cells)
     exercises = ex.exercises(lesson)

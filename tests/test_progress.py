@@ -35,7 +35,7 @@ def test_the_three_states_come_from_real_reports(tmp_path):
     path = saved(tmp_path, check_halve(stub), check_halve(lambda x: x - 2),
                  check_halve(lambda x: x / 2))
     title = "Exercise 1: halve"
-    assert progress.exercises(path) == [
+    assert progress.states(path) == [
         (title, progress.UNTOUCHED, ""), (title, progress.TRIED, "halves 0"),
         (title, progress.SOLVED, "")]
 
@@ -45,7 +45,7 @@ def test_a_damaged_notebook_is_named_on_one_line(tmp_path):
     for content in (b"", b"{", b"\xff\xfe", b"[]"):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="02_x.ipynb: cannot be read") as caught:
-            progress.exercises(path)
+            progress.states(path)
         assert "\n" not in str(caught.value)
 
 
@@ -56,13 +56,13 @@ def test_odd_outputs_count_as_none(outputs, tmp_path):
              {"cell_type": "code", "source": 7, "outputs": outputs}]
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps({"cells": cells}))
-    assert progress.exercises(path) == [("Exercise 1: f", progress.UNTOUCHED, "")]
+    assert progress.states(path) == [("Exercise 1: f", progress.UNTOUCHED, "")]
 
 
 def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, capsys):
     handout.main([str(tmp_path), "01a"])
     [path] = tmp_path.iterdir()
-    untouched = progress.exercises(path)
+    untouched = progress.states(path)
     assert {e.state for e in untouched} == {progress.UNTOUCHED} and untouched
     notebook = nbformat.read(path, as_version=4)
     report = f"{untouched[0].title}\n  [✓] right\nAll of it holds."
@@ -78,8 +78,8 @@ def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, caps
 
 @pytest.mark.parametrize("path", nb.lessons(progress.ROOT), ids=lambda p: p.stem)
 def test_lessons_are_handed_out_untouched_and_solutions_are_solved(path):
-    states = [e.state for e in progress.exercises(path)]
-    solved = [e.state for e in progress.exercises(nb.solution(path))]
+    states = [e.state for e in progress.states(path)]
+    solved = [e.state for e in progress.states(nb.solution(path))]
     assert len(states) == len(solved) >= 1
     assert set(states) == {progress.UNTOUCHED} and set(solved) == {progress.SOLVED}
 

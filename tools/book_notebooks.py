@@ -50,7 +50,7 @@ def for_book(lesson: Path) -> nbformat.NotebookNode:
 def solved(lesson: Path) -> list[nbformat.NotebookNode]:
     """Returns one folded cell per exercise: the answer, its check, what that said."""
     cells = nbformat.read(nb.solution(lesson), as_version=4).cells
-    answers = stubs.exercises(nbformat.from_dict({"cells": cells}))
+    answers = stubs.exercise_cells(nbformat.from_dict({"cells": cells}))
     checks = [cell for cell in cells if _reports(cell)]
     found = []
     for answer, check in zip(answers, checks, strict=True):

@@ -93,7 +93,7 @@ def exercises(lesson: Path) -> list[Exercise]:
     text = "\n".join(cell.source for cell in cells)
     titles = HEADING.findall(text)
     found = []
-    for title, cell in zip(titles, stubs.exercises(solution), strict=True):
+    for title, cell in zip(titles, stubs.exercise_cells(solution), strict=True):
         name = ast.parse(cell.source).body[0].name
         check = re.search(_CHECK.format(name=name), text)
         found.append(Exercise(lesson.stem, title, name, check[1]))
@@ -103,7 +103,7 @@ def exercises(lesson: Path) -> list[Exercise]:
 def setup(lesson: Path) -> list[str]:
     """Returns the code cells of the solutions that come before the first exercise."""
     solution = nbformat.read(nb.solution(lesson), as_version=4)
-    first = solution.cells.index(stubs.exercises(solution)[0])
+    first = solution.cells.index(stubs.exercise_cells(solution)[0])
     return [c.source for c in solution.cells[:first] if c.cell_type == "code"]
 
 

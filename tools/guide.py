@@ -64,7 +64,7 @@ def minutes(lesson: Path, seconds: dict[str, float]) -> Minutes:
     words = sum(len(re.findall(r"\w+", c.source)) for c in notebook.cells)
     run = seconds.get(nb.number(lesson), 60) / 60
     return Minutes(up(words / WORDS_PER_MINUTE), math.ceil(run),
-                   len(stubs.exercises(notebook)))
+                   len(stubs.exercise_cells(notebook)))
 
 
 def up(value: float) -> int:

@@ -23,7 +23,7 @@ from tools.exercises import HEADING, read_cells
 SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
 
 
-class Exercise(NamedTuple):
+class Solved(NamedTuple):
     """What a saved notebook says of one exercise.
 
     Attributes:
@@ -37,7 +37,7 @@ class Exercise(NamedTuple):
     claim: str = ""
 
 
-def exercises(path: Path) -> list[Exercise]:
+def states(path: Path) -> list[Solved]:
     """Returns the exercises of a notebook, in its order, as its checks tell.
 
     Args:
@@ -54,7 +54,7 @@ def exercises(path: Path) -> list[Exercise]:
     for cell in cells:
         if cell.kind == "markdown" and HEADING.search(cell.source):
             found += unrun
-            unrun = [Exercise(t, UNTOUCHED) for t in HEADING.findall(cell.source)]
+            unrun = [Solved(t, UNTOUCHED) for t in HEADING.findall(cell.source)]
         for text in cell.said:
             if match := re.match(r"Exercise \d+: .*", text):
                 found.append(_exercise(match.group(), text))
@@ -81,11 +81,11 @@ def notebooks(words: list[str]) -> list[Path]:
     return found
 
 
-def _exercise(title: str, report: str) -> Exercise:
+def _exercise(title: str, report: str) -> Solved:
     cross = re.search(r"\[✗\] (.+)", report)
     if cross:
-        return Exercise(title, TRIED, cross.group(1))
-    return Exercise(title, SOLVED if "✓" in report else UNTOUCHED)
+        return Solved(title, TRIED, cross.group(1))
+    return Solved(title, SOLVED if "✓" in report else UNTOUCHED)
 
 
 def main(arguments: list[str]) -> int:
@@ -96,7 +96,7 @@ def main(arguments: list[str]) -> int:
                         help="lessons, notebooks or folders; default all lessons")
     try:
         paths = notebooks(parser.parse_args(arguments).words)
-        found = {path: exercises(path) for path in paths}
+        found = {path: states(path) for path in paths}
     except ValueError as error:
         parser.error(str(error))
     for path, of_lesson in found.items():
@@ -104,8 +104,8 @@ def main(arguments: list[str]) -> int:
         for exercise in of_lesson:
             stopped = f" (stopped at: {exercise.claim})" if exercise.claim else ""
             print(f"  {exercise.title:40s} {exercise.state}{stopped}")
-    states = [exercise.state for of_lesson in found.values() for exercise in of_lesson]
-    print(f"{states.count(SOLVED)} of {len(states)} solved")
+    every = [exercise.state for of_lesson in found.values() for exercise in of_lesson]
+    print(f"{every.count(SOLVED)} of {len(every)} solved")
     return 0
 
 

@@ -36,7 +36,7 @@ def stub(answer: str) -> str:
     return text
 
 
-def exercises(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+def exercise_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     """Returns the code cells tagged `exercise`, in order."""
     return [
         c for c in notebook.cells
@@ -46,9 +46,9 @@ def exercises(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 
 def write_stubs(lesson: Path) -> None:
     """Replaces the stubs of a lesson by those of its solutions."""
-    answers = exercises(nbformat.read(nb.solution(lesson), as_version=4))
+    answers = exercise_cells(nbformat.read(nb.solution(lesson), as_version=4))
     notebook = nbformat.read(lesson, as_version=4)
-    cells = exercises(notebook)
+    cells = exercise_cells(notebook)
     for cell, answer in zip(cells, answers, strict=True):
         cell.source = stub(answer.source)
     nb.store(lesson, notebook)

@@ -136,15 +136,15 @@ def _choose(archive: Path, split: str, count: int) -> None:
             parse(file.read(f"annotations/{kind}_{split}.json"))
             for kind in ("captions", "instances")
         )
-    there = {one["id"] for one in captions["images"]}
-    told = sorted({one["image_id"] for one in captions["annotations"]} & there)
+    images = {one["id"]: one for one in captions["images"]}
+    told = sorted({one["image_id"] for one in captions["annotations"]} & set(images))
     random.Random(7).shuffle(told)
     chosen = set(told[:count])
     # The captions come last: they say that all of it is there.
     for kind, content in (("instances", instances), ("captions", captions)):
         kept = {
             "info": {"description": "chosen from COCO 2017", "chosen": count},
-            "images": [one for one in captions["images"] if one["id"] in chosen],
+            "images": [one for number, one in images.items() if number in chosen],
             "annotations": [
                 one for one in content["annotations"] if one["image_id"] in chosen
             ],

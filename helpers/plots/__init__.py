@@ -1,4 +1,4 @@
-"""Every figure that more than one lesson draws, and the way to show one."""
+"""The drawing of a graph, and the way to show any figure with its sentence."""
 
 import matplotlib.pyplot as plt
 from IPython.display import display

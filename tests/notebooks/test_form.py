@@ -164,8 +164,8 @@ def test_few_cells_go_uncompared():
 
 @each_lesson
 def test_stubs_come_from_the_solutions(path):
-    answers = stubs.exercises(read(nb.solution(path)))
-    cells = stubs.exercises(read(path))
+    answers = stubs.exercise_cells(read(nb.solution(path)))
+    cells = stubs.exercise_cells(read(path))
     assert 1 <= len(answers) <= 2
     assert [c.source for c in cells] == [stubs.stub(a.source) for a in answers], (
         f"run: python -m tools.stubs {nb.number(path)}"
@@ -180,7 +180,7 @@ def test_stubs_fail_and_solutions_pass(path):
                          for o in c.outputs) for c in code_cells(notebook)]
         return [t for t in texts if re.search(r"^Exercise \d", t, re.M)]
 
-    number = len(stubs.exercises(read(path)))
+    number = len(stubs.exercise_cells(read(path)))
     failed, passed = reports(path), reports(nb.solution(path))
     assert len(failed) == len(passed) == number
     assert all("not tried yet" in t and "✓" not in t for t in failed)

@@ -34,7 +34,7 @@ from tools.grade.pages import write_pages, write_table
 
 SECONDS, GIGABYTES, JOBS = 60.0, 2.0, 2
 PATIENCE = 2  # times its seconds by the clock: an answer waits, or others compute
-SLACK = 120.0  # seconds that the keeper may take beyond an answer's own: imports
+SLACK = 120.0  # seconds that the grader may take beyond an answer's own: imports
 WARNING = """\
 This runs what was handed in. Each answer has its own process and folder, and limits of
 time and memory; {fence}.
@@ -48,14 +48,14 @@ A container keeps more from it:
 """
 
 
-class Keeper:
+class Grader:
     """A process that judges answers one by one; begun anew when it was ended."""
 
     def __init__(self):
         self._process = None
 
     def judge(self, task: dict) -> dict:
-        """Returns the verdict on one answer, whatever that does to the keeper."""
+        """Returns the verdict on one answer, whatever that does to the grader."""
         try:
             process = self._process = self._process or _start()
         except OSError as error:
@@ -88,7 +88,7 @@ class Keeper:
 def _start() -> subprocess.Popen:
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
     return subprocess.Popen(
-        [sys.executable, "-m", "tools.grade.keeper"], cwd=ROOT, env=environment,
+        [sys.executable, "-m", "tools.grade.grader"], cwd=ROOT, env=environment,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
@@ -109,27 +109,27 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
                 for path in lessons}
     limits = {"seconds": seconds, "clock": PATIENCE * seconds,
               "memory": int(gigabytes * 1e9)}
-    keepers, free = [Keeper() for _ in range(jobs)], queue.SimpleQueue()
-    for keeper in keepers:
-        free.put(keeper)
+    graders, free = [Grader() for _ in range(jobs)], queue.SimpleQueue()
+    for grader in graders:
+        free.put(grader)
 
     def judged(answer: Answer) -> dict:
         if not answer.source:
             return _row(answer, {})
-        keeper = free.get()
+        grader = free.get()
         try:
             task = _task(answer) | pristine[answer.exercise.lesson] | limits
-            return _row(answer, keeper.judge(task))
+            return _row(answer, grader.judge(task))
         finally:
-            free.put(keeper)
+            free.put(grader)
 
     pool = ThreadPoolExecutor(jobs)
     try:
         return list(tqdm(pool.map(judged, answers), total=len(answers), unit="answer"))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for keeper in keepers:
-            keeper.end()
+        for grader in graders:
+            grader.end()
 
 
 def _task(answer: Answer) -> dict:

@@ -1,6 +1,6 @@
 """Runs answers, each in a process of its own that always ends.
 
-    python -m tools.grade.keeper      # a task per line in, a verdict per line out: JSON
+    python -m tools.grade.grader      # a task per line in, a verdict per line out: JSON
 
 TensorFlow is imported once; each answer gets a copy of this process, made by `fork`.
 """
