@@ -5,92 +5,75 @@ from collections.abc import Callable, Mapping
 
 from tensorflow.tools.compatibility import tf_upgrade_v2
 
-from tools.port.names import Arguments
+from tools.port.bridge import CROSS_ENTROPIES
+from tools.port.syntax import Arguments
 
-SLIM_PARTS = (["contrib", "layers"], ["contrib", "framework"], ["contrib", "losses"],
-              ["contrib", "metrics"])
+SWAPPED = ("logits=..., labels=...: by position the labels come first today, under "
+           "compat.v1 too, and nothing complains")
 
-_KERAS_2 = " (as it was: TF_USE_LEGACY_KERAS=1)"
+# What Keras 3 has in place of what legacy Keras runs as it stands, and what changes.
+KERAS_3 = {
+    "layers.batch_normalization": "tf.keras.layers.BatchNormalization: it puts nothing "
+        "into UPDATE_OPS, so in a v1 graph its moving mean stays 0",
+    "layers.dense": "tf.keras.layers.Dense", "layers.Input": "tf.keras.Input",
+    "layers.conv2d": "tf.keras.layers.Conv2D",
+    "layers.conv2d_transpose": "tf.keras.layers.Conv2DTranspose",
+    "layers.dropout": "tf.keras.layers.Dropout",
+    "layers.flatten": "tf.keras.layers.Flatten",
+    "layers.max_pooling2d": "tf.keras.layers.MaxPool2D",
+    "layers": "tf.keras.layers",
+    "nn.rnn_cell.BasicLSTMCell":
+        "tf.keras.layers.LSTM (its cell does not run in dynamic_rnn)",
+    "nn.rnn_cell.LSTMCell":
+        "tf.keras.layers.LSTM (its cell does not run in dynamic_rnn)",
+    "nn.rnn_cell.LSTMStateTuple": "a list [h, c]",
+    "nn.rnn_cell.GRUCell": "tf.keras.layers.GRU(reset_after=False)",
+    "nn.rnn_cell.MultiRNNCell": "tf.keras.layers.RNN over its StackedRNNCells",
+    "nn.rnn_cell.BasicRNNCell": "tf.keras.layers.SimpleRNN",
+    "nn.rnn_cell.DropoutWrapper": "dropout= of tf.keras.layers.LSTM",
+    "nn.rnn_cell": "the layers tf.keras.layers.LSTM, GRU and RNN",
+    "keras.layers.CuDNNLSTM": "tf.keras.layers.LSTM",
+    "keras.layers.CuDNNGRU": "tf.keras.layers.GRU",
+    "keras.backend.get_session": "tf.compat.v1.Session",
+}
+LOOP = "a loop of your own, as lesson 08a's decoder"
+FIT = "tf.keras.Model.fit, or the model function in a graph with tf.compat.v1.train." \
+      "MonitoredTrainingSession"
+# What nothing runs any more.
 GONE = {
-    "contrib.slim.nets": "tf_slim.nets (package tf-slim)",
-    "contrib.slim": "tf_slim (package tf-slim)",
-    "contrib.layers.xavier_initializer": "tf.compat.v1.glorot_uniform_initializer",
-    "contrib.layers.variance_scaling_initializer":
-        "tf.compat.v1.variance_scaling_initializer(scale=2.0)",
     "contrib.layers.l2_regularizer": "tf.keras.regularizers.L2, half of its factor",
-    "contrib.layers": "tf_slim.layers, or tf.keras.layers",
-    "contrib.framework.nest": "tf.nest",
-    "contrib.framework.sort": "tf.sort",
-    "contrib.framework": "tf_slim",
-    "contrib.rnn.BasicLSTMCell": "tf.keras.layers.LSTMCell",
-    "contrib.rnn.LSTMCell": "tf.keras.layers.LSTMCell",
-    "contrib.rnn.LSTMStateTuple": "a tuple (c, h)",
-    "contrib.rnn.BasicRNNCell": "tf.keras.layers.SimpleRNNCell",
-    "contrib.rnn.DropoutWrapper": "dropout= of the Keras cell",
-    "contrib.rnn.static_rnn": "tf.compat.v1.nn.static_rnn",
-    "contrib.rnn.stack_bidirectional_dynamic_rnn": "tf.keras.layers.Bidirectional",
-    "contrib.rnn": "tf.keras.layers.RNN and its cells",
+    "contrib.rnn.stack_bidirectional_dynamic_rnn":
+        "tf.compat.v1.nn.bidirectional_dynamic_rnn, called once a layer",
+    "contrib.rnn": "a cell of your own on tf.compat.v1.nn.rnn_cell",
     "contrib.cudnn_rnn": "tf.keras.layers.LSTM",
-    "contrib.seq2seq": "a loop of your own, as lesson 08a's decoder",
-    "contrib.legacy_seq2seq": "a loop of your own, as lesson 08a's decoder",
+    "contrib.seq2seq": LOOP, "contrib.legacy_seq2seq": LOOP, "nn.seq2seq": LOOP,
+    "python.ops.seq2seq": LOOP,
     "contrib.training.HParams": "a dataclass",
-    "contrib.training": "tf.compat.v1.train",
-    "contrib.learn": "tf.keras.Model.fit",
+    "contrib.learn.preprocessing": "a dictionary of your own, or "
+                                   "tf.keras.layers.TextVectorization",
+    "contrib.learn": FIT, "contrib.estimator": FIT, "estimator": FIT,
+    "keras.estimator": FIT,
     "contrib.crf": "a forward pass in tf.scan, or a CRF package",
-    "contrib.eager": "tf",
-    "contrib.data": "tf.data.experimental",
-    "contrib.distribute": "tf.distribute",
-    "contrib.lookup": "tf.lookup",
+    "contrib.eager.Network": "tf.keras.Model",
+    "contrib.eager.Iterator": "iter(dataset)",
+    "contrib.eager.defun": "tf.function", "contrib.eager.Saver": "tf.train.Checkpoint",
+    "contrib.eager": "tf.GradientTape for its gradients, tf.Variable for its variables",
     "contrib.summary": "tf.summary",
-    "contrib.saved_model": "tf.saved_model",
     "contrib.predictor": "tf.saved_model.load",
     "contrib.opt": "tf.keras.optimizers",
-    "contrib.losses": "tf.compat.v1.losses",
-    "contrib.metrics": "tf.compat.v1.metrics",
-    "contrib.util.constant_value": "tf.get_static_value",
-    "contrib.util": "tf.make_ndarray, tf.make_tensor_proto",
+    "contrib.metrics.f1_score": "tf.keras.metrics.F1Score",
     "contrib.image": "tf.raw_ops.ImageProjectiveTransformV3",
-    "contrib.lite": "tf.lite",
-    "contrib.tpu": "tf.compat.v1.tpu",
+    "contrib.tpu": "tf.distribute.TPUStrategy",
+    "contrib.lookup": "tf.lookup.StaticVocabularyTable and its kin",
     "contrib.stateless": "tf.random.stateless_normal and the like",
     "contrib.quantize": "the package tensorflow-model-optimization",
     "contrib.gan": "the package tensorflow-gan",
     "contrib.tensorboard": "the package tensorboard",
     "contrib.integrate": "scipy.integrate",
-    "contrib.estimator": "tf.keras.Model.fit",
-    "estimator": "tf.keras.Model.fit",
-    "layers.Input": "tf.keras.Input",
-    "layers.dense": "tf.keras.layers.Dense" + _KERAS_2,
-    "layers.conv2d_transpose": "tf.keras.layers.Conv2DTranspose" + _KERAS_2,
-    "layers.conv2d": "tf.keras.layers.Conv2D" + _KERAS_2,
-    "layers.dropout": "tf.keras.layers.Dropout" + _KERAS_2,
-    "layers.flatten": "tf.keras.layers.Flatten" + _KERAS_2,
-    "layers.max_pooling2d": "tf.keras.layers.MaxPool2D" + _KERAS_2,
-    "layers.batch_normalization": "tf.keras.layers.BatchNormalization" + _KERAS_2,
-    "layers": "tf.keras.layers" + _KERAS_2,
-    "nn.rnn_cell.BasicLSTMCell": "tf.keras.layers.LSTMCell" + _KERAS_2,
-    "nn.rnn_cell.LSTMCell": "tf.keras.layers.LSTMCell" + _KERAS_2,
-    "nn.rnn_cell.LSTMStateTuple": "a tuple (c, h)" + _KERAS_2,
-    "nn.rnn_cell.GRUCell": "tf.keras.layers.GRUCell" + _KERAS_2,
-    "nn.rnn_cell": "the cells of tf.keras.layers" + _KERAS_2,
+    "contrib.distributions": "the package tensorflow-probability",
     "models": "the repository tensorflow/models",
-    "keras.layers.CuDNNLSTM": "tf.keras.layers.LSTM",
-    "keras.layers.CuDNNGRU": "tf.keras.layers.GRU",
-    "keras.backend.get_session": "tf.compat.v1.Session",
-    # Names of TensorFlow before 1.0.
-    "mul": "tf.multiply", "sub": "tf.subtract", "neg": "tf.negative",
-    "pack": "tf.stack", "unpack": "tf.unstack", "select": "tf.where",
-    "batch_matmul": "tf.matmul", "inv": "tf.math.reciprocal",
-    "complex_abs": "tf.abs", "listdiff": "tf.compat.v1.setdiff1d",
-    "scalar_summary": "tf.compat.v1.summary.scalar",
-    "histogram_summary": "tf.compat.v1.summary.histogram",
-    "image_summary": "tf.compat.v1.summary.image",
-    "merge_summary": "tf.compat.v1.summary.merge",
-    "merge_all_summaries": "tf.compat.v1.summary.merge_all",
-    "train.SummaryWriter": "tf.compat.v1.summary.FileWriter",
-    "nn.rnn": "tf.compat.v1.nn.static_rnn",
-    "nn.seq2seq": "a loop of your own, as lesson 08a's decoder",
 }
+_HALF_PIXEL = "tf.image.resize: half-pixel centres, [0, 2, 4] becomes [4.5, 6.5, 8.5]"
 MOVED = {
     "app.flags": "argparse (or tf.compat.v1.app.flags, in a script of its own)",
     "flags": "argparse (or tf.compat.v1.flags, in a script of its own)",
@@ -98,24 +81,26 @@ MOVED = {
     "logging": "logging of the standard library",
     "gfile": "tf.io.gfile",
     "train.MomentumOptimizer": "tf.keras.optimizers.SGD(momentum=...)",
-    "train.RMSPropOptimizer": "tf.keras.optimizers.RMSprop: epsilon stands elsewhere",
+    "train.RMSPropOptimizer": "tf.keras.optimizers.RMSprop: its average begins at 0, "
+                              "not 1; give epsilon, 1e-10 before",
     "train.AdagradOptimizer": "tf.keras.optimizers.Adagrad",
     "train.NewCheckpointReader": "tf.train.load_checkpoint",
     "losses": "tf.keras.losses, a mean that you write",
     "metrics": "tf.keras.metrics",
+    **{f"image.{old}": _HALF_PIXEL for old in (
+        "resize_images", "resize_bilinear", "resize_bicubic", "resize_area",
+        "resize_nearest_neighbor")},
 }
 PRIVATE = {
     "examples.tutorials.mnist": "tf.keras.datasets.mnist",
     "models": "the repository tensorflow/models",
+    "python.ops.seq2seq": LOOP,
     "python.framework.ops": "tf, tf.compat.v1",
     "python.framework.dtypes": "tf.dtypes",
     "python.framework.graph_util": "tf.compat.v1.graph_util",
-    "python.ops.rnn_cell_impl": "tf.keras.layers",
-    "python.ops.rnn_cell": "tf.keras.layers",
     "python.ops.variable_scope": "tf.compat.v1.variable_scope",
     "python.client.device_lib": "tf.config.list_physical_devices",
     "python.client.timeline": "tf.profiler.experimental",
-    "python.layers": "tf.keras.layers",
     "python.platform.gfile": "tf.io.gfile",
     "python.platform.flags": "argparse",
     "python.saved_model": "tf.saved_model",
@@ -126,11 +111,6 @@ PRIVATE = {
 }
 # `tf` has the name for something else: a call from 1.x fails, or does nothing.
 ANOTHER_THING = {
-    "summary.scalar": "tf.summary.scalar with a writer and a step",
-    "summary.histogram": "tf.summary.histogram with a writer and a step",
-    "summary.image": "tf.summary.image with a writer and a step",
-    "summary.audio": "tf.summary.audio with a writer and a step",
-    "summary.text": "tf.summary.text with a writer and a step",
     "saved_model.load": "tf.saved_model.load(folder), or compat.v1's with a session",
     "data.Iterator": "iter(dataset)",
     "test.compute_gradient": "tf.test.compute_gradient(f, x)",
@@ -145,26 +125,36 @@ ANOTHER_THING = {
 # Arguments that have another name and stand where they stood.
 SAME_PLACE = {("value", "input"), ("tensor", "input"), ("filter", "filters"),
               ("keep_prob", "rate"),
-              ("t", "x"), ("msg", "message"), ("box_ind", "box_indices"),
+              ("device_name_or_function", "device_name"), ("t", "x"),
+              ("tensor", "data"), ("values", "data"),
+              ("msg", "message"), ("box_ind", "box_indices"),
               ("string_tensor", "input"), ("uniform_noise", "noise")}
 # Before TensorFlow 1.0 the axis stood first.
 AXIS_FIRST = {"concat": "tf.concat(values, axis)",
               "split": "tf.split(value, number, axis)"}
 _INITIALIZER = "a Keras initializer: its defaults and its seed work otherwise"
-_SHARDS = "the same for one table; the ids of several shards go to other rows"
+_SHARDS = "the ids of several shards go to other rows"
+_WRITER = "it gives False and writes nothing without tf.summary.create_file_writer"
+
+
+def _shards(call: Arguments) -> bool:
+    return call.first == "list" or "partition_strategy" in call.keywords
+
+
 _OTHER: dict[str, tuple[str, Callable[[Arguments], bool]]] = {
     "nn.dropout": ("tf.nn.dropout(rate=1 - keep_prob): the second argument drops",
                    lambda call: "rate" not in call.keywords),
-    "nn.embedding_lookup": (_SHARDS, lambda call: True),
-    "nn.embedding_lookup_sparse": (_SHARDS, lambda call: True),
-    "nn.safe_embedding_lookup_sparse": (_SHARDS, lambda call: True),
-    "nn.sampled_softmax_loss": (_SHARDS, lambda call: True),
-    "nn.nce_loss": (_SHARDS, lambda call: True),
+    "nn.embedding_lookup": (_SHARDS, _shards),
+    "nn.embedding_lookup_sparse": (_SHARDS, _shards),
+    "nn.safe_embedding_lookup_sparse": (_SHARDS, _shards),
+    "nn.sampled_softmax_loss": (_SHARDS, _shards),
+    "nn.nce_loss": (_SHARDS, _shards),
     "nn.softmax_cross_entropy_with_logits": (
         "tf.nn.sparse_softmax_cross_entropy_with_logits, or tf.stop_gradient(labels): "
-        "the labels get a gradient", lambda call: True),
-    "image.resize": ("half-pixel centres: other numbers at the same corners",
-                     lambda call: True),
+        "the labels get a gradient", lambda call: call.positional < 2),
+    "image.resize": (_HALF_PIXEL, lambda call: True),
+    **{f"summary.{kind}": (_WRITER, lambda call: True)
+       for kind in ("scalar", "histogram", "image", "audio", "text")},
     "where": ("a condition of one axis picks rows no more: it broadcasts",
               lambda call: call.positional + len(call.keywords) > 1),
     "strings.split": ("a ragged tensor in place of a sparse one", lambda call: True),
@@ -185,7 +175,6 @@ KERAS_KEYWORDS = {
 }
 KERAS_RESULTS = {
     "keras.layers.GRU": "give reset_after=False for weights of Keras 2.0 or of GRUCell",
-    "keras.estimator": "tf.keras.Model.fit",
     "keras.backend.learning_phase": "training= of the call",
 }
 _LESSONS = {
@@ -232,6 +221,8 @@ def another_result(path: str, call: Arguments | None) -> str:
       path: the name without `tf.`.
       call: its arguments; `None`, a name that is passed on, is taken at its worst.
     """
+    if path in CROSS_ENTROPIES and call and call.positional > 1:
+        return SWAPPED
     key = "initializers" if path.startswith("initializers.") else path
     if key not in _OTHER:
         return ""

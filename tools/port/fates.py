@@ -1,8 +1,6 @@
 """What became of a name and of its call, looked up in the installed TensorFlow."""
 
 import functools
-import importlib
-import importlib.util
 import inspect
 import types
 from typing import NamedTuple
@@ -12,13 +10,17 @@ import tensorflow.compat.v1 as tf1
 from tensorflow.tools.compatibility import all_renames_v2
 
 from helpers.tf1_names import LATER_NAMES, SOURCE_NAMES
-from tools.port import advice
-from tools.port.names import Arguments
+from tools.port import advice, bridge, library
+from tools.port.syntax import Arguments
 
 VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
 _TODAY = {old.name: old.today
           for names in [*SOURCE_NAMES.values(), LATER_NAMES] for old in names}
-_NO = object()
+NOTHING = object()
+_PLACES = {
+    "tf_slim": " (package tf-slim, beside slim_shim.py)",
+    "tutorials_mnist": ".py beside the program (tools/port/beside)",
+}
 
 
 class Fate(NamedTuple):
@@ -32,18 +34,20 @@ class Fate(NamedTuple):
         takes this call and gives something else; `gone`: nothing has it.
       instead: what to write.
       lesson: the number of the lesson that shows it, two digits.
+      bridge: what `port --write` makes of it.
     """
 
     name: str
     verdict: str
     instead: str
     lesson: str
+    bridge: bridge.Bridge
 
 
 def exists(name: str) -> bool:
     """Whether some TensorFlow had this full name, `tf.x.y`."""
     path = name.removeprefix("tf.")
-    return (_look(tf1, path) is not _NO or _look(tf, path) is not _NO
+    return (look(tf1, path) is not NOTHING or look(tf, path) is not NOTHING
             or name in all_renames_v2.symbol_renames)
 
 
@@ -52,38 +56,48 @@ def fate(name: str, call: Arguments | None) -> Fate:
     """Returns what became of a full name, called in a certain way.
 
     Args:
-      name: `tf.nn.dropout`, `tf.compat.v1.Session`, `tf.python.ops.rnn_cell`.
+      name: `tf.nn.dropout`, `tf.compat.v1.Session`, `numpy.float`, `xrange`.
       call: its arguments; `None` where it stands without a call.
     """
+    found = bridge.of(name, call)
+    if bridge.is_library(name):
+        return Fate(name, "gone", library.instead(name), "10", found)
     path = name.removeprefix("tf.")
     if path == "Dimension.value":
-        return Fate("shape[...].value", "gone", "shape[...]: an axis is an int", "10")
+        return Fate("shape[...].value", "gone", "shape[...]: an axis is an int (under "
+                    "compat.v1 it has a value)", "10", bridge.Bridge(name))
     for prefix, module in (("compat.v1", tf1), ("compat.v2", tf)):
         if path == prefix or path.startswith(prefix + "."):
             return _written_today(name, module, path[len(prefix) + 1:])
-    if path.split(".")[0] in ("python", "core", "tools", "examples", "models",
-                              "tensorboard"):
-        return _private(name, path)
+    if path.split(".")[0] in bridge.INNER:
+        return _private(path, found)
     path = _cut(path)
-    lesson = advice.lesson(path)
     verdict, instead = _verdict(path, call)
-    return Fate(f"tf.{path}", verdict, instead, lesson)
+    found = bridge.bridge(path, call)
+    if (found.names or found.keywords) and verdict in ("kept", "moved", "replaced"):
+        words = ", ".join(f"{n}=" for n in [*found.names, *found.keywords.values()])
+        verdict, instead = "replaced", f"{found.name} with {words}"
+    if found.refused:
+        verdict, instead = "replaced", f"tf.{path}: {found.refused}"
+    return Fate(f"tf.{path}", verdict, instead, advice.lesson(path), found)
 
 
 def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
-    old, new = _look(tf1, path), _look(tf, path)
+    old, new = look(tf1, path), look(tf, path)
     if path.split(".")[0] == "keras":
         return _keras(path, call, new)
-    if old is _NO and new is _NO:
+    if old is NOTHING and new is NOTHING:
         return "gone", _instead_of_gone(path)
-    if new is _NO:
+    if new is NOTHING:
         return "moved", _instead_of_moved(path)
-    if old is _NO:
+    if old is NOTHING:
         return ("replaced", f"tf.{path} is another thing") \
             if f"tf.{path}" in all_renames_v2.symbol_renames else ("kept", f"tf.{path}")
     if path in advice.ANOTHER_THING:
         return "replaced", advice.ANOTHER_THING[path]
-    if path in advice.AXIS_FIRST and call and call.number_first:
+    if path == "device" and call and call.first != "str":
+        return "replaced", "tf.device with a name: it takes no function"
+    if path in advice.AXIS_FIRST and call and call.first == "int":
         return "replaced", advice.AXIS_FIRST[path]
     if wrong := _misfit(old, new, path, call):
         return "replaced", wrong
@@ -128,14 +142,14 @@ def _parameters(function) -> dict | None:
             if p.name != "self" and p.kind is not p.VAR_POSITIONAL}
 
 
-def _look(module, path: str):
-    """Returns the value of a dotted name, `_NO` where there is none or a tombstone."""
+def look(module, path: str):
+    """Returns the value of a dotted name; `NOTHING` for none and for a tombstone."""
     value = module
     try:
         for part in path.split("."):
             value = getattr(value, part)
     except Exception:  # a name that Keras 3 put to rest raises what it likes
-        return _NO
+        return NOTHING
     return value
 
 
@@ -143,12 +157,13 @@ def _cut(path: str) -> str:
     """Returns the part of a dotted name that is TensorFlow's own."""
     parts = path.split(".")
     for length in range(1, len(parts)):
-        value = _look(tf1, ".".join(parts[:length]))
-        if value is _NO:
-            value = _look(tf, ".".join(parts[:length]))
-        if value is _NO and parts[0] not in ("contrib", "layers", "estimator", "nn"):
-            return path
-        if value is not _NO and not isinstance(value, types.ModuleType) \
+        value = look(tf1, ".".join(parts[:length]))
+        if value is NOTHING:
+            value = look(tf, ".".join(parts[:length]))
+        if value is NOTHING:
+            if parts[0] not in ("contrib", "layers", "estimator", "nn"):
+                return path
+        elif not isinstance(value, types.ModuleType) \
                 and not inspect.isclass(value):
             return ".".join(parts[:length])
     return path
@@ -157,35 +172,30 @@ def _cut(path: str) -> str:
 def _written_today(name: str, module, path: str) -> Fate:
     """The fate of what is written with `compat.v1` or `compat.v2` already."""
     path = path and _cut(path)
-    if not path or _look(module, path) is not _NO:
-        return Fate(name, "kept", name, advice.lesson(path))
-    return Fate(name, "gone", _instead_of_gone(path), advice.lesson(path))
+    lesson = advice.lesson(path)
+    if not path or look(module, path) is not NOTHING:
+        return Fate(name, "kept", name, lesson, bridge.Bridge(name))
+    return Fate(name, "gone", _instead_of_gone(path), lesson,
+                bridge.bridge(path, None))
 
 
-def _private(name: str, path: str) -> Fate:
+def _private(path: str, found: bridge.Bridge) -> Fate:
     """The fate of a name from TensorFlow's inner modules."""
     written = "tensorflow." + path
     known = advice.longest(path, advice.PRIVATE)
-    parts = written.split(".")
-    for length in range(len(parts), 1, -1):
-        module = ".".join(parts[:length])
-        try:
-            found = importlib.import_module(module)
-        except Exception:  # an inner module of another version breaks as it likes
-            continue
-        if length == len(parts) or _look(found, ".".join(parts[length:])) is not _NO:
-            return Fate(written, "moved", known or "a private module: find the public "
-                        f"tf.compat.v1.{parts[-1]} or copy what you need", "10")
-        break
+    if bridge.inner(path) is not bridge.NOTHING and found.name == f"tf.{path}":
+        return Fate(written, "moved", known or "a private module: find the public "
+                    "tf.compat.v1 name or copy what you need", "10", found)
+    if found.name:
+        known = _written(found.name) + (f", or {known}" if known else "")
     return Fate(written, "gone", known or "TensorFlow's own parts moved: find the "
-                f"public name of {parts[-1]}", "10")
+                f"public name of {path.split('.')[-1]}", "10", found)
 
 
 def _keras(path: str, call: Arguments | None, new) -> tuple[str, str]:
     """Keras 2's names under Keras 3; `tf_keras` is Keras 2, and says what it took."""
-    if new is _NO:
-        return "gone", advice.longest(path, advice.GONE) or (
-            "tf_keras, or TF_USE_LEGACY_KERAS=1 in the environment")
+    if new is NOTHING:
+        return "gone", _instead_of_gone(path)
     after = _parameters(new)
     if call and after is not None and "**" not in after:
         for keyword in call.keywords:
@@ -200,33 +210,33 @@ def _keras(path: str, call: Arguments | None, new) -> tuple[str, str]:
 
 
 def _instead_of_moved(path: str) -> str:
-    if path in _TODAY:
+    if path not in advice.MOVED and path in _TODAY:
         return _TODAY[path]
     if known := advice.longest(path, advice.MOVED):
         return known
     renamed = all_renames_v2.symbol_renames.get(f"tf.{path}", "")
-    if renamed and _look(tf, renamed.removeprefix("tf.")) is not _NO:
+    if renamed and look(tf, renamed.removeprefix("tf.")) is not NOTHING:
         return renamed
     return f"tf.compat.v1.{path}"
 
 
 def _instead_of_gone(path: str) -> str:
-    if path in _TODAY:
-        return _TODAY[path]
-    parts = path.split(".")
-    if parts[:2] == ["contrib", "slim"] or parts[:2] in advice.SLIM_PARTS:
-        rest = parts[2:]
-        if not rest or _in_slim(rest):
-            return ".".join(["tf_slim", *rest]) + " (package tf-slim)"
-    if known := advice.longest(path, advice.GONE):
-        return known
-    renamed = all_renames_v2.symbol_renames.get(f"tf.{path}", "")
-    if renamed and _look(tf, renamed.removeprefix("tf.")) is not _NO:
-        return renamed
-    return "nothing: write it yourself, or keep TensorFlow 1.15 for it"
+    """What runs it as it was comes first, what Keras 3 has comes second."""
+    found = bridge.today(path)
+    other = advice.longest(found.removeprefix("tf."), advice.KERAS_3) if found else ""
+    other = other or _TODAY.get(path, "") or advice.longest(path, advice.GONE)
+    if found is None:
+        return other or "nothing: write it yourself, or keep TensorFlow 1.15 for it"
+    if bridge.legacy(found) and other:
+        return f"{_written(found)}; in Keras 3 {other}"
+    return _written(found)
 
 
-def _in_slim(rest: list[str]) -> bool:
-    if importlib.util.find_spec("tf_slim") is None:
-        return True
-    return _look(importlib.import_module("tf_slim"), ".".join(rest)) is not _NO
+def _written(full: str) -> str:
+    """Returns how a name under the bridge is written out, with what it needs."""
+    root, _, path = full.partition(".")
+    if root != "tf":
+        return full + _PLACES[root]
+    if bridge.legacy(full):
+        return f"tf.compat.v1.{path} under TF_USE_LEGACY_KERAS=1"
+    return full if look(tf, path) is not NOTHING else f"tf.compat.v1.{path}"

@@ -1,128 +1,152 @@
-"""Which TensorFlow names a piece of Python uses, and where: read, never run."""
+"""Which names of libraries a piece of Python uses, and where: read, never run."""
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable
 
-ROOT = "tf"
-MODULE_ROOTS = (ROOT, "tf.compat", "tf.compat.v1", "tf.compat.v2")
+from tools.port.library import BUILTINS
+from tools.port.syntax import (
+    MODULE_ROOTS,
+    ROOT,
+    Aliases,
+    Arguments,
+    Scope,
+    Use,
+    arguments_of,
+    brought,
+    canonical,
+    dotted,
+    is_axis,
+)
+
 OLD_METHODS = ("make_one_shot_iterator", "make_initializable_iterator")
 AXIS_VALUE = "tf.Dimension.value"
-
-Aliases = dict[str, str]
-
-
-class Arguments(NamedTuple):
-    """How a name is called.
-
-    Attributes:
-      positional: how many arguments stand without a name.
-      keywords: the names of the others.
-      open: more may come from `*args` or `**options`.
-      number_first: the first argument is a whole number, as the axis once was.
-    """
-
-    positional: int
-    keywords: tuple[str, ...]
-    open: bool
-    number_first: bool = False
-
-
-class Use(NamedTuple):
-    """One name of TensorFlow in a file.
-
-    Attributes:
-      line: from 1.
-      column: from 1.
-      name: in full, whatever the file calls it: `tf.contrib.slim.conv2d`.
-      call: its arguments; `None` where it is not called here.
-    """
-
-    line: int
-    column: int
-    name: str
-    call: Arguments | None
-
-
-def canonical(module: str) -> str | None:
-    """Returns `tf.x` for `tensorflow.x`, `None` for what is not TensorFlow."""
-    first, dot, rest = module.partition(".")
-    return f"{ROOT}{dot}{rest}" if first == "tensorflow" else None
+# What fails between these is caught, and what asks for these knows both Pythons.
+_GUARDS = ("ImportError", "ModuleNotFoundError", "NameError", "AttributeError",
+           "Exception")
+_VERSIONS = ("version_info", "version", "PY2", "PY3", "hexversion")
 
 
 class Reader(ast.NodeVisitor):
-    """Walks syntax trees that share their aliases, such as the cells of a notebook.
+    """Walks syntax trees that share their names, such as the cells of a notebook.
 
     Attributes:
       uses: what was found.
+      imports: the statements that import.
       notes: `(line, words)` on what cannot be read from the text.
-      aliases: what each local name, dotted or not, stands for.
+      top: the module's own names.
     """
 
-    def __init__(self, exists: Callable[[str], bool] = lambda name: False):
-        """Starts with no alias.
+    def __init__(self, exists: Callable[[str], bool] = lambda name: False,
+                 gone: Callable[[str], bool] = lambda name: False,
+                 exports: Callable[[str, int], Aliases | None] = lambda *_: None):
+        """Starts with no name.
 
         Args:
           exists: whether TensorFlow ever had a full name; decides what a name is that
             `from tensorflow import *` may have brought.
+          gone: whether a name of another library is there no more.
+          exports: the names that a neighbouring file gives away, by the module's name
+            and the number of dots before it; `None` where there is no such file.
         """
         self.uses: list[Use] = []
+        self.imports: list[ast.Import | ast.ImportFrom] = []
         self.notes: list[tuple[int, str]] = []
-        self.aliases: Aliases = {}
-        self._exists, self._stars, self._bound = exists, [], set(dir(builtins))
-        self._assigned: set[str] = set()
-        self._branches = 0
-        self._later: list[tuple[ast.AST, Aliases]] = []
+        self.top = self.scope = Scope()
+        self._exists, self._gone, self._exports = exists, gone, exports
+        self._stars: list[str] = []
+        self.bound, self._assigned = set(dir(builtins)), set[str]()
+        self._branches = self._guarded = 0
+        self._later: list[tuple[ast.FunctionDef, Scope]] = []
 
     def read(self, tree: ast.Module) -> None:
         """Adds the uses of a tree; functions are read once all of it is known."""
-        self._bound |= {n.id for n in ast.walk(tree)
-                        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        self._bound |= {n.name for n in ast.walk(tree)
-                        if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+        self._look_ahead(tree)
         self.visit(tree)
-        while self._later:
-            function, local = self._later.pop(0)
-            self._read_function(function, local)
+        for function, scope in self._later:  # it grows: functions hold functions
+            self._read_function(function, scope)
+        self._later = []
 
-    def _read_function(self, function, local: Aliases) -> None:
-        outside = self.aliases
-        self.aliases = {**outside, **local}
-        for name in _parameters(function.args):
-            if self.aliases.get(name) not in MODULE_ROOTS:
-                self._forget(name)
-        body = function.body if isinstance(function.body, list) else [function.body]
-        for node in body:
+    def _look_ahead(self, tree: ast.Module) -> None:
+        """Finds what is bound somewhere, `global tf` and `def get(): return tf`."""
+        imported: Aliases = {}
+        everywhere: set[str] = set()
+        functions = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self.bound.add(node.id)
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                self.bound.add(node.name)
+                functions += [node] if isinstance(node, ast.FunctionDef) else []
+            elif isinstance(node, ast.arg):
+                self.bound.add(node.arg)
+            elif isinstance(node, ast.Global):
+                everywhere.update(node.names)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                imported.update(brought(node))
+        self.bound |= imported.keys()
+        self.top.names |= {n: imported[n] for n in everywhere & imported.keys()}
+        for function in functions:
+            last = function.body[-1]
+            if isinstance(last, ast.Return) and last.value:
+                full = imported.get(dotted(last.value) or "", "")
+                if full.startswith(ROOT):
+                    self.top.names[f"{function.name}()"] = full
+                    self.top.names[f"self.{function.name}()"] = full
+
+    def _read_function(self, function, outside: Scope) -> None:
+        self.scope = Scope(outside)
+        for argument in ast.walk(function.args):
+            if isinstance(argument, ast.arg) and argument.arg != "self" and \
+                    outside.get(argument.arg) not in MODULE_ROOTS:
+                self.scope.hidden.add(argument.arg)
+        for node in function.body:
             self.visit(node)
-        inner = self.aliases
-        self._later = [(f, {**inner, **found}) if f in set(ast.walk(function)) else
-                       (f, found) for f, found in self._later]
-        self.aliases = outside
+        self.scope = self.top
 
     # What binds a name.
 
     def visit_Import(self, node):
+        self._note(node, [alias.name for alias in node.names])
         for alias in node.names:
             full = canonical(alias.name)
-            if full is None:
-                self._forget(alias.asname or alias.name)
+            local = alias.asname or alias.name.partition(".")[0]
+            exports = self._exports(alias.name, 0)
+            if exports is None:
+                self._bind(local, full if alias.asname else canonical(local))
+                self._add_import(alias, full)
                 continue
-            local = alias.asname or "tensorflow"
-            self._bind(local, full if alias.asname else ROOT)
-            self._add(alias, full)
+            self._forget(local)
+            for name, value in exports.items():
+                self._bind(f"{alias.asname or alias.name}.{name}", value)
+
+    def _note(self, node, modules: list[str]) -> None:
+        ours = {name.partition(".")[0] for name in modules} & {"tensorflow", "keras"}
+        self.imports += [node] if ours or not self._guarded else []
 
     def visit_ImportFrom(self, node):
-        full = None if node.level else canonical(node.module or "")
+        self._note(node, [node.module or ""])
+        module = canonical(node.module or "")
+        exports = self._exports(node.module or "", node.level)
         for alias in node.names:
-            if full is None:
-                self._forget(alias.asname or alias.name)
-            elif alias.name == "*":
-                self._stars.append(full)
-                self._add(alias, full)
+            local = alias.asname or alias.name
+            if alias.name == "*":
+                self._stars += [module] if exports is None and not node.level else []
+                for name, value in (exports or {}).items():
+                    self._bind(name, value)
+            elif exports is None and not node.level:
+                self._bind(local, f"{module}.{alias.name}")
+                self._add_import(alias, f"{module}.{alias.name}")
             else:
-                self._bind(alias.asname or alias.name, f"{full}.{alias.name}")
-                self._add(alias, f"{full}.{alias.name}")
+                self._from_neighbour(node, alias.name, local, exports or {})
+
+    def _from_neighbour(self, node, name: str, local: str, exports: Aliases) -> None:
+        inside = f"{node.module}.{name}" if node.module else name
+        self._forget(local)
+        if name in exports:
+            self._bind(local, exports[name])
+        for inner, value in (self._exports(inside, node.level) or {}).items():
+            self._bind(f"{local}.{inner}", value)
 
     def visit_Assign(self, node):
         self.visit(node.value)
@@ -160,26 +184,40 @@ class Reader(ast.NodeVisitor):
         self.generic_visit(node)
         self._branches -= 1
 
-    visit_If = visit_Try = visit_branch
+    def visit_Try(self, node):
+        guards = any(dotted(name) in _GUARDS for handler in node.handlers
+                     for name in ast.walk(handler.type or ast.Name("Exception")))
+        self._guarded += guards
+        self.visit_branch(node)
+        self._guarded -= guards
+
+    def visit_If(self, node):
+        guards = any(getattr(part, "id", getattr(part, "attr", "")) in _VERSIONS
+                     for part in ast.walk(node.test))
+        self._guarded += guards
+        self.visit_branch(node)
+        self._guarded -= guards
 
     def visit_ClassDef(self, node):
         for part in [*node.decorator_list, *node.bases, *node.keywords]:
             self.visit(part)
-        outside = dict(self.aliases)
-        for method in ast.walk(node):  # `self.cell = tf...` in one serves the others
-            if isinstance(method, ast.Assign):
-                for target in method.targets:
-                    local, full = dotted(target), self._value(method.value)
+        outside, methods = self.scope, Scope(self.scope)
+        self.scope = Scope(outside)
+        self.scope.of_methods = methods
+        for statement in ast.walk(node):  # `self.cell = tf...` serves other methods
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                self.scope.names |= brought(statement)
+            if isinstance(statement, ast.Assign):
+                for target in statement.targets:
+                    local, full = dotted(target), self._value(statement.value)
                     if local and full and local.startswith("self."):
-                        self._bind(local, full)
+                        methods.names[local] = full
+        self.scope.names = {}
         for statement in node.body:
             self.visit(statement)
-        inner = {k: v for k, v in self.aliases.items() if outside.get(k) != v}
-        own = {f"self.{k}": v for k, v in inner.items() if "." not in k}
-        for number, (function, local) in enumerate(self._later):
-            if function in node.body:
-                self._later[number] = function, {**inner, **own, **local}
-        self.aliases = outside
+        methods.names |= {f"self.{name}": full
+                          for name, full in self.scope.names.items()}
+        self.scope = outside
 
     def visit_FunctionDef(self, node):
         for part in [*node.decorator_list, *node.args.defaults,
@@ -190,90 +228,93 @@ class Reader(ast.NodeVisitor):
                 self.visit(argument.annotation)
         if node.returns:
             self.visit(node.returns)
-        self._later.append((node, {}))
+        self._later.append((node, self.scope.of_methods or self.scope))
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node):
         for part in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
             self.visit(part)
-        hidden = {name: self.aliases.pop(name) for name in _parameters(node.args)
-                  if name in self.aliases and self.aliases[name] not in MODULE_ROOTS}
+        outside, self.scope = self.scope, Scope(self.scope)
+        self.scope.hidden |= {a.arg for a in ast.walk(node.args)
+                              if isinstance(a, ast.arg)
+                              and outside.get(a.arg) not in MODULE_ROOTS}
         self.visit(node.body)
-        self.aliases |= hidden
+        self.scope = outside
 
     # What uses one.
 
     def visit_Call(self, node):
-        arguments = Arguments(
-            sum(not isinstance(a, ast.Starred) for a in node.args),
-            tuple(k.arg for k in node.keywords if k.arg),
-            any(isinstance(a, ast.Starred) for a in node.args)
-            or any(k.arg is None for k in node.keywords),
-            bool(node.args) and isinstance(node.args[0], ast.Constant)
-            and type(node.args[0].value) is int,
-        )
-        name = self._full(node.func)
-        if not name:
-            self._special_call(node, arguments)
-        if name:
-            self._add(node.func, name, arguments)
+        arguments = arguments_of(node)
+        found = self._full(node.func)
+        if found and found[0].startswith(f"{ROOT}."):
+            self._add(node.func, found[0], arguments, found[1], node)
         else:
+            self._special_call(node, arguments)
             self.visit(node.func)
         for argument in [*node.args, *node.keywords]:
             self.visit(argument)
 
     def _special_call(self, node, arguments) -> None:
         """`partial(f, ...)` calls f; `getattr(tf, "x")` is `tf.x`."""
-        function = dotted(node.func) or ""
+        function = (dotted(node.func) or "").split(".")[-1]
         first = self._value(node.args[0]) if node.args else None
-        if function.split(".")[-1] == "partial" and first:
+        if function == "partial" and first:
             self._add(node.args[0], first, arguments._replace(
-                positional=arguments.positional - 1, open=True))
+                positional=arguments.positional - 1, open=True, first="", second=""))
         if function in ("getattr", "hasattr") and first and len(node.args) > 1:
             if full := self._value(node):
                 self._add(node, full)
-            else:
+            elif first.startswith(ROOT):
                 self.notes.append((node.lineno, f"a name of {first} is made at run "
                                                 "time: look for yourself"))
-        if function.split(".")[-1] in ("import_module", "__import__") and \
-                (full := self._value(node)):
+        if function in ("import_module", "__import__") and (full := self._value(node)):
             self._add(node, full)
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if method in OLD_METHODS:
             self._add(node.func, f"tf.data.Dataset.{method}", arguments)
+        elif method and not node.keywords:
+            self._add(node.func, f".{method}()", arguments)
 
     def visit_Attribute(self, node):
-        if name := self._full(node):
-            self._add(node, name)
+        if found := self._full(node):
+            self._add(node, found[0], through=found[1])
             return
-        if node.attr == "value" and _is_axis(node.value):
+        if node.attr == "value" and is_axis(node.value):
             self._add(node, AXIS_VALUE)
+        elif node.attr == "__flags":
+            self._add(node, ".__flags")
         self.generic_visit(node)
 
     def visit_Name(self, node):
-        if isinstance(node.ctx, ast.Load) and (name := self._full(node)):
-            self._add(node, name)
+        if not isinstance(node.ctx, ast.Load):
+            return
+        if found := self._full(node):
+            self._add(node, found[0], through=found[1])
+        elif node.id in BUILTINS and node.id not in self.bound:
+            self._add(node, node.id)
 
     # Names in full.
 
-    def _full(self, node) -> str | None:
-        """Returns the full name of `a.b.c`, if `a` or `a.b` stands for TensorFlow."""
+    def _full(self, node) -> tuple[str, str] | None:
+        """Returns the full name of `a.b.c`, and of the alias at its beginning."""
         local = dotted(node)
         if local is None:
             return None
         parts = local.split(".")
         for length in range(len(parts), 0, -1):
             known = ".".join(parts[:length])
-            if full := self.aliases.get(known):
+            if full := self.scope.get(known):
                 if full.endswith(".FLAGS") and known in self._assigned:
                     return None  # FLAGS.x is the program's own
                 rest = parts[length:]
+                if any(part.endswith("()") for part in rest):
+                    return None
                 own = next((i for i, part in enumerate(rest) if part[:2] == "__"), None)
-                return ".".join([full, *rest[:own]])
+                return ".".join([full, *rest[:own]]), full
         for star in self._stars:
-            if parts[0] not in self._bound and self._exists(f"{star}.{parts[0]}"):
-                return f"{star}.{local}"
+            if parts[0] not in self.bound and self._exists(f"{star}.{parts[0]}"):
+                return f"{star}.{local}", star
         return None
 
     def _value(self, node) -> str | None:
@@ -286,44 +327,31 @@ class Reader(ast.NodeVisitor):
             second = node.args[1] if len(node.args) > 1 else None
             if function in ("getattr", "hasattr") and isinstance(second, ast.Constant):
                 first = self._full(node.args[0])
-                return f"{first}.{second.value}" if first else None
+                return f"{first[0]}.{second.value}" if first else None
             return None
-        return self._full(node)
+        if isinstance(node, ast.Call):
+            return self.scope.get(dotted(node) or "")
+        found = self._full(node)
+        return found[0] if found else None
 
     def _bind(self, local: str, full: str) -> None:
-        self.aliases[local] = full
+        self.scope.names[local] = full
         self._assigned.discard(local)
 
     def _forget(self, local: str) -> None:
         if not self._branches:
-            self.aliases.pop(local, None)
+            self.scope.names.pop(local, None)
+            if "." not in local:
+                self.scope.hidden.add(local)
 
-    def _add(self, node, name: str, call: Arguments | None = None) -> None:
-        if name not in MODULE_ROOTS and name.startswith("tf."):
-            self.uses.append(Use(node.lineno, node.col_offset + 1, name, call))
+    def _add_import(self, alias, full: str) -> None:
+        package = full.partition(".")[0]
+        missing = package != ROOT and self._gone(package)
+        self._add(alias, package if missing else full)
 
-
-def dotted(node) -> str | None:
-    """Returns `"a.b.c"` of an expression of that form."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and (left := dotted(node.value)):
-        return f"{left}.{node.attr}"
-    return None
-
-
-def _parameters(arguments: ast.arguments) -> Iterator[str]:
-    for argument in ast.walk(arguments):
-        if isinstance(argument, ast.arg):
-            yield argument.arg
-
-
-def _is_axis(node) -> bool:
-    """Whether an expression is `shape[1]`, `x.get_shape()[1]` or `x.shape[-1]`."""
-    if not isinstance(node, ast.Subscript):
-        return False
-    whole = node.value
-    if isinstance(whole, ast.Call):
-        whole = whole.func
-    return (dotted(whole) or getattr(whole, "attr", "")).split(".")[-1] in (
-        "shape", "get_shape", "_shape")
+    def _add(self, node, name: str, call: Arguments | None = None,
+             through: str = ROOT, whole: ast.AST | None = None) -> None:
+        ours = name.startswith("tf.") and name not in MODULE_ROOTS
+        if ours or (name != ROOT and not self._guarded and self._gone(name)):
+            self.uses.append(Use(node.lineno, node.col_offset + 1, name, call,
+                                 whole or node, through))

@@ -1,16 +1,35 @@
-"""Python 2 made readable for Python 3's parser, line for line and place for place."""
+"""Python 2's syntax as changes that make it Python 3: what is meant stays the same."""
 
 import ast
+import itertools
 import re
 import warnings
+from collections.abc import Iterator
+from typing import NamedTuple
 
-_SIGNS = re.compile(
-    r"""^\s*(print\s+[^\s(=.,)]|print\s*>>|print\s*$|exec\s+[^\s(=.,)]
-    |except\s+[\w.()]+(\s*,\s*[\w.]+)*\s*,\s*\w+\s*:|.*\braise\s+[\w.]+\s*,)
-    |<>|\bur['"]|(?<![\w.])0[0-7]+\b(?!\.)|\b\d+L\b""",
-    re.X | re.M,
+from tools.port.edits import Edit, applied
+
+_TOKEN = re.compile(
+    r"""(?P<comment>\#[^\n]*)
+    |(?P<string>[bBuUrR]{0,2}(?:\"{3}(?:\\.|[^\\])*?\"{3}|'{3}(?:\\.|[^\\])*?'{3}
+       |"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
+    |(?P<newline>\n)|(?P<space>[ \t]+|\\\n)
+    |(?P<number>0[xXbBoO][\da-fA-F]+[lL]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[jJlL]?)
+    |(?P<name>[^\W\d]\w*)|(?P<sign><>|>>|.)""",
+    re.X | re.S,
 )
-_STATEMENT = re.compile(r"^(\s*|.*:\s+)(print|exec)(\s*>>|\s+|$)(?![=.,)])(.*)$")
+_COMPOUND = {"if", "elif", "else", "for", "while", "try", "except", "finally", "with",
+             "def", "class"}
+
+
+class Token(NamedTuple):
+    """A word of a program, with its place in the text."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    depth: int
 
 
 def parse(text: str) -> ast.Module:
@@ -27,73 +46,174 @@ def parse(text: str) -> ast.Module:
         raise SyntaxError(f"cannot be parsed ({error})") from error
 
 
-def looks_like(text: str) -> bool:
-    """Whether source that Python 3 refuses has the marks of Python 2."""
-    return bool(_SIGNS.search(text))
+def translated(text: str) -> tuple[list[Edit], ast.Module]:
+    """Returns the changes that make Python 2 of a text Python 3, and its tree.
 
-
-def translated(text: str) -> str:
-    """Returns Python 2 with what Python 3 cannot parse rewritten.
-
-    Names keep their line and column, for that is what the report gives.
+    Raises:
+      SyntaxError: it is neither.
     """
-    lines = text.expandtabs(8).split("\n")
-    for number, line in enumerate(lines):
-        if found := _STATEMENT.match(line):
-            lines[number] = _called(found, lines, number)
-    text = "\n".join(lines)
-    text = re.sub(r"^(\s*except\s+[^:\n]+?)\s*,(\s*\w+\s*:)", r"\1 as\2", text,
-                  flags=re.M)
-    text = re.sub(r"\b(raise\s+[\w.]+)\s*,([^\n]*)$", r"\1(\2)", text, flags=re.M)
-    text = text.replace("<>", "!=")
-    text = re.sub(r"\bur(?=['\"])", " r", text)
-    # Any number of the same width will do: only names are read.
-    text = re.sub(r"(?<![\w.])0+([1-7][0-7]*)\b(?![.xob])", r" \1", text)
-    text = re.sub(r"\b(\d+)L\b", r"\1 ", text)
-    text = re.sub(r"\bdef (\w+)\(([^()]*)\(([^()]*)\)", r"def \1(\2 \3 ", text)
-    return re.sub(r"`([^`\n]+)`", r"(\1)", text)
-
-
-def _called(found: re.Match, lines: list[str], number: int) -> str:
-    """Returns `print x` as `print(x)`; the bracket may close on a later line."""
-    before, word, gap, rest = found.groups()
-    if word == "print" and rest.startswith("(") and _closes(rest):
-        return lines[number]
-    last, depth = number, _depth(rest)
-    while depth > 0 and last + 1 < len(lines):
-        last += 1
-        depth += _depth(lines[last])
-    gap = "(" + " " * (len(gap) - 1)
-    if last > number:
-        lines[last] += ")"
-        return f"{before}{word}{gap}{rest}"
-    rest, mark, comment = _without_comment(rest)
-    return f"{before}{word}{gap}{rest.rstrip().rstrip(',')}){mark}{comment}"
-
-
-def _without_comment(text: str) -> tuple[str, str, str]:
-    quote = ""
-    for place, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "'\"":
-            quote = character
-        elif character == "#":
-            return text[:place], " #", text[place + 1:]
-    return text, "", ""
-
-
-def _depth(text: str) -> int:
-    """Returns how many brackets stay open, those in strings left out."""
-    bare = re.sub(r"'(\\.|[^'\\])*'|\"(\\.|[^\"\\])*\"", "", text)
-    bare = _without_comment(bare)[0]
-    return sum(map(bare.count, "([{")) - sum(map(bare.count, ")]}"))
-
-
-def _closes(text: str) -> bool:
-    """Whether a bracket that opens a text closes at its end."""
+    edits = list(_syntax(text))
     try:
-        ast.parse(f"print{text.strip()}")
-    except SyntaxError:
-        return _depth(text) > 0
-    return True
+        return edits, parse(applied(text, edits))
+    except IndentationError:  # tabs beside blanks: a tab goes to the next eighth column
+        edits += [Edit(token.start, token.end, token.text.expandtabs(8))
+                  for token in _tokens(text)
+                  if token.kind == "space" and "\t" in token.text
+                  and text[token.start - 1:token.start] in ("", "\n")]
+        return edits, parse(applied(text, edits))
+
+
+def syntax(text: str) -> list[Edit]:
+    """Returns the changes for what can be read of a text that is broken."""
+    return list(_syntax(text))
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    depth = 0
+    for found in _TOKEN.finditer(text):
+        word = found[0]
+        depth -= word in (")", "]", "}")
+        yield Token(str(found.lastgroup), word, found.start(), found.end(), depth)
+        depth += word in ("(", "[", "{")
+
+
+def _syntax(text: str) -> Iterator[Edit]:
+    whole = list(_tokens(text))
+    yield from _words(whole)
+    printing = not re.search(r"from\s+__future__\s+import[^\n]*print_function", text)
+    for statement in _statements(whole):
+        first = statement[0].text
+        if first == "print" and printing:
+            yield from _print(statement, text)
+        elif first == "exec":
+            yield from _exec(statement)
+        elif first == "raise":
+            yield from _raise(statement)
+        elif first == "except":
+            yield from _except(statement)
+        yield from _lambdas(statement)
+
+
+def _words(tokens: list[Token]) -> Iterator[Edit]:
+    """What one word says: `<>`, backquotes, old numbers and old strings."""
+    opened = False
+    for token in tokens:
+        if token.text == "<>":
+            yield Edit(token.start, token.end, "!=")
+        elif token.text == "`":
+            opened = not opened
+            yield Edit(token.start, token.end, "repr(" if opened else ")")
+        elif token.kind == "number":
+            number = token.text.rstrip("lL")
+            if re.fullmatch(r"0[0-7]*[1-7][0-7]*", number):
+                number = "0o" + number.lstrip("0")
+            if number != token.text:
+                yield Edit(token.start, token.end, number)
+        elif token.kind == "string" and token.text[:2].lower() == "ur":
+            yield Edit(token.start, token.start + 2, "r")
+
+
+def _statements(tokens: list[Token]) -> Iterator[list[Token]]:
+    """Yields simple statements, and the heads of compound ones, without blanks."""
+    found: list[Token] = []
+    for token in tokens:
+        outside = token.depth <= 0
+        ends = outside and (token.kind == "newline" or token.text == ";")
+        head = bool(found) and found[0].text in _COMPOUND
+        if ends or (outside and token.text == ":" and head
+                    and not any(t.text == "lambda" for t in found)):
+            if found:
+                yield found
+            found = []
+        elif token.kind not in ("space", "comment", "newline"):
+            found.append(token)
+    if found:
+        yield found
+
+
+def _commas(tokens: list[Token]) -> list[int]:
+    """Returns which tokens are commas outside of all brackets."""
+    depth = tokens[0].depth
+    return [number for number, token in enumerate(tokens)
+            if token.text == "," and token.depth == depth]
+
+
+def _is_bracket(tokens: list[Token]) -> bool:
+    """Whether tokens are one pair of brackets, with what is in it."""
+    depth = tokens[0].depth
+    return tokens[0].text == "(" and not any(
+        token.depth == depth for token in tokens[1:-1]) and tokens[-1].text == ")"
+
+
+def _print(statement: list[Token], text: str) -> Iterator[Edit]:
+    word, *rest = statement
+    if not rest:
+        yield Edit(word.end, word.end, "()")
+        return
+    if rest[0].text in ("=", ".", ",", ")") or _is_bracket(rest):
+        return
+    ending = []
+    start, last = rest[0].start, rest[-1]
+    if rest[0].text == ">>":
+        commas = _commas(rest)
+        end = commas[0] if commas else len(rest)
+        ending = ["file=" + text[rest[1].start:rest[end - 1].end]]
+        rest = rest[end + 1:]
+        start = rest[0].start if rest else last.end
+    if rest and last.text == ",":
+        ending.append('end=" "')
+        yield Edit(last.start, last.end, "")
+    yield Edit(word.end, start, "(")
+    comma = ", " if rest and ending else ""
+    yield Edit(last.end, last.end, comma + ", ".join(ending) + ")")
+
+
+def _exec(statement: list[Token]) -> Iterator[Edit]:
+    word, *rest = statement
+    if not rest or rest[0].text in ("=", ".", ",", ")") or _is_bracket(rest):
+        return
+    yield Edit(word.end, rest[0].start, "(")
+    for before, token, after in zip(rest, rest[1:], rest[2:], strict=False):
+        if token.text == "in" and token.depth == rest[0].depth:
+            yield Edit(before.end, after.start, ", ")
+    yield Edit(rest[-1].end, rest[-1].end, ")")
+
+
+def _raise(statement: list[Token]) -> Iterator[Edit]:
+    commas = _commas(statement)
+    if not commas:
+        return
+    first = statement[commas[0]]
+    yield Edit(first.start, statement[commas[0] + 1].start, "(")
+    if len(commas) > 1:
+        second = statement[commas[1]]
+        after = statement[commas[1] + 1]
+        yield Edit(second.start, after.start, ").with_traceback(")
+    yield Edit(statement[-1].end, statement[-1].end, ")")
+
+
+def _except(statement: list[Token]) -> Iterator[Edit]:
+    if len(commas := _commas(statement)) == 1 and len(statement) == commas[0] + 2:
+        comma = statement[commas[0]]
+        yield Edit(comma.start, comma.end, " as")
+
+
+def _lambdas(statement: list[Token]) -> Iterator[Edit]:
+    """`lambda (a, b): x` takes one pair and calls `lambda a, b: x` with its parts."""
+    for number, token in enumerate(statement[:-1]):
+        bracket = statement[number + 1]
+        if token.text != "lambda" or bracket.text != "(":
+            continue
+        close = next((n for n in range(number + 2, len(statement))
+                      if statement[n].depth == bracket.depth), None)
+        if close is None or statement[close + 1].text != ":":
+            continue
+        names = [t.text for t in statement[number + 2:close] if t.kind == "name"]
+        body = list(itertools.takewhile(
+            lambda t, depth=token.depth: t.depth > depth or (
+                t.depth == depth and t.text != ","), statement[close + 2:]))
+        one = "_".join(names)
+        yield Edit(token.start, token.start, f"lambda {one}: (")
+        yield Edit(bracket.start, bracket.end, "")
+        yield Edit(statement[close].start, statement[close].end, "")
+        yield Edit(body[-1].end, body[-1].end, f")(*{one})")

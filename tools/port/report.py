@@ -2,57 +2,32 @@
 
 import re
 import textwrap
-from typing import NamedTuple
 
-from tools.port.fates import VERDICTS, Fate, fate
-from tools.port.sources import Source
+from tools.port.fates import VERDICTS
+from tools.port.plan import Plan, Row
 
 MARKS = {"kept": " ", "moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
 
 
-class Row(NamedTuple):
-    """One use of a name, with what became of it."""
-
-    line: int
-    column: int
-    cell: int | None
-    fate: Fate
-
-    def as_json(self) -> dict:
-        """Returns the entry of `names`; `cell` is there in notebooks only."""
-        entry = {"line": self.line, "column": self.column, "name": self.fate.name,
-                 "verdict": self.fate.verdict, "instead": self.fate.instead,
-                 "lesson": self.fate.lesson}
-        return entry if self.cell is None else {**entry, "cell": self.cell}
-
-
-class Page(NamedTuple):
-    """One file of the report."""
-
-    source: Source
-    rows: list[Row]
-
-    def count(self, verdict: str) -> int:
-        """Returns how many uses have a verdict."""
-        return sum(row.fate.verdict == verdict for row in self.rows)
-
-
-def page(source: Source) -> Page:
-    """Looks up every name of a file."""
-    return Page(source, [Row(use.line, use.column, cell, fate(use.name, use.call))
-                         for cell, use in source.uses])
-
-
-def as_json(pages: list[Page]) -> dict:
+def as_json(pages: list[Plan]) -> dict:
     """Returns the report as the dictionary that `--json` prints."""
     return {
         "files": [{"path": str(p.source.path), "words": p.source.words,
-                   "names": [row.as_json() for row in p.rows]} for p in pages],
+                   "top": {"place": p.place, "lines": p.top} if p.top else None,
+                   "names": [_row_as_json(row) for row in p.rows]} for p in pages],
         "summary": summary(pages),
     }
 
 
-def summary(pages: list[Page]) -> dict:
+def _row_as_json(row: Row) -> dict:
+    """Returns the entry of `names`; `cell` is there in notebooks only."""
+    entry = {"line": row.line, "column": row.column, "name": row.fate.name,
+             "verdict": row.fate.verdict, "instead": row.fate.instead,
+             "lesson": row.fate.lesson}
+    return entry if row.cell is None else {**entry, "cell": row.cell}
+
+
+def summary(pages: list[Plan]) -> dict:
     """Returns the counts, how far each file is from running, and the steps to take.
 
     The way is short: under `import tensorflow.compat.v1 as tf` all runs but what is
@@ -63,34 +38,54 @@ def summary(pages: list[Page]) -> dict:
         "files": len(pages),
         "names": sum(counts.values()),
         "verdicts": counts,
-        "distance": {str(p.source.path): distance(p) for p in pages},
+        "distance": {str(p.source.path): distance(p, _by_path(pages)) for p in pages},
         "steps": list(_steps(pages, counts)),
     }
 
 
-def distance(one: Page) -> str:
-    """Says in words how far a file is from running."""
+def distance(one: Plan, others: dict | None = None) -> str:
+    """Says in words how far a file is from running.
+
+    Args:
+      one: the file.
+      others: the plans of its folder by path, for what it imports.
+    """
     if not one.source.whole:
         return "unknown: not all of it could be read"
-    gone = sorted({row.fate.name for row in one.rows if row.fate.verdict == "gone"})
     first = "first Python 3, then " if "Python 2" in one.source.words else ""
-    if gone:
-        return (f"{first}{len(gone)} {_counted(len(gone), '{name|names}')} to replace, "
-                "then it runs on compat.v1")
-    old = sum(one.count(v) for v in ("moved", "replaced", "another result"))
-    if old:
-        return f"{first}one import: it runs on compat.v1"
-    return f"{first}it is today's code" if one.rows else f"{first}no TensorFlow in it"
+    waits = [path.name for path in one.source.neighbours
+             if others and (others[path].left or not others[path].source.whole)]
+    if one.left:
+        lines = sorted({one.line for one in one.left if one.cell is None})
+        where = f" ({', '.join(map(str, lines))})" if lines else ""
+        count = len({(left.cell, left.line) for left in one.left})
+        text = _counted(count, f"{count} {{line|lines}} to change by hand{where}")
+        first += text + (", then " if one.top else "")
+    if one.top:
+        first += f"{'; '.join(one.top)} {one.place}: it runs on compat.v1"
+    elif not one.left:
+        first += ("it runs as it is" if one.old else "it is today's code") \
+            if one.rows else "no TensorFlow in it"
+    changes = sum(map(len, one.edits)) + sum(len(p.edits) for p in one.source.parts)
+    if changes > 1:
+        first += ", once the changes are made that `port --write` makes"
+    return first + (f"; when {' and '.join(waits)} does" if waits else "")
 
 
-def _steps(pages: list[Page], counts: dict[str, int]):
+def _by_path(pages: list[Plan]) -> dict:
+    return {p.source.path: p for p in pages}
+
+
+def _steps(pages: list[Plan], counts: dict[str, int]):
     broken = [p for p in pages if not p.source.whole]
-    python2 = [p for p in pages if "Python 2" in p.source.words]
+    python2 = [p for p in pages if p.python2]
     todo = [
         (len(broken), "{file|files} that could not be read whole: look at {it|each}"),
-        (len(python2), "{file|files} of Python 2: make {it|them} Python 3 first"),
+        (len(python2), "{file|files} of Python 2: make {it|them} Python 3 first, as "
+                       "`port --write` does"),
         (counts["moved"] + counts["replaced"] + counts["another result"],
-         "{use runs|uses run} under `import tensorflow.compat.v1 as tf`, in a graph"),
+         "{use runs|uses run} under `import tensorflow.compat.v1 as tf` with "
+         "`tf.disable_v2_behavior()` after it"),
         (counts["gone"], "{use is|uses are} gone from both: replace {it|them}; now it "
                          "runs. Keep some inputs with the outputs of this day"),
         (counts["another result"], "{use gives|uses give} another result under `tf`: "
@@ -108,11 +103,11 @@ def _counted(number: int, text: str) -> str:
     return re.sub(r"\{(.*?)\|(.*?)\}", r"\1" if number == 1 else r"\2", text)
 
 
-def as_text(pages: list[Page], *, all_names: bool = False) -> str:
+def as_text(pages: list[Plan], *, all_names: bool = False) -> str:
     """Returns the report for a reader: what is not kept, then the summary."""
     lines = []
     for one in pages:
-        lines += ["", f"{one.source.path}: {distance(one)}"]
+        lines += ["", f"{one.source.path}: {distance(one, _by_path(pages))}"]
         lines += [f"  {word}" for word in one.source.words]
         for row in one.rows:
             if all_names or row.fate.verdict != "kept":

@@ -1,0 +1,58 @@
+"""What TensorFlow 1 had as `tensorflow.examples.tutorials.mnist.input_data`."""
+
+import collections
+import gzip
+import os
+
+import numpy as np
+import tensorflow as tf
+
+Datasets = collections.namedtuple("Datasets", "train validation test")
+
+
+class DataSet:
+    def __init__(self, images, labels):
+        self.images, self.labels = images, labels
+        self.num_examples, self.epochs_completed = len(images), 0
+        self._order, self._at = np.arange(len(images)), 0
+
+    def next_batch(self, batch_size, fake_data=False, shuffle=True):
+        if self._at == 0 or self._at + batch_size > self.num_examples:
+            self.epochs_completed += self._at > 0
+            self._at = 0
+            if shuffle:
+                np.random.shuffle(self._order)
+        rows = self._order[self._at:self._at + batch_size]
+        self._at += batch_size
+        return self.images[rows], self.labels[rows]
+
+
+def _read(folder, name, header):
+    with gzip.open(os.path.join(folder, name + "-ubyte.gz")) as stream:
+        return np.frombuffer(stream.read(), np.uint8, offset=header)
+
+
+def load_mnist(folder):
+    """The four files that the tutorials fetched; if they are not there, Keras's."""
+    if not os.path.exists(os.path.join(folder, "train-images-idx3-ubyte.gz")):
+        (images, labels), (tests, answers) = tf.keras.datasets.mnist.load_data()
+    else:
+        images = _read(folder, "train-images-idx3", 16).reshape(-1, 28, 28)
+        tests = _read(folder, "t10k-images-idx3", 16).reshape(-1, 28, 28)
+        labels = _read(folder, "train-labels-idx1", 8)
+        answers = _read(folder, "t10k-labels-idx1", 8)
+    return images, labels, tests, answers
+
+
+def read_data_sets(train_dir, fake_data=False, one_hot=False, dtype=np.float32,
+                   reshape=True, validation_size=5000, seed=None):
+    def dataset(images, labels):
+        images = images.reshape([len(images), 784] if reshape else [-1, 28, 28, 1])
+        as_float = dtype not in (np.uint8, tf.uint8)
+        return DataSet(np.float32(images) / 255 if as_float else images,
+                       np.eye(10)[labels] if one_hot else labels)
+
+    images, labels, tests, answers = load_mnist(train_dir)
+    few = validation_size
+    return Datasets(dataset(images[few:], labels[few:]),
+                    dataset(images[:few], labels[:few]), dataset(tests, answers))

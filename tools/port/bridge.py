@@ -1,0 +1,263 @@
+"""What an old name and its call are under `tensorflow.compat.v1` and legacy Keras."""
+
+import functools
+import importlib
+import inspect
+import types
+from types import MappingProxyType
+from typing import NamedTuple
+
+import tensorflow.compat.v1 as tf1
+from tensorflow.tools.compatibility import all_renames_v2
+
+from tools.port import library
+from tools.port.syntax import Arguments
+
+# Longest first: what began with the left begins with the right.
+RENAMED = {
+    "contrib.rnn": "tf.nn.rnn_cell", "contrib.rnn.static_rnn": "tf.nn.static_rnn",
+    "contrib.rnn.static_bidirectional_rnn": "tf.nn.static_bidirectional_rnn",
+    "contrib.rnn.core_rnn_cell": "tf.nn.rnn_cell",
+    "contrib.rnn.python.ops.core_rnn_cell": "tf.nn.rnn_cell",
+    "contrib.rnn.python.ops.core_rnn_cell_impl": "tf.nn.rnn_cell",
+    "contrib.slim": "tf_slim", "contrib.slim.python.slim": "tf_slim",
+    "contrib.slim.nets": "tf_slim.nets",
+    "contrib.slim.python.slim.nets": "tf_slim.nets",
+    "contrib.layers": "tf_slim", "contrib.layers.python.layers": "tf_slim",
+    "contrib.layers.python.layers.layers": "tf_slim",
+    "contrib.layers.xavier_initializer": "tf.glorot_uniform_initializer",
+    "contrib.layers.xavier_initializer_conv2d": "tf.glorot_uniform_initializer",
+    "contrib.framework": "tf_slim", "contrib.framework.nest": "tf.nest",
+    "contrib.framework.get_or_create_global_step": "tf.train.get_or_create_global_step",
+    "contrib.framework.python.ops": "tf_slim",
+    "contrib.losses": "tf_slim.losses", "contrib.metrics": "tf_slim.metrics",
+    "contrib.data": "tf.data.experimental", "contrib.data.Dataset": "tf.data.Dataset",
+    "contrib.data.Iterator": "tf.data.Iterator",
+    "contrib.data.TFRecordDataset": "tf.data.TFRecordDataset",
+    "contrib.data.TextLineDataset": "tf.data.TextLineDataset",
+    "contrib.distributions": "tf.distributions", "contrib.keras": "tf.keras",
+    "contrib.lookup.HashTable": "tf.lookup.StaticHashTable",
+    "contrib.lookup": "tf.lookup", "contrib.tpu": "tf.tpu",
+    "contrib.saved_model": "tf.saved_model", "contrib.distribute": "tf.distribute",
+    "contrib.cluster_resolver": "tf.distribute.cluster_resolver",
+    "contrib.lite": "tf.lite", "contrib.training": "tf.train",
+    "contrib.util": "tf",
+    "contrib.util.make_ndarray": "tf.make_ndarray",
+    "contrib.learn.datasets.mnist": "tutorials_mnist",
+    "contrib.learn.python.learn.datasets.mnist": "tutorials_mnist",
+    "examples.tutorials.mnist.input_data": "tutorials_mnist",
+    "models.rnn.rnn_cell": "tf.nn.rnn_cell", "models.rnn.rnn": "tf.nn",
+    "models.rnn.rnn.rnn": "tf.nn.static_rnn",
+    "python.framework.graph_util": "tf.graph_util",
+    "python.ops.rnn_cell": "tf.nn.rnn_cell", "python.ops.rnn.rnn": "tf.nn.static_rnn",
+    "python.ops.rnn_cell_impl": "tf.nn.rnn_cell", "python.layers.core": "tf.layers",
+    "python.layers.convolutional": "tf.layers", "python.layers.layers": "tf.layers",
+    "python.layers.base": "tf.layers", "python.layers": "tf.layers",
+    "nn.rnn": "tf.nn.static_rnn",
+    "nn.bidirectional_rnn": "tf.nn.static_bidirectional_rnn",
+    "nn.deconv2d": "tf.nn.conv2d_transpose",
+    "mul": "tf.multiply", "sub": "tf.subtract", "neg": "tf.negative",
+    "pack": "tf.stack", "unpack": "tf.unstack", "select": "tf.where",
+    "batch_matmul": "tf.matmul", "inv": "tf.reciprocal", "complex_abs": "tf.abs",
+    "listdiff": "tf.setdiff1d", "list_diff": "tf.setdiff1d", "concat_v2": "tf.concat",
+    "batch_matrix_diag": "tf.matrix_diag", "batch_cholesky": "tf.cholesky",
+    "batch_matrix_inverse": "tf.matrix_inverse",
+    "scalar_summary": "tf.summary.scalar", "image_summary": "tf.summary.image",
+    "histogram_summary": "tf.summary.histogram", "audio_summary": "tf.summary.audio",
+    "merge_summary": "tf.summary.merge", "merge_all_summaries": "tf.summary.merge_all",
+    "train.SummaryWriter": "tf.summary.FileWriter",
+    "image.per_image_whitening": "tf.image.per_image_standardization",
+    "contrib.deprecated.scalar_summary": "tf.summary.scalar",
+    "contrib.deprecated.histogram_summary": "tf.summary.histogram",
+}
+_SUMMARY = {"tags": "name", "tag": "name", "values": "tensor", "max_images":
+            "max_outputs"}
+_AXIS = {"concat_dim": "axis", "split_dim": "axis", "num_split": "num_or_size_splits"}
+KEYWORDS = {
+    "concat": _AXIS, "split": _AXIS,
+    "batch_matmul": {"adj_x": "adjoint_a", "adj_y": "adjoint_b"},
+    "scalar_summary": _SUMMARY, "histogram_summary": _SUMMARY,
+    "image_summary": _SUMMARY,
+    "nn.sigmoid_cross_entropy_with_logits": {"targets": "labels"},
+    "nn.softmax_cross_entropy_with_logits": {"targets": "labels"},
+}
+CROSS_ENTROPIES = tuple(f"nn.{kind}_cross_entropy_with_logits"
+                        for kind in ("softmax", "sparse_softmax", "sigmoid"))
+_LEGACY = "tf_keras.api._v1.keras"
+_HOMES = {"layers": f"{_LEGACY}.__internal__.legacy.layers",
+          "nn.rnn_cell": f"{_LEGACY}.__internal__.legacy.rnn_cell",
+          "keras": _LEGACY}
+MNIST = ("", "read_data_sets", "load_mnist")
+INNER = ("python", "core", "tools", "examples", "models", "tensorboard")
+NOTHING = object()
+
+
+class Bridge(NamedTuple):
+    """What `port --write` makes of a use.
+
+    Attributes:
+      name: the full name under compat.v1; `None` where it is left to the reader.
+      names: what the first arguments, which stand without a name, are called.
+      keywords: arguments with another name, old to new.
+      refused: why this call is not taken, although the name is there.
+    """
+
+    name: str | None
+    names: tuple[str, ...] = ()
+    keywords: MappingProxyType | dict = MappingProxyType({})
+    refused: str = ""
+
+    @property
+    def left(self) -> bool:
+        """Whether somebody has to look at it."""
+        return self.name is None or bool(self.refused)
+
+
+@functools.cache
+def bridge(path: str, call: Arguments | None) -> Bridge:
+    """Returns what a name without `tf.`, called in a certain way, becomes.
+
+    Args:
+      path: `nn.dropout`, `contrib.rnn.GRUCell`.
+      call: its arguments; `None` where it is not called.
+    """
+    name = today(path)
+    if name is None or call is None:
+        return Bridge(name)
+    if path.startswith("contrib.layers.xavier") and (
+            call.positional or "uniform" in call.keywords):
+        name = f"tf_slim.{path.split('.')[-1]}"
+    names = _names(path, call)
+    if names and (call.open or call.positional != len(names)):
+        return Bridge(name, refused="name its arguments")
+    renames = {old: new for old, new in KEYWORDS.get(path, {}).items()
+               if old in call.keywords}
+    after = Arguments(
+        max(call.positional - len(names), 0),
+        (*names, *(renames.get(k, k) for k in call.keywords)), call.open)
+    return Bridge(name, names, renames, _refusal(name, after))
+
+
+def _names(path: str, call: Arguments) -> tuple[str, ...]:
+    """Before TensorFlow 1.0 the axis stood first, and the logits before the labels."""
+    names: tuple[str, ...] = ()
+    if path == "concat" and call.first != "list" and (
+            call.first == "int" or call.second == "list"):
+        names = "axis", "values"
+    elif path == "split" and call.positional > 2 and call.first == "int":
+        names = "axis", "num_or_size_splits", "value"
+    elif path in CROSS_ENTROPIES and call.positional and \
+            not {"logits", "labels"} & {*call.keywords}:
+        names = ("logits", "labels")[:call.positional]
+    return names
+
+
+def _refusal(name: str, call: Arguments) -> str:
+    """Returns why a function of today does not take a call, or ""."""
+    if name == "tf.image.resize_images" and call.positional > 2 \
+            and call.second != "list":
+        return "its size is one list, [height, width]"
+    try:
+        parameters = inspect.signature(_value(name)).parameters.values()
+    except (TypeError, ValueError):
+        return ""
+    kinds = {parameter.kind for parameter in parameters}
+    places = [p.name for p in parameters
+              if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(places) < call.positional and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        return f"it takes {len(places)} arguments"
+    known = {parameter.name for parameter in parameters}
+    other = [word for word in call.keywords if word not in known]
+    if other and inspect.Parameter.VAR_KEYWORD not in kinds:
+        return f"it takes no {other[0]}="
+    return ""
+
+
+@functools.cache
+def today(path: str) -> str | None:
+    """Returns the full name under compat.v1, `None` where nothing has it."""
+    if path.split(".")[0] not in INNER and available(path):
+        return f"tf.{path}"
+    parts = path.split(".")
+    for length in range(len(parts), 0, -1):
+        new = RENAMED.get(".".join(parts[:length]))
+        full = ".".join([new or "", *parts[length:]])
+        if new and _value(full) is not NOTHING:
+            return full
+    if parts[0] in INNER and inner(path) is not NOTHING:
+        return f"tf.{path}"
+    renamed = all_renames_v2.symbol_renames.get(f"tf.{path}", "")
+    renamed = renamed.replace("tf.compat.v1.", "tf.")
+    if renamed and available(renamed[3:]) and "summary" not in path:
+        return renamed
+    if parts[:2] in (["python", "ops"], ["python", "framework"]) and len(parts) == 4:
+        for home in ("", "nn."):
+            if available(home + parts[-1]):
+                return f"tf.{home}{parts[-1]}"
+    return None
+
+
+def legacy(name: str | None) -> bool:
+    """Whether a full name stands on Keras 2."""
+    return bool(name) and str(name).startswith(
+        ("tf.layers", "tf.nn.rnn_cell", "tf.keras", "tf_slim"))
+
+
+def available(path: str) -> bool:
+    """Whether compat.v1 has a name without `tf.`, with legacy Keras where needed."""
+    return _value(f"tf.{path}") is not NOTHING
+
+
+@functools.cache
+def _value(name: str):
+    root, _, path = name.partition(".")
+    if root == "tutorials_mnist":
+        return root if path in MNIST else NOTHING
+    if root != "tf":
+        return _look(importlib.import_module(root), path)
+    for home, module in _HOMES.items():
+        if path == home or path.startswith(home + "."):
+            found = _look(importlib.import_module(module), path[len(home) + 1:])
+            return found if found is not NOTHING else _look(tf1, path)
+    return _look(tf1, path)
+
+
+def _look(module, path: str):
+    value = module
+    try:
+        for part in filter(None, path.split(".")):
+            if isinstance(value, types.ModuleType) and not hasattr(value, part):
+                importlib.import_module(f"{value.__name__}.{part}")
+            value = getattr(value, part)
+    except Exception:  # a name that Keras 3 put to rest raises what it likes
+        return NOTHING
+    return value
+
+
+def inner(path: str):
+    """Returns the value of a name of TensorFlow's inner modules, or `NOTHING`."""
+    parts = ["tensorflow", *path.split(".")]
+    for length in range(len(parts), 1, -1):
+        try:
+            module = importlib.import_module(".".join(parts[:length]))
+        except Exception:  # an inner module of another version breaks as it likes
+            continue
+        return _look(module, ".".join(parts[length:]))
+    return NOTHING
+
+
+def is_library(name: str) -> bool:
+    """Whether a full name is none of TensorFlow's."""
+    return not name.startswith("tf.") and name != "tf"
+
+
+def of(name: str, call: Arguments | None) -> Bridge:
+    """Returns the bridge of any use, TensorFlow's or another library's."""
+    if name.partition(".")[0] == "keras":  # of its own once, and Keras 2
+        return bridge(name, call)
+    if is_library(name):
+        return Bridge(library.today(name))
+    path = name.removeprefix("tf.")
+    for prefix in ("compat.v1.", "compat.v2."):
+        path = path.removeprefix(prefix)
+    return bridge(path, call)

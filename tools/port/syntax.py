@@ -1,0 +1,134 @@
+"""Names and calls as a syntax tree has them."""
+
+import ast
+from typing import NamedTuple
+
+ROOT = "tf"
+MODULE_ROOTS = (ROOT, "tf.compat", "tf.compat.v1", "tf.compat.v2")
+
+Aliases = dict[str, str]
+
+
+class Arguments(NamedTuple):
+    """How a name is called.
+
+    Attributes:
+      positional: how many arguments stand without a name.
+      keywords: the names of the others.
+      open: more may come from `*args` or `**options`.
+      first: what the first argument is by its spelling: "int", "str", "list" or "".
+      second: the same of the second.
+    """
+
+    positional: int
+    keywords: tuple[str, ...]
+    open: bool
+    first: str = ""
+    second: str = ""
+
+
+class Use(NamedTuple):
+    """One name in a file.
+
+    Attributes:
+      line: from 1.
+      column: from 1.
+      name: in full, whatever the file calls it: `tf.contrib.slim.conv2d`.
+      call: its arguments; `None` where it is not called here.
+      node: the call, or where it stands; `None` where there is no tree.
+      through: the full name of the alias through which it is used.
+    """
+
+    line: int
+    column: int
+    name: str
+    call: Arguments | None
+    node: ast.AST | None = None
+    through: str = ROOT
+
+
+def canonical(module: str) -> str:
+    """Returns `tf.x` for `tensorflow.x`; other modules keep their name."""
+    first, dot, rest = module.partition(".")
+    return f"{ROOT}{dot}{rest}" if first == "tensorflow" else module
+
+
+class Scope:
+    """What the names of a module, class or function stand for."""
+
+    def __init__(self, parent: "Scope | None" = None):
+        self.parent = parent
+        self.names: Aliases = {}
+        self.hidden: set[str] = set()
+        self.of_methods: Scope | None = None
+
+    def get(self, local: str) -> str | None:
+        """Returns the full name of a local one, dotted or not."""
+        scope: Scope | None = self
+        first = local.partition(".")[0]
+        while scope:
+            if local in scope.names:
+                return scope.names[local]
+            if first in scope.hidden:
+                return None
+            scope = scope.parent
+        return None
+
+
+def dotted(node) -> str | None:
+    """Returns `"a.b.c"` of an expression of that form, `"a()"` of a bare call."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (left := dotted(node.value)):
+        return f"{left}.{node.attr}"
+    if isinstance(node, ast.Call) and not node.args and not node.keywords:
+        return f"{left}()" if (left := dotted(node.func)) else None
+    return None
+
+
+def brought(node: ast.Import | ast.ImportFrom) -> Aliases:
+    """Returns what an import binds: local names and their full ones."""
+    if isinstance(node, ast.Import):
+        return {a.asname or a.name.partition(".")[0]:
+                canonical(a.name if a.asname else a.name.partition(".")[0])
+                for a in node.names}
+    return {a.asname or a.name: f"{canonical(node.module or '')}.{a.name}"
+            for a in node.names}
+
+
+def arguments_of(node: ast.Call) -> Arguments:
+    """Returns how a call gives its arguments."""
+    kinds = [_kind(argument) for argument in node.args[:2]]
+    return Arguments(
+        sum(not isinstance(a, ast.Starred) for a in node.args),
+        tuple(k.arg for k in node.keywords if k.arg),
+        any(isinstance(a, ast.Starred) for a in node.args)
+        or any(k.arg is None for k in node.keywords),
+        *kinds,
+    )
+
+
+def _kind(node) -> str:
+    """Returns what an argument is by its spelling: "int", "str", "list" or ""."""
+    if isinstance(node, ast.UnaryOp):
+        return _kind(node.operand)
+    if isinstance(node, ast.Constant) and type(node.value) in (int, str):
+        return type(node.value).__name__
+    if isinstance(node, ast.JoinedStr):
+        return "str"
+    if isinstance(node, ast.BinOp):
+        return "str" if _kind(node.left) == "str" else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return "str" if _kind(node.func.value) == "str" else ""
+    return "list" if isinstance(node, ast.List | ast.Tuple) else ""
+
+
+def is_axis(node) -> bool:
+    """Whether an expression is `shape[1]`, `x.get_shape()[1]` or `x.shape[-1]`."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    whole = node.value
+    if isinstance(whole, ast.Call):
+        whole = whole.func
+    return (dotted(whole) or getattr(whole, "attr", "")).split(".")[-1] in (
+        "shape", "get_shape", "_shape")
