@@ -46,11 +46,3 @@ def test_relations_hold_between_the_boxes(folder):
             axis = ["left", "above"].index(relation)
             end = boxes[k, axis] + boxes[k, axis + 2]
             assert end <= boxes[k + 1, axis]
-
-
-def test_the_same_settings_the_same_bytes(folder, tmp_path):
-    again = write_chains(tmp_path / "again", **SMALL)
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            assert path.read_bytes() == (again / path.relative_to(folder)).read_bytes()
-    assert write_chains(folder, **SMALL) == folder

@@ -33,15 +33,6 @@ def data(tmp_path, monkeypatch) -> Path:
     return tmp_path / "data"
 
 
-def test_grab_tin_draws(data, monkeypatch):
-    small = functools.partial(write_tiny_shapes, **SMALL)
-    monkeypatch.setattr(tiny_imagenet, "write_tiny_shapes", small)
-    path = grab_tin()
-    assert path == data / "tin-drawn"
-    assert len((path / "tiny-imagenet-200" / "wnids.txt").read_text().split()) == 3
-    assert grab_tin("drawn") == path
-
-
 def test_grab_tin_unpacks_an_archive_that_is_there(data, monkeypatch, tmp_path):
     folder = write_tiny_shapes(tmp_path / "made", **SMALL)
     archive = data / "downloads" / "tiny-imagenet-200.zip"

@@ -34,11 +34,12 @@ def test_a_handout_has_every_exercise_with_its_check_and_no_answer(lesson):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_every_handout_runs_and_says_not_tried_yet(tmp_path):
-    """All in one kernel, which forgets every name before the next one."""
-    handout.main([str(tmp_path)])
+def test_handouts_run_and_say_not_tried_yet(tmp_path):
+    """A third, in one kernel, which forgets every name before the next one."""
+    lessons = LESSONS[1::3]
+    handout.main([str(tmp_path), *map(nb.number, lessons)])
     handouts = {lesson: nbformat.read(tmp_path / lesson.name, as_version=4)
-                for lesson in LESSONS}
+                for lesson in lessons}
     cells = [cell for notebook in handouts.values()
              for cell in [v4.new_code_cell("%reset -f"), *notebook.cells]]
     NotebookClient(v4.new_notebook(cells=cells), timeout=300, kernel_name="python3",

@@ -28,8 +28,8 @@ def tin(tmp_path_factory) -> Path:
 
 def test_lessons_04_on_tiny_imagenets_layout(tin):
     said = run_lesson("04a", SOURCE=tin, only=[  # the folder itself will do
-        "grab_tin(SOURCE)", "def read_records", "def folder_to_shards",
-        "def picture_of"])
+        "grab_tin(SOURCE)", "mixed = [pictures", "def read_records",
+        "def folder_to_shards", "def picture_of"])
     assert "400 pictures in 200 folders" in said
     assert "400 of 400 pictures, each byte as in its folder" in said
     said = run_lesson("04b", SOURCE=tin, only=[

@@ -1,7 +1,6 @@
 """The graphs and runs of prebuilt/ are those that build.py makes today."""
 
 import functools
-import re
 
 import numpy as np
 import pytest
@@ -45,15 +44,6 @@ def test_file_is_small_and_holds_only_the_graph(name):
     for node in stored_graph(name).node:
         if node.op == "Const":
             assert node.attr["value"].tensor.ByteSize() < SMALL_CONST, node.name
-
-
-def test_towers_lie_on_four_devices():
-    devices = {}
-    for node in stored_graph("multi_tower_vgg").node:
-        scope = node.name.split("/")[0]
-        if scope.startswith("tower_") and node.op in ("Conv2D", "MatMul"):
-            devices.setdefault(scope, set()).add(node.device)
-    assert devices == {f"tower_{k}": {f"/device:CPU:{k}"} for k in range(4)}
 
 
 def test_readme_has_a_row_for_every_graph():
@@ -122,43 +112,6 @@ def traced_ops(events):
     metadata = tf1.RunMetadata.FromString(event.tagged_run_metadata.run_metadata)
     return {device.device: {node.node_name for node in device.node_stats}
             for device in metadata.step_stats.dev_stats}
-
-
-def tags_by_kind(name):
-    kinds = {}
-    for (_, tag), value in logged(stored_run(name).events).items():
-        kinds.setdefault(value.WhichOneof("value"), set()).add(tag)
-    return kinds
-
-
-SCALARS = {"train/loss", "train/learning_rate"}
-SEEN = {"image": {f"pictures/image/{k}" for k in range(4)}, "tensor": {"answers"}}
-
-
-@pytest.mark.parametrize("name, tags, variables", [
-    ("queue_run", {"simple_value": SCALARS | {"queue/rows"}}, 2),
-    ("rate_0.002", {"simple_value": SCALARS, **SEEN}, 22),
-    ("rate_0.05", {"simple_value": SCALARS}, 0),
-    ("tell", {"simple_value": SCALARS, **SEEN}, 25),
-])
-def test_a_run_has_these_tags(name, tags, variables):
-    """Every weight has a histogram, and so has its averaged gradient."""
-    found = tags_by_kind(name)
-    histograms = found.pop("histo", set())
-    assert found == tags
-    weights = {tag.removeprefix("weight/") for tag in histograms if tag[0] == "w"}
-    assert len(weights) == variables
-    assert histograms == {f"{what}/{weight}" for weight in weights
-                          for what in ("gradient", "weight")}
-
-
-@pytest.mark.parametrize("name", TRACED)
-def test_a_run_that_was_traced_has_the_graph_and_its_variables(name):
-    events = stored_run(name).events
-    held = {node.name for node in graph_of(events).node if node.op == "VarHandleOp"
-            and not re.search("Adam|beta|global_step", node.name)}
-    assert {f"weight/{variable}" for variable in held} <= tags_by_kind(name)["histo"]
-    assert sum("CPU" in device for device in traced_ops(events)) == 2
 
 
 def test_what_the_lessons_say_of_the_runs():

@@ -1,6 +1,5 @@
 """`course.py progress`: what the saved answers of the checks say, and nothing else."""
 
-import json
 
 import nbformat
 import pytest
@@ -47,16 +46,6 @@ def test_a_damaged_notebook_is_named_on_one_line(tmp_path):
         with pytest.raises(ValueError, match="02_x.ipynb: cannot be read") as caught:
             progress.states(path)
         assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("outputs", [
-    5, [3], [{"text": 5}], [{"data": 3}], [{"data": {"text/plain": [1, "a"]}}], None])
-def test_odd_outputs_count_as_none(outputs, tmp_path):
-    cells = [{"cell_type": "markdown", "source": ["## Exercise 1: f\n"]},
-             {"cell_type": "code", "source": 7, "outputs": outputs}]
-    path = tmp_path / "x.ipynb"
-    path.write_text(json.dumps({"cells": cells}))
-    assert progress.states(path) == [("Exercise 1: f", progress.UNTOUCHED, "")]
 
 
 def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, capsys):

@@ -24,12 +24,3 @@ def test_which_parts_run(arguments, parts, monkeypatch):
     monkeypatch.setattr(run_tests, "run", lambda commands: asked.extend(commands))
     run_tests.main(arguments)
     assert asked == parts
-
-
-def test_options_go_to_one_part(monkeypatch):
-    asked = {}
-    monkeypatch.setattr(run_tests, "run", asked.update)
-    run_tests.main(["checks", "03a", "--sample", "3"])
-    assert asked["checks"][-3:] == ["03a", "--sample", "3"]
-    with pytest.raises(SystemExit):
-        run_tests.main(["lint", "unit", "--minutes", "3"])

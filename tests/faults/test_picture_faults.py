@@ -69,17 +69,6 @@ def test_whole_pictures_are_accepted(parse, kind):
     assert is_accepted(KINDS[kind]) and parse(KINDS[kind])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_tail_of_zeros(parse, kind, tried):
-    """What a power cut leaves: a file of the full length."""
-    contents, shares = KINDS[kind], range(5, 100, 5)
-    tried(len(shares))
-    for share in shares:
-        whole = len(contents) * (100 - share) // 100
-        damaged = contents[:whole] + bytes(len(contents) - whole)
-        assert is_accepted(damaged) == parse(damaged)
-
-
 @settings(derandomize=True, deadline=None, max_examples=100,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=strategies.data())

@@ -5,14 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
-from jupyter_client.manager import KernelManager
+from jupyter_client.manager import start_new_kernel
 from pipelines import numbers, started
 
 from helpers.errors import PipelineStalled
@@ -243,59 +242,41 @@ def test_the_process_ends_after_an_error():
     assert subprocess.call([sys.executable, "-c", program], cwd=ROOT) == 1
 
 
-class Kernel:
-    """A Jupyter kernel that runs code and can be interrupted."""
-
-    def __init__(self):
-        self.manager = KernelManager(kernel_name="python3")
-        environment = {k: v for k, v in os.environ.items() if "PYTEST" not in k}
-        self.manager.start_kernel(cwd=str(ROOT), env=environment)
-        self.client = self.manager.client()
-        self.client.start_channels()
-        self.client.wait_for_ready(60)
-        self.reply = self.run(KERNEL_SETUP)
-
-    def run(self, code, *, interrupt=False, limit=240):
-        """Runs code; with `interrupt`, stops it when it prints, within `limit`."""
-        printed = threading.Event()
-        code = textwrap.dedent(code)
-        message = self.client.execute(code, stop_on_error=False)
-        if interrupt:
-            while not printed.is_set():
-                got = self.client.get_iopub_msg(timeout=240)
-                if "now" in got["content"].get("text", ""):
-                    printed.set()
-            time.sleep(0.7)
-            self.manager.interrupt_kernel()
-        deadline = time.monotonic() + limit
-        while time.monotonic() < deadline:
-            reply = self.client.get_shell_msg(timeout=deadline - time.monotonic())
-            if reply["parent_header"].get("msg_id") == message:
-                return reply["content"]
-
-    def stop(self):
-        self.client.stop_channels()
-        self.manager.shutdown_kernel(now=True)
+SETTLED = """
+if "let_go" in globals():
+    let_go.set()
+new = set(threading.enumerate()) - before
+for thread in new:
+    thread.join(30)
+assert not [thread for thread in new if thread.is_alive()]
+"""
 
 
 @pytest.fixture(scope="module")
 def kernel():
-    kernel = Kernel()
-    assert kernel.reply["status"] == "ok", kernel.reply
-    yield kernel
-    kernel.stop()
+    """A Jupyter kernel: what runs code in it, and what interrupts it."""
+    environment = {k: v for k, v in os.environ.items() if "PYTEST" not in k}
+    manager, client = start_new_kernel(240, "python3", cwd=str(ROOT), env=environment)
+
+    def run(code, **options):
+        done = client.execute_interactive(code, stop_on_error=False, **options)
+        return done["content"]
+
+    assert run(KERNEL_SETUP, timeout=240)["status"] == "ok"
+    yield run, manager.interrupt_kernel
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
 
 
 @pytest.mark.parametrize("code", [BLOCKED, LOOP, JOIN], ids=["blocked", "loop", "join"])
 def test_the_stop_button_works(kernel, code):
-    reply = kernel.run(code, interrupt=True, limit=30)
+    run, interrupt = kernel
+
+    def press_soon(message):
+        if "now" in message["content"].get("text", ""):
+            threading.Timer(0.7, interrupt).start()
+
+    reply = run(code, output_hook=press_soon, timeout=120)
     assert reply.get("ename") == "KeyboardInterrupt", reply
-    settled = kernel.run("""
-        if "let_go" in globals():
-            let_go.set()
-        new = set(threading.enumerate()) - before
-        for thread in new:
-            thread.join(30)
-        assert not [thread for thread in new if thread.is_alive()]
-    """)
+    settled = run(SETTLED, timeout=120)
     assert settled["status"] == "ok", settled

@@ -325,20 +325,6 @@ def test_bad_weights_given_as_tensors_move_no_variable(plain, weights):
     assert unchanged(before, plain.state())
 
 
-@pytest.mark.parametrize("as_tensors", [False, True])
-def test_weights_keep_the_precision_of_float64(as_tensors):
-    with tf.Graph().as_default(), tf1.Session() as session:
-        v = tf1.get_variable("v", [2], tf.float64)
-        parts = np.random.default_rng(3).normal(size=[3, 2])
-        weights = [3, 7, 11]
-        given = [tf.constant(w) for w in weights] if as_tensors else weights
-        (average, _), = process_gradient_list(
-            [[(tf.constant(part), v)] for part in parts], weights=given
-        )
-        wanted = np.average(parts, axis=0, weights=weights)
-        np.testing.assert_allclose(session.run(average), wanted, rtol=1e-15)
-
-
 def test_the_check_reads_the_towers_only_where_the_average_is_bad():
     """What is searched for the tower to blame stands in a branch of its own."""
     with tf.Graph().as_default() as graph:

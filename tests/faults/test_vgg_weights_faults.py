@@ -90,13 +90,6 @@ def test_the_weights_of_another_net(file, graph, words, tmp_path):
     assert re.search(words, message), message
 
 
-def test_no_top_into_a_net_with_one(tmp_path):
-    with net(vgg_features) as session:
-        save_vgg_weights(session, tmp_path / "notop.h5")
-    message = refused(tmp_path / "notop.h5")
-    assert "fc6/kernel is absent there" in message
-
-
 @pytest.mark.parametrize("options, name", [
     ({"num_classes": 6}, "fc8/kernel"), ({"base_width": 2}, "conv1_1/kernel"),
     ({"size": 64}, "fc6/kernel"),
