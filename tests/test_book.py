@@ -98,7 +98,8 @@ def pictures_with_words_below_headings_in_order(page, name):
 @pytest.mark.slow
 def test_in_the_dark_figures_stay_on_white(pages, visit):
     page, wrong = visit("dark")
-    films, figures = (path.stem for path in LESSONS if nb.number(path) in ("13b", "03b"))
+    films, figures = (
+        path.stem for path in LESSONS if nb.number(path) in ("03b", "13b"))
     page.goto((pages / "notebooks" / f"{figures}.html").as_uri())
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     figure = page.locator(".cell_output img").first
