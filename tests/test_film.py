@@ -143,13 +143,6 @@ def test_what_cannot_be_filmed_is_refused():
         movie.level("r")
 
 
-def test_the_page_names_no_other_place(hang):
-    text = hang._repr_html_().replace("http://www.w3.org/2000/svg", "")
-    assert not re.search(r"https?:|//\w|url\((?!#)|@import", text)
-    for scheme in ("prefers-color-scheme: dark", "color-scheme: light dark"):
-        assert scheme in text
-
-
 @pytest.fixture
 def asked(page):
     """What the page asks for."""

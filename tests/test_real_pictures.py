@@ -161,21 +161,11 @@ def test_parameters_stand_behind_the_cell_that_is_tagged():
         assert book.cells[2].source == f"# Parameters\nSTEPS = {value}"
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("3", 3), ("True", True), ("[1, 2]", [1, 2]), ("'3'", "3"), ("drawn", "drawn"),
-    ("C:\\coco", "C:\\coco"), ("2017-a", "2017-a"), ("os.getcwd()", "os.getcwd()"),
-])
-def test_a_value_is_a_literal_or_the_text(text, value):
-    assert run_lessons.value_of(text) == value
-    assert type(run_lessons.value_of(text)) is type(value)
-
-
 @pytest.mark.parametrize(("arguments", "line"), [
     (["06b", "-p", "EPOCH", "3"],
      "06b_train_a_narrow_vgg.ipynb: no parameter EPOCH; there are SOURCE EPOCHS"),
     (["01a", "-p", "SOURCE", "x"], "01a_variable_scope.ipynb: no parameter SOURCE; "),
     (["06b", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "a name comes twice"),
-    (["06b", "-p", "EPOCHS"], "expected 2 arguments"),
 ])
 def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["run", *arguments])

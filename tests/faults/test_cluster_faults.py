@@ -7,9 +7,7 @@ import numpy as np
 import psutil
 import pytest
 
-from helpers import lesson
 from helpers.cluster import Cluster, WorkerDied
-from helpers.files import ROOT
 
 LAST, SAVE_EVERY = 100, 7
 WORKERS, KILLS = 2, 3
@@ -164,11 +162,3 @@ def test_the_message_is_short_however_much_was_printed(tmp_path, kind):
         cluster.wait(cluster.start("worker", 0, tmp_path / "program.py"))
     assert len(str(caught.value)) < 3_000
     assert len(str(caught.value).splitlines()) <= 8
-
-
-@pytest.mark.parametrize("name", ["../x", "", "/tmp/x"])
-def test_a_lesson_never_logs_outside_of_logs(name):
-    before = set(ROOT.parent.iterdir())
-    with pytest.raises(ValueError, match="leads out of logs"):
-        lesson.begin(name)
-    assert set(ROOT.parent.iterdir()) == before

@@ -127,11 +127,6 @@ def test_damage_inside_a_file(path, how):
     assert "Get it again" in refused(path)
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    assert "there is no such file" in refused(tmp_path / "w.h5")
-    assert "there is no such file" in refused(tmp_path)
-
-
 def test_a_file_of_another_kind_of_net(tmp_path):
     path = tmp_path / "net.h5"
     tf_keras.Sequential([tf_keras.Input([2]), tf_keras.layers.Dense(1)]).save_weights(
