@@ -71,3 +71,13 @@ def test_lessons_are_handed_out_untouched_and_solutions_are_solved(path):
     solved = [e.state for e in progress.states(nb.solution(path))]
     assert len(states) == len(solved) >= 1
     assert set(states) == {progress.UNTOUCHED} and set(solved) == {progress.SOLVED}
+
+
+def test_the_command_sums_up(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(copies, "FOLDER", tmp_path)  # what you have done counts not
+    assert progress.main(["1a"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "01a_variable_scope"
+    assert lines[-1] == f"0 of {len(lines) - 2} solved"
+    with pytest.raises(SystemExit):
+        progress.main(["77"])
