@@ -17,21 +17,18 @@ pytestmark = pytest.mark.usefixtures("no_thread_left")
 
 def test_the_end_of_another_sessions_data_is_an_error_here():
     graph, value = numbers()
-    other, evaluated = numbers(4)
+    with tf.Graph().as_default() as other:
+        ended = tf1.data.make_one_shot_iterator(tf.data.Dataset.range(0)).get_next()
     steps = 0
     with (
-        started(graph) as session, started(other) as inner,
+        started(graph) as session, tf1.Session(graph=other) as evaluation,
         pytest.raises(tf.errors.OutOfRangeError),
         running_queues(session) as runner,
     ):
         for _ in runner.steps(value):
             steps += 1
             if steps == 3:
-                coord = tf1.train.Coordinator()
-                with other.as_default():
-                    tf1.train.start_queue_runners(inner, coord)
-                while True:
-                    inner.run(evaluated)
+                evaluation.run(ended)
     assert steps == 3
 
 
