@@ -36,10 +36,7 @@ def first_line(error: BaseException) -> str:
     """
     message = getattr(error, "message", None)
     if not isinstance(message, str) or not message:
-        try:
-            message = str(error)
-        except Exception:  # its own text raises
-            return "(an error without a text)"
+        message = str(error)
     first = _FIRST_OF_MANY.search(message)
     if first:
         message = first.group(1)

@@ -212,8 +212,6 @@ def _held(file: h5py.File) -> dict[str, h5py.Dataset]:
         arrays = [file[name][weight] for weight in weights]
         if [array.ndim for array in arrays] != [4 if "conv" in name else 2, 1]:
             raise ValueError(f"its layer {name} is no kernel and bias")
-        if {array.dtype for array in arrays} != {np.dtype("float32")}:
-            raise ValueError(f"its layer {name} is not float32")
         held.update(zip((f"{layer}/{part}" for part in _PARTS), arrays, strict=True))
     return held
 

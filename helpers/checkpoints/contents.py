@@ -31,25 +31,11 @@ def entries(saver: tf1.train.Saver, graph: tf.Graph) -> list[Entry]:
     Args:
       saver: built in `graph`.
       graph: the session's.
-
-    Raises:
-      ValueError: the `Saver` saves nothing, or belongs to another graph.
     """
-    definition = saver.as_saver_def()
-    if definition is None:
-        raise ValueError("the Saver saves nothing: it has no variables, or no build()")
-    try:
-        last = graph.get_tensor_by_name(definition.save_tensor_name).op
-    except KeyError as error:
-        message = "the Saver was built in another graph than the session's"
-        raise ValueError(message) from error
+    last = graph.get_tensor_by_name(saver.as_saver_def().save_tensor_name).op
     ops = sorted(ancestors([last]), key=lambda op: op.name)
     saves = [op for op in ops if op.type == "SaveV2"]  # one per shard
-    found = [entry for op in saves for entry in _entries_of(op)]
-    if not found:
-        raise ValueError("the Saver writes the old V1 format; make it with "
-                         "write_version=tf1.train.SaverDef.V2")
-    return found
+    return [entry for op in saves for entry in _entries_of(op)]
 
 
 def _entries_of(save: tf.Operation) -> list[Entry]:

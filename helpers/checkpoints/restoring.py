@@ -53,7 +53,6 @@ def restore_latest(
       DataError: there are checkpoint files, but none that can be used; the newest
         whole one belongs to another model; or it is no folder. Never a silent
         restart.
-      ValueError: the `Saver` has nothing to restore, or belongs to another graph.
 
     Taught in lesson 07a, "The newest that is whole".
     """

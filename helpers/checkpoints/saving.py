@@ -50,7 +50,6 @@ def save_numbered(
       DataError: a value is NaN or infinite, which a few saves later would have pushed
         out every good checkpoint; the file cannot be written; or TensorFlow cannot
         find such a folder again.
-      ValueError: the `Saver` has nothing to save, or belongs to another graph.
 
     Taught in lesson 07a, "What a checkpoint holds".
     """

@@ -264,7 +264,5 @@ def _network_failures(clock: _Clock) -> Iterator[None]:
         raise _Dropped("the connection was dropped") from error
     except requests.exceptions.RequestException as error:
         raise _Failed(type(error).__name__) from error
-    except ValueError as error:  # of a redirect that is no UTF-8, or no address
-        raise _Failed("it leads on to an address that cannot be read") from error
     except (errors.HTTPError, OSError) as error:
         raise _Dropped("the connection was dropped") from error

@@ -19,8 +19,7 @@ def program(given: object) -> "Program":
     """Returns what `first_difference` was given in the form that it walks.
 
     Args:
-      given: `(session, tensors)`, with tensors as a list or a dictionary by name; a
-        Keras layer or model; or a `tf.Module`.
+      given: as `old` of `first_difference`.
 
     Raises:
       TypeError: it is none of these.
@@ -97,40 +96,30 @@ class SessionProgram(Program):
 
 
 class LayerProgram(Program):
-    """A Keras layer or a `tf.Module`: the output of each part, in order of the calls.
+    """A Keras model, with the output of each layer; or what returns tensors by name.
 
-    A part has the name of its layer or of its attribute; what the whole returns is
-    called `output`, unless it is a dictionary of tensors by name.
+    What the whole returns is called `output`, unless it is a dictionary.
     """
 
     def __init__(self, root: tf.keras.layers.Layer | tf.Module):
-        self._root = root
-        self._names = {id(part): name for name, part in _parts(root, "")}
-        self._kept = [part for _, part in _parts(root, "")]
-        self._kinds: set[type] = {
-            type(part) for part in self._kept if callable(part)}
+        self._root, self._each = root, None
+        if isinstance(root, tf.keras.Model):
+            parts = {layer.name: layer.output for layer in root.layers
+                     if not isinstance(layer, tf.keras.layers.InputLayer)}
+            parts["output"] = root.outputs[0]
+            self._names = list(parts)
+            self._each = tf.keras.Model(root.inputs, list(parts.values()))
 
     def run(self, feeds: Feeds) -> Tensors:
         """Returns every tensor by name, in order."""
-        seen: Tensors = {}
-        eager = tf.config.functions_run_eagerly()
-        tf.config.run_functions_eagerly(True)  # within a graph there are no values
-        try:
-            with _recorded(self._kinds, self._names, seen):
-                result = self._call(feeds)
-        finally:
-            tf.config.run_functions_eagerly(eager)
-        if not isinstance(result, Mapping):
-            result = {"output": result}
-        return seen | {name: np.asarray(value) for name, value in result.items()}
-
-    def _call(self, feeds):
-        if len(feeds) == 1:
-            return self._root(tf.constant(next(iter(feeds.values()))))
-        inputs = getattr(self._root, "inputs", None)
-        if inputs is None:
-            return self._root(**{k: tf.constant(v) for k, v in feeds.items()})
-        return self._root([tf.constant(feeds[tensor.name]) for tensor in inputs])
+        given = {name: tf.constant(value) for name, value in feeds.items()}
+        if self._each is not None:
+            inputs = [given.get(tensor.name) for tensor in self._root.inputs]
+            values = self._each(list(given.values()) if len(given) == 1 else inputs)
+            return dict(zip(self._names, map(np.asarray, values), strict=True))
+        found = self._root(*given.values()) if len(given) == 1 else self._root(**given)
+        found = found if isinstance(found, Mapping) else {"output": found}
+        return {name: np.asarray(value) for name, value in found.items()}
 
     def weights(self) -> Tensors:
         """Returns every weight by name."""
@@ -144,53 +133,7 @@ class LayerProgram(Program):
 
     def _variables(self) -> dict:
         found: dict[str, tf.Variable] = {}
-        for part in [self._root, *self._kept]:
-            for v in getattr(part, "variables", ()):
-                if all(v is not known for known in found.values()):
-                    name = getattr(v, "path", v.name)
-                    found[name if name not in found else f"{name} {len(found)}"] = v
+        for v in self._root.variables:
+            name = getattr(v, "path", v.name)
+            found[name if name not in found else f"{name} {len(found)}"] = v
         return found
-
-
-def _parts(whole, prefix: str) -> Iterator[tuple[str, object]]:
-    """Yields every layer and module within another, with its name."""
-    if isinstance(whole, tf.keras.Model):
-        inside = [(layer.name, layer) for layer in whole.layers]
-    else:
-        inside = [(key, value) for key, value in vars(whole).items()
-                  if not key.startswith("_")]
-    for key, value in inside:
-        if isinstance(value, (list, tuple)):
-            value = dict(enumerate(value))
-        many = isinstance(value, Mapping)
-        for place, part in (value if many else {"": value}).items():
-            if isinstance(part, (tf.keras.layers.Layer, tf.Module)):
-                name = f"{prefix}{key}" + (f"/{place}" if many else "")
-                yield name, part
-                yield from _parts(part, f"{name}/")
-
-
-@contextlib.contextmanager
-def _recorded(kinds: set[type], names: dict[int, str], seen: Tensors) -> Iterator[None]:
-    """Writes down what each call of a named object of these classes returns."""
-    owners = {next(k for k in kind.__mro__ if "__call__" in vars(k))
-              for kind in kinds}
-    before = {owner: owner.__call__ for owner in owners}
-
-    def recording(call):
-        def wrapped(self, *args, **kwargs):
-            result = call(self, *args, **kwargs)
-            if id(self) in names:
-                for value in tf.nest.flatten(result)[:1]:
-                    seen.setdefault(names[id(self)], np.asarray(value))
-            return result
-
-        return wrapped
-
-    try:
-        for owner, call in before.items():
-            owner.__call__ = recording(call)  # type: ignore[method-assign]
-        yield
-    finally:
-        for owner, call in before.items():
-            owner.__call__ = call  # type: ignore[method-assign]

@@ -71,7 +71,8 @@ def first_difference(
 
     Args:
       old: `(session, tensors)`, tensors as a list or a dictionary by name; a Keras
-        layer or model; or a `tf.Module`.
+        model, whose layers are compared; or a layer or a `tf.Module` that returns
+        its tensors by name.
       new: likewise.
       feeds: arrays by the name of an input; one array alone fits any one input of
         layers and modules.

@@ -20,11 +20,11 @@ MIXED = "#e8e8e8"
 
 
 def draw_graph(
-    graph: tf.Graph | tf.compat.v1.GraphDef,
+    graph: tf.Graph,
     *,
     depth: int | Callable[[str], str] = 1,
     colour_by: str = "scope",
-    hide: str | Collection[str] = ("save",),
+    hide: Collection[str] = ("save",),
 ) -> Figure:
     """Draws a graph from its inputs at the top to its results at the bottom.
 
@@ -34,26 +34,17 @@ def draw_graph(
     of it. Data flows along the arrows; dashed arrows carry order only.
 
     Args:
-      graph: a graph or its GraphDef.
+      graph: what to draw.
       depth: how many parts of a name are kept (`"a/b/c"` is `"a"` at 1, `"a/b"` at
         2), or a function from an op's name to its box's; the empty string leaves
         the op out.
       colour_by: `"scope"`, or `"device"` with a legend of the devices asked for.
-      hide: outermost scopes that are left out, one or several.
+      hide: outermost scopes that are left out.
 
     Returns:
       The figure, for `plots.show`.
-
-    Raises:
-      ValueError: nothing is left to draw, or `colour_by` is another word.
     """
-    if colour_by not in ("scope", "device"):
-        raise ValueError(f"draw_graph: colour_by is scope or device, not {colour_by}")
-    definition = graph.as_graph_def() if isinstance(graph, tf.Graph) else graph
-    hidden = {hide} if isinstance(hide, str) else set(hide)
-    boxes, edges = collapse(definition, depth, hidden)
-    if not boxes:
-        raise ValueError("draw_graph: the graph holds no op to draw")
+    boxes, edges = collapse(graph.as_graph_def(), depth, set(hide))
     sizes = {name: (box.width, box.height) for name, box in boxes.items()}
     return _paint(boxes, edges, layered(sizes, edges), colour_by)
 

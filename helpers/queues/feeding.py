@@ -60,16 +60,12 @@ def feed_queue(
       The `Feed`, which is in the graph's collection of queue runners already.
 
     Raises:
-      TypeError: `queue` is no queue, or `epochs` no whole number.
-      ValueError: the queue has no shapes or has a runner already, or the arrays are
-        empty, differ in length, or do not fit the queue's components. A value fits
-        if it is still the same afterwards; a float may be rounded, but stays finite.
+      TypeError: `epochs` is no whole number.
+      ValueError: the queue has a runner already, or the arrays are empty, differ in
+        length, or do not fit the queue's components. A value fits if it is still the
+        same afterwards; a float may be rounded, but stays finite.
     """
-    if not isinstance(queue, tf1.QueueBase):
-        raise TypeError(f"feed_queue needs a tf1.FIFOQueue or the like, got {queue!r}")
     name = queue.queue_ref.op.name
-    if any(shape.rank is None for shape in queue.shapes):
-        raise ValueError(f"{name}: give the queue its `shapes`, so that rows can enter")
     if runners_filling(queue.queue_ref.op):
         raise ValueError(f"{name}: the queue has a runner already; feed another queue")
     if epochs is not None:
@@ -130,11 +126,8 @@ class Feed(tf1.train.QueueRunner):
           A list with the thread; empty if it runs already.
 
         Raises:
-          ValueError: there is no coordinator.
           RuntimeError: it feeds another session; a source has only one place.
         """
-        if coord is None:
-            raise ValueError(f"{self.name}: a feed needs a coordinator")
         busy = busy_sessions(self)
         if sess in busy:
             return []

@@ -19,7 +19,6 @@ _STYLE = """
 svg { font: 13px system-ui, sans-serif; fill: #1a1a1a; background: #ffffff;
   display: block; max-width: 100%; height: auto; }
 .tank { fill: none; stroke: #1a1a1a; stroke-width: 1.5; }
-.kept { stroke: #1a1a1a; stroke-dasharray: 4 3; }
 .item { fill: #4c8ed9; }
 .mark { fill: none; }
 .starves .mark { fill: url(#stripes); }
@@ -31,7 +30,7 @@ svg { font: 13px system-ui, sans-serif; fill: #1a1a1a; background: #ffffff;
 .dot { fill: #1a1a1a; }
 @media (prefers-color-scheme: dark) {
   svg { fill: #ececec; background: #16191d; }
-  .tank, .kept { stroke: #ececec; }
+  .tank { stroke: #ececec; }
   .starves .word { fill: #ff9b70; }
   .dot { fill: #ececec; }
 }
@@ -113,15 +112,13 @@ def _tank(queue: QueueState, place: int, frames, frame: Frame) -> str:
     size, word = frame.sizes[place], frame.words[place]
     top = max(1, queue.capacity, *(frame.sizes[place] for frame in frames))
     high = size / top * _TANK
-    level = _TANK - queue.kept / top * _TANK
-    kept = f'<line class="kept" x1="-4" x2="54" y1="{level:.1f}" y2="{level:.1f}"/>'
     out_of = "" if queue.capacity < 0 else f" of {queue.capacity}"
     name = queue.name if len(queue.name) <= 16 else queue.name[:15] + "…"
     return (
         f'<g class="queue {word}"><title>{html.escape(queue.name)}</title>'
         f'<rect class="item" width="50" y="{_TANK - high:.1f}" height="{high:.1f}"/>'
         f'<rect class="mark" width="50" height="{_TANK}"/>'
-        f'<rect class="tank" width="50" height="{_TANK}"/>{kept if queue.kept else ""}'
+        f'<rect class="tank" width="50" height="{_TANK}"/>'
         f'<text x="58" y="12">{html.escape(name)}</text>'
         f'<text x="58" y="30">{size}{out_of}</text>'
         f'<text class="word" x="58" y="48">{word}</text></g>'

@@ -27,7 +27,6 @@ def check_session(session: tf1.Session) -> None:
       session: what the caller passed.
 
     Raises:
-      TypeError: it is no session.
       RuntimeError: it is closed, a `MonitoredSession`, or its runners run already.
     """
     if session is not raw_session(session):
@@ -35,8 +34,6 @@ def check_session(session: tf1.Session) -> None:
             "a MonitoredSession starts and stops the queue runners itself: call "
             "its session.run, with no running_queues around it"
         )
-    if not isinstance(session, tf1.Session):
-        raise TypeError(f"running_queues needs a tf1.Session, got {session!r}")
     if is_closed(session):
         raise RuntimeError("the session is closed: open a new one")
     for runner in runners_of(session.graph):

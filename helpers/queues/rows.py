@@ -112,50 +112,41 @@ def _fitted_all(name: str, values: Any, dtypes: list[tf.DType]) -> list[np.ndarr
 
 def _fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
     """Returns a value as an array of a component's type, if it is the same in it."""
-    if np.ma.is_masked(value):
-        raise ValueError(f"{where} has masked values: fill them first")
+    # A list of bytes becomes objects: an array of bytes would drop zeros at the end.
+    of_objects = dtype == tf.string and not isinstance(value, np.ndarray)
     try:
-        array = np.asarray(value, _holder(value, dtype))
+        array = np.asarray(value, object if of_objects else None)
     except Exception as error:  # whatever the value's own conversion raises
         raise ValueError(
             f"{where} is no array of one shape ({first_line(error)})"
         ) from error
-    if dtype == tf.string:
-        _refuse_cut_bytes(array, where)
-        changed = [v for v in array.flat if not isinstance(v, (str, bytes))]
-        fitted = array.astype(object)
-    else:
-        kinds = "biufc" if dtype.is_complex else "biuf"
-        if array.dtype.kind not in kinds and array.dtype != _BFLOAT16:
-            shown = repr(array.item()) if array.ndim == 0 else f"{array.dtype} values"
-            raise ValueError(f"{where}: {shown} does not fit into {dtype.name}")
-        with np.errstate(all="ignore"):
-            fitted = array.astype(dtype.as_numpy_dtype)
-            if dtype.is_integer or dtype.is_bool:
-                lost = fitted != array  # cut off, or wrapped around
-            else:
-                lost = np.isfinite(array) & ~np.isfinite(fitted)
-        changed = array[lost].ravel().tolist()
+    fitted, changed = _text(array, where) if dtype == tf.string else _numbers(
+        array, dtype)
     if changed:
         raise ValueError(f"{where}: {changed[0]!r} does not fit into {dtype.name}")
     return fitted
 
 
-def _holder(value: Any, dtype: tf.DType) -> type | None:
-    """Returns the NumPy type that holds a value as it is.
+def _text(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
+    """Returns texts or bytes as objects, and the values that are neither."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "S" and array.size and np.char.str_len(array).min() < size:
+        raise ValueError(
+            f"{where}: in an array of {array.dtype} NumPy drops zero bytes at the end "
+            "of an item: give a list of bytes, or an array of objects"
+        )
+    changed = [v for v in array.flat if not isinstance(v, (str, bytes))]
+    return array.astype(object), changed
 
-    A list of bytes becomes objects: an array of bytes would drop zeros at the end.
-    """
-    is_list = dtype == tf.string and not isinstance(value, np.ndarray)
-    return object if is_list else None
 
-
-def _refuse_cut_bytes(array: np.ndarray, where: str) -> None:
-    """Refuses bytes of which NumPy cannot tell how many zeros end them."""
-    if array.dtype.kind == "S" and array.size:
-        shortest = int(np.char.str_len(array).min())
-        if shortest < array.dtype.itemsize:
-            raise ValueError(
-                f"{where}: in an array of {array.dtype} NumPy drops zero bytes at the "
-                "end of an item: give a list of bytes, or an array of objects"
-            )
+def _numbers(array: np.ndarray, dtype: tf.DType) -> tuple[np.ndarray, list]:
+    """Returns numbers in a type, and the values that it cannot hold."""
+    if array.dtype.kind not in "biuf" and array.dtype != _BFLOAT16:
+        return array, array.ravel().tolist()
+    with np.errstate(all="ignore"):
+        fitted = array.astype(dtype.as_numpy_dtype)
+        if dtype.is_integer or dtype.is_bool:
+            lost = fitted != array  # cut off, or wrapped around
+        else:
+            lost = np.isfinite(array) & ~np.isfinite(fitted)
+    return fitted, array[lost].ravel().tolist()

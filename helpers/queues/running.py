@@ -53,7 +53,6 @@ def running_queues(
       `for values in runner.steps(fetches)`.
 
     Raises:
-      TypeError: `session` is no session.
       ValueError: a limit is not a time.
       RuntimeError: the session is closed, its runners run already, a variable that
         they need is not initialised, or the pipeline was stopped once before; or it

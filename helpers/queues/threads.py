@@ -11,7 +11,6 @@ from typing import Any
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.errors import first_line
 from helpers.queues import wording
 from helpers.queues.calls import InterruptibleCalls, attempt, waitable
 from helpers.queues.doctor import diagnose
@@ -54,10 +53,6 @@ class NamingCoordinator(tf1.train.Coordinator):
             return  # a straggler, named already: its error comes too late
         if ex is not None and not self.should_stop():
             self.failed = _failed(threading.current_thread().name)
-        if isinstance(ex, Exception) and not _has_text(ex):  # TensorFlow logs the text
-            new = RuntimeError(f"{type(ex).__name__}: {first_line(ex)}")
-            new.__cause__ = ex
-            ex = (RuntimeError, new, ex.__traceback__)
         super().request_stop(ex)
 
     def failure(self) -> BaseException | None:
@@ -164,14 +159,6 @@ def _close_queues(session: tf1.Session, names: set[str]) -> None:
     """Closes queues, to free what waits for one that no runner closes."""
     ops = [session.graph.get_operation_by_name(name) for name in names]
     attempt(_FREE, lambda: session.run([probe_queue(op)[2] for op in ops]))
-
-
-def _has_text(error: BaseException) -> bool:
-    try:
-        str(error)
-    except Exception:
-        return False
-    return True
 
 
 def _failed(thread: str) -> str:

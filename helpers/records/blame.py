@@ -113,10 +113,7 @@ def _named(error: Exception, path_prefix, parse) -> Exception:
     unreadable = (tf.errors.OpError, UnicodeDecodeError)
     if isinstance(error, ends) or not isinstance(error, unreadable):
         return error
-    try:
-        message = find_bad_record(path_prefix, parse)
-    except Exception:  # a parser that runs only where it was built, a session closed
-        return error
+    message = find_bad_record(path_prefix, parse)
     return DataError(message) if message else error
 
 

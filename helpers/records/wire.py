@@ -66,9 +66,8 @@ def walk(path: str | os.PathLike) -> int:
       path: a TFRecord file, plain or GZIP.
 
     Raises:
-      DataError: the file is missing, empty, cut, or not a TFRecord file, or it
-        holds no record. The message names the file, the record, the byte, the cause
-        and the fix.
+      DataError: the file is missing, empty, cut, or not a TFRecord file. The message
+        names the file, the record, the byte, the cause and the fix.
     """
     compression = compression_of(path)
     count = position = 0
@@ -78,7 +77,7 @@ def walk(path: str | os.PathLike) -> int:
                 where = f"{path}: record {count} at byte {position}"
                 position += HEADER_BYTES + _length(header, where, count) + FOOTER_BYTES
                 if compression:  # it reads up to there, or as far as it can
-                    end = file.seek(min(position, 1 << 62))
+                    end = file.seek(position)
                 else:
                     end = min(position, os.path.getsize(path))
                     file.seek(end)
@@ -93,8 +92,6 @@ def walk(path: str | os.PathLike) -> int:
             f"{path}: record {count}: the GZIP stream is damaged or cut short "
             f"({first_line(error)}). {REMEDY}"
         ) from error
-    if not count:  # GZIP can wrap nothing, and every reader takes it for the end
-        raise DataError(f"{path}: the GZIP file holds no record. {REMEDY}")
     return count
 
 

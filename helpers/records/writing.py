@@ -79,9 +79,8 @@ def write_shards(
       The shards' paths, in order.
 
     Raises:
-      ValueError: the number of shards or the compression is not possible.
+      ValueError: the number of shards is not possible.
       DataError: there are no examples, or the disk is full.
-      TypeError: an example is neither a proto nor bytes.
     """
     prefix = Path(path_prefix)
     prefix.parent.mkdir(parents=True, exist_ok=True)
@@ -90,8 +89,8 @@ def write_shards(
             file = tempfile.TemporaryFile(dir=prefix.parent)  # noqa: SIM115
             stack.callback(_close, file)
         ends = array("q", [0])
-        for index, example in enumerate(tqdm(examples, prefix.name, unit=" records")):
-            payload = _serialised(example, index, prefix)
+        for example in tqdm(examples, prefix.name, unit=" records"):
+            payload = _serialised(example)
             with _named_disk_errors(prefix):
                 file.write(payload)
             ends.append(ends[-1] + len(payload))
@@ -138,12 +137,8 @@ def write_in_order(
       The shards' paths, in order.
     """
     parts = _parts(count, num_shards, prefix)
-    if compression not in (None, "GZIP"):
-        raise ValueError(
-            f"write_shards: compression={compression!r} must be None or 'GZIP'"
-        )
     shards = {}
-    payloads = (_serialised(one, n, prefix) for n, one in enumerate(examples))
+    payloads = map(_serialised, examples)
     with _named_disk_errors(prefix):
         with contextlib.ExitStack() as whole:
             for number, part in enumerate(parts):
@@ -178,16 +173,11 @@ def _parts(count: int, num_shards: int, prefix: Path) -> list[int]:
     return [len(part) for part in np.array_split(range(count), num_shards)]
 
 
-def _serialised(example: Any, index: int, prefix: Path) -> bytes:
-    if hasattr(example, "SerializeToString"):
-        # Maps have no order of their own: without this, each run writes another.
-        example = example.SerializeToString(deterministic=True)
-    if not isinstance(example, bytes):
-        raise TypeError(
-            f"{prefix}: example {index} is a {type(example).__name__}; pass "
-            "Example or SequenceExample protos, or their serialised bytes"
-        )
-    return example
+def _serialised(example: Any) -> bytes:
+    if isinstance(example, bytes):
+        return example
+    # Maps have no order of their own: without this, each run writes another.
+    return example.SerializeToString(deterministic=True)
 
 
 def _forget_old_set(prefix: Path, keep: Iterable[str]) -> None:

@@ -30,18 +30,13 @@ def check_variables(towers: list[GradientsAndVariables]) -> None:
                     f"{other} does: were the towers built to share variables?"
                 )
     for k, tower in enumerate(towers):
-        for (_, ours), (_, theirs) in zip(towers[0], tower, strict=False):
+        for (_, ours), (_, theirs) in zip(towers[0], tower, strict=True):
             if ours is not theirs:
                 raise ValueError(
                     f"tower {k} lists variable '{plain_name(theirs)}' where tower 0 "
                     f"lists '{plain_name(ours)}': the order must be the same in all "
                     "towers"
                 )
-        if len(tower) != len(towers[0]):
-            raise ValueError(
-                f"tower {k} lists a variable twice: {len(tower)} entries against "
-                f"{len(towers[0])} in tower 0"
-            )
 
 
 def check_missing(towers: list[GradientsAndVariables]) -> None:

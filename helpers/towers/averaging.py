@@ -63,7 +63,7 @@ def process_gradient_list(
             if averages[-1] is not None:
                 checks.append(check_average(averages[-1], gradients, variable))
         with tf.control_dependencies(checks):  # so that a bad gradient is named first
-            checks += _checked_losses(losses, len(towers))
+            checks += _checked_losses(losses or ())
         with tf.control_dependencies(checks):
             return [
                 (_identity(average, variable), variable)
@@ -97,14 +97,8 @@ def _shares(
     ]
 
 
-def _checked_losses(
-    losses: Sequence[tf.Tensor] | None, num_towers: int
-) -> list[tf.Operation]:
+def _checked_losses(losses: Sequence[tf.Tensor]) -> list[tf.Operation]:
     """Returns ops that fail when a tower's loss is not finite."""
-    if losses is None:
-        return []
-    if len(losses) != num_towers:
-        raise ValueError(f"{len(losses)} losses for {num_towers} towers")
     return [
         tf.debugging.check_numerics(loss, f"loss of tower {k}").op
         for k, loss in enumerate(losses)

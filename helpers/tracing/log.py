@@ -12,8 +12,7 @@ def captured_log() -> Iterator[io.StringIO]:
 
     `log_device_placement=True` writes there, past Python's `sys.stdout`. Read the
     result after the block with `getvalue()`. On Windows C++ output cannot be
-    redirected this way: there the result says so in one line, and `placement`
-    gives the same facts.
+    redirected this way: there the result says so in one line.
 
     Yields:
       The text buffer, filled when the block ends.

@@ -37,9 +37,6 @@ def intervals(metadata: tf1.RunMetadata) -> list[Interval]:
       Rows `(device, op, type, start, duration)`, both in microseconds, in order
       of device and start; the earliest start is 0.
 
-    Raises:
-      ValueError: nothing was traced.
-
     Taught in lesson 02b, "When did it run?".
     """
     found = []
@@ -51,11 +48,6 @@ def intervals(metadata: tf1.RunMetadata) -> list[Interval]:
                 lasted = max(op.op_end_rel_micros - op.op_start_rel_micros, 1)
                 name = short_device(device.device)
                 found.append(Interval(name, op.node_name, kind, begin, lasted))
-    if not found:
-        raise ValueError(
-            "intervals: this run has no step statistics; run with "
-            "trace_level=FULL_TRACE, or use tracing.run_traced"
-        )
     first = min(row.start for row in found)
     rows = [row._replace(start=row.start - first) for row in found]
     return sorted(rows, key=lambda row: (row.device, row.start, row.op))

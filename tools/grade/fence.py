@@ -25,7 +25,6 @@ _FILES = {1: _FILES_V1, 2: (1 << 14) - 1, 3: (1 << 15) - 1}
 _NET = 3  # bind and connect by TCP, from version 4
 _SCOPE = 3  # abstract sockets and signals, from version 6
 _NO_NEW_PRIVILEGES, _SUBREAPER, _KEEP_CAPABILITIES = 38, 36, 8
-_NEW_IPC = 0x08000000
 _CAPABILITIES_V3, _OVERRIDES, _READS_ALL = 0x20080522, 1 << 1, 1 << 2
 
 
@@ -54,8 +53,6 @@ def enclose(workplace: Path, readable: list[Path], seconds: float, memory: int) 
     _limit(seconds, memory)
     os.chdir(workplace)
     if os.geteuid() == 0:
-        if sys.platform == "linux":  # shared memory of its own, which goes with it
-            ctypes.CDLL(None).unshare(_NEW_IPC)
         _become_nobody(workplace, readable)
     if version():
         _forbid(workplace, readable)
