@@ -131,7 +131,7 @@ def _label(queues: Sequence[QueueState], frame: Frame) -> str:
     said += [f"'{queue.name}' starves"
              for queue, word in zip(queues, frame.words, strict=True)
              if word == "starves"]
-    return ". ".join([*said, *map(str, frame.waits)]) + "."
+    return ". ".join(said) + "."
 
 
 def _size(queues: Sequence[QueueState], frames: Sequence[Frame]) -> tuple[int, int]:
