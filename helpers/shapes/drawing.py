@@ -122,9 +122,14 @@ def paint(
     Returns:
       The box of the pixels that the object touches: x0, y0, x1, y1, where x1 and
       y1 are the last column and row, as in Tiny ImageNet.
+
+    Raises:
+      ValueError: the object lies wholly outside the picture.
     """
     mask = _outline(picture.size, SHAPES[shape], centre, radius, rotation)
     box = mask.getbbox()
+    if box is None:
+        raise ValueError(f"paint: a {shape} at {centre} lies outside the picture")
     _cast_shadow(picture, mask, radius)
     fill = _fill(
         box, COLOURS[colour], second, TEXTURES[texture], centre, radius, rotation, phase
