@@ -2,11 +2,10 @@
 
     python3 course.py slides 03          # build/slides/03_queues_and_coordinators.html
 
-In a lesson that has cells tagged `slide`, those cells are shown. In another one each
-section shows its heading, its first question or pitfall, and its first figure or
+Each section shows its heading, its first question or pitfall, and its first figure or
 output. A slide shows headings, questions, pitfalls, lists, tables, code and outputs;
-the sentences around them are the speaker's notes (press S), as is a cell tagged
-`notes`. With `?showNotes=true` behind the address they stand beside the slide.
+the sentences around them are the speaker's notes (press S). With `?showNotes=true`
+behind the address they stand beside the slide.
 """
 
 import argparse
@@ -116,12 +115,9 @@ def code(cell: nbformat.NotebookNode) -> str:
 def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     """Returns the cells of a lesson that its slides are made of.
 
-    Those tagged `slide` or `notes`; without such tags, by section, the cell with the
-    heading, the first question or pitfall, and the first figure, or else output.
+    By section, the cell with the heading, the first question or pitfall, and the first
+    figure, or else output.
     """
-    tagged = [c for c in cells if {"slide", "notes"} & set(_tags(c))]
-    if any("slide" in _tags(c) for c in tagged):
-        return tagged
     found = []
     for section in _sections(cells):
         asked = [c for c in section[1:] if c.cell_type == "markdown"
@@ -131,10 +127,6 @@ def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
         keep = [section[0], *asked[:1], *(figure or seen)[:1]]
         found += [c for c in section if any(c is k for k in keep)]
     return found
-
-
-def _tags(cell: nbformat.NotebookNode) -> list[str]:
-    return cell.metadata.get("tags", [])
 
 
 def _sections(cells: list) -> Iterator[list]:
@@ -160,9 +152,6 @@ def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
         if cell.cell_type == "code":
             last = columns[-1].pop() if columns[-1] else Slide("", "")
             columns[-1].append(Slide(f"{last.shown}\n{code(cell)}", last.notes))
-        elif "notes" in _tags(cell):
-            last = columns[-1].pop() if columns[-1] else Slide("", "")
-            columns[-1].append(Slide(last.shown, last.notes + _html(cell.source)))
         else:
             for part in re.split(r"\n\n(?=## )", cell.source):
                 if part.startswith(NOT_SHOWN):
