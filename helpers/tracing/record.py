@@ -114,8 +114,8 @@ def record(
       The `Recording`.
 
     Raises:
-      ValueError: two fetches have one name, or `steps` is less than 1. An error of a
-        run passes through.
+      ValueError: no fetch has a value, or two have one name; or `steps` is less
+        than 1. An error of a run passes through.
     """
     named = _named(fetches)
     seen = []
@@ -125,6 +125,8 @@ def record(
         # A fetch may be a view of a variable's memory: the next step would change it.
         seen.append({name: np.copy(value)[()] for name, value in values.items()
                      if value is not None})
+    if not seen[0]:
+        raise ValueError("record: only ops, whose value is None; fetch a tensor too")
     return Recording(list(seen[0]), seen)
 
 
