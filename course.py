@@ -44,6 +44,7 @@ COMMANDS = {
     "slides": ("tools.slides", "lessons as slides, each one page with notes"),
     "progress": ("tools.progress", "which exercises you have solved"),
     "port": ("tools.port", "what became of every TensorFlow name in old code"),
+    "watch": ("tools.watch", "run an old program, and say why it stands still"),
     "doctor": ("tools.doctor", "what is wrong with this machine, and how to fix it"),
     "bench": ("benchmarks", "our ways beside their rivals, each in its own process"),
 }
@@ -86,14 +87,14 @@ def check_gpu(system=None, machine=None):
         )
 
 
-def python(*arguments):
-    """Runs the environment's Python in the project's folder; returns its exit code.
+def python(*arguments, folder=ROOT):
+    """Runs the environment's Python in a folder; returns its exit code.
 
     Raises KeyboardInterrupt after the child has ended, if Ctrl-C ended it.
     """
     command = [str(venv_python()), *map(str, arguments)]
     environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1")
-    process = subprocess.Popen(command, cwd=str(ROOT), env=environment)
+    process = subprocess.Popen(command, cwd=str(folder), env=environment)
     interrupted = False
     while True:
         try:
@@ -142,6 +143,8 @@ def main(arguments):
             check_gpu()
             extras.append("gpu")
         set_up(*extras)
+        if name == "watch":  # somebody's program: their folder, and no names of ours
+            return python(ROOT / "tools" / "watch.py", *rest, folder=os.getcwd())
         return python("-m", COMMANDS[name][0], *rest)
     except Problem as problem:
         print(f"course.py: {problem}", file=sys.stderr)

@@ -30,7 +30,7 @@ BOOK = ROOT / "build" / "book"
 MADE_BY = "course.py book"
 SETTINGS = ROOT / "docs" / "book"
 DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/promises.md",
-             "docs/guide.md", "docs/names.md")
+             "docs/guide.md", "docs/names.md", "docs/errors.md")
 
 
 def write_source(folder: Path) -> None:

@@ -1,9 +1,11 @@
 """What is wrong with this machine for the course, and how to fix it: a line each.
 
     python3 course.py doctor
+    python3 course.py doctor "MESSAGE"     # what an error of old code means, the fix
 
 It needs nothing but Python, so it runs where the set-up does not. The exit code is 1
-where something stands in the way, 0 where at most something is inconvenient.
+where something stands in the way, 0 where at most something is inconvenient. Messages
+are looked up in docs/errors.md; the exit code is 1 where nothing there is near.
 """
 
 import contextlib
@@ -240,10 +242,28 @@ def examine() -> list[Finding]:
     return sorted(found, key=lambda finding: (BAD, WARN, OK).index(finding.state))
 
 
+def explain(message: str) -> int:
+    """Prints what the page of errors says of a message."""
+    sys.path.insert(0, str(ROOT))
+    from tools import messages
+
+    fitting, near = messages.look_up(message)
+    for entry in fitting[:1]:
+        print(messages.shown(entry))
+    if not fitting:
+        print("No message on docs/errors.md is this one. The nearest:"
+              if near else "No message on docs/errors.md is near this one.")
+    for entry in near:
+        print(f"  {entry.pattern}")
+    return int(not (fitting or near))
+
+
 def main(arguments: list[str]) -> int:
-    if arguments:
+    if arguments and arguments[0].startswith("-"):
         print(__doc__.strip())
         return 0 if arguments in (["-h"], ["--help"]) else 2
+    if arguments:
+        return explain(" ".join(arguments))
     found = examine()
     for finding in found:
         print(f"{finding.state:5s} {finding.name:10s} {finding.text}")

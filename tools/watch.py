@@ -1,0 +1,157 @@
+"""Runs an old program as it is, and says why its steps stand still when they do.
+
+    python3 course.py watch SCRIPT [ARGUMENTS]
+    python3 course.py watch --stall 30 --film film.html SCRIPT [ARGUMENTS]
+
+Where no step of a session has ended for `--stall` seconds, it says which queue starves,
+since when and why, and in which lines the threads stand. `--film FILE` writes a page
+that shows how the queues filled and who waited. Nothing else of the program changes:
+it has its own arguments, folder and exit status. Ctrl-C ends it, in a step too.
+"""
+
+# It is started by its path, not as a module: programs have a `tools` of their own.
+
+import argparse
+import contextlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import runpy
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SESSIONS = "tensorflow.python.client.session"
+_DEAF = 2.0  # seconds after Ctrl-C, before a step counts as deaf to it
+_POLL = 0.25
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Calls a function with a module once the program has imported it.
+
+    So the program imports TensorFlow itself, after what it sets before that.
+    """
+
+    def __init__(self, module: str, then) -> None:
+        self._module, self._then = module, then
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self._module:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        execute = spec.loader.exec_module
+
+        def exec_module(module) -> None:
+            execute(module)
+            self._then(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+class Watch:
+    """Looks at the steps of a program from a thread of its own.
+
+    Attributes:
+      stalls: what knows the steps, from the first session on.
+    """
+
+    def __init__(self, folder: Path, stall: float, film: Path | None) -> None:
+        self.stalls: Any = None
+        self._folder, self._stall, self._film = folder, stall, film
+
+    def hook_on(self, module) -> None:
+        """Has each session of TensorFlow's module begin with a hook of ours."""
+        begin = module.BaseSession.__init__
+
+        def with_hook(session, *arguments, **options):
+            begin(session, *arguments, **options)
+            if self.stalls is None:
+                stalls = import_ours("tools.stalls", self._folder)
+                self.stalls = stalls.Stalls(self._stall, self._film)
+            self.stalls.hook_on(session)
+
+        module.BaseSession.__init__ = with_hook
+
+    def run(self, signals: socket.socket) -> None:
+        """Looks at the steps, and at Ctrl-C, until the process ends."""
+        pressed, step = 0.0, None
+        signals.settimeout(_POLL)
+        while True:
+            with contextlib.suppress(TimeoutError):
+                if signal.SIGINT in signals.recv(64) and self.stalls:
+                    pressed, step = time.monotonic(), self.stalls.step_of_main()
+            if self.stalls:
+                self.stalls.look()
+            late = step is not None and time.monotonic() - pressed > _DEAF
+            if late and step is self.stalls.step_of_main():
+                self.stalls.report_once()
+                print("course.py watch: ended by Ctrl-C", file=sys.stderr)
+                sys.stdout.flush()
+                os._exit(128 + signal.SIGINT)
+
+
+def import_ours(name: str, folder: Path) -> Any:
+    """Returns a module of this project, whatever the program calls its own.
+
+    Args:
+      name: of the module.
+      folder: of the program.
+    """
+    hidden = ["tools"]
+    if importlib.machinery.PathFinder.find_spec("helpers", [str(folder)]):
+        hidden += ["helpers"]
+    theirs = _taken(hidden)
+    sys.path.insert(0, str(ROOT))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(ROOT))
+        _taken(hidden)
+        sys.modules.update(theirs)
+
+
+def _taken(packages: list[str]) -> dict[str, Any]:
+    """Takes packages and their modules out of what is imported, and returns them."""
+    names = [name for name in sys.modules if name.split(".")[0] in packages]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(
+        prog="course.py watch", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stall", type=float, default=10, metavar="SECONDS",
+                        help="how long no step may end (10)")
+    parser.add_argument("--film", type=Path, metavar="FILE", help="write the film")
+    parser.add_argument("script", help="the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own")
+    options = parser.parse_args(arguments)
+    script = Path(options.script)
+    if not script.is_file():
+        parser.error(f"there is no file {script}")
+    folder = script.resolve().parent
+    watch = Watch(folder, options.stall, options.film and options.film.resolve())
+    sys.meta_path.insert(0, AfterImport(SESSIONS, watch.hook_on))
+    theirs, ours = socket.socketpair()
+    theirs.setblocking(False)
+    signal.set_wakeup_fd(theirs.fileno())
+    threading.Thread(target=watch.run, args=[ours], daemon=True).start()
+    sys.argv = [options.script, *options.arguments]
+    sys.path[0] = str(folder)
+    try:
+        runpy.run_path(options.script, run_name="__main__")
+    finally:
+        if watch.stalls:
+            watch.stalls.end_film()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
