@@ -217,6 +217,72 @@ def test_parts_of_a_checkpoint_of_the_first_format_are_found(form, tmp_path):
     np.testing.assert_array_equal(read_weights(tmp_path / "export.meta")["a"], [1, 1])
 
 
+def test_a_graph_in_text_beside_a_checkpoint_is_its_graph(tmp_path):
+    """What an Estimator leaves, its `.meta` lost: the values are those of 1.15."""
+    values, folder = golden("estimator"), tmp_path / "training"
+    shutil.copytree(MUSEUM / "estimator", folder)
+    (folder / "model.ckpt-20.meta").unlink()
+    with open_model(folder, outputs=["dense/BiasAdd"]) as model:
+        [name] = model.inputs
+        found = model({name: values["x"]})
+    np.testing.assert_allclose(found.ravel(), values["y"].ravel(), rtol=1e-5)
+    message = tf1.MetaGraphDef.FromString(
+        (MUSEUM / "estimator" / "model.ckpt-20.meta").read_bytes())
+    (folder / "model.ckpt-20.meta").write_text(str(message))
+    with open_model(folder, outputs=["dense/BiasAdd"]) as model:
+        np.testing.assert_array_equal(model({name: values["x"]}), found)
+
+
+def test_a_loss_is_not_taken_for_the_answer():
+    losses = {"mean_squared_error/value": "Squeeze"}
+    assert describe(MUSEUM / "estimator").losses == losses
+    with pytest.raises(DataError, match="only end is a loss .* of the answer Squeeze"):
+        open_model(MUSEUM / "estimator")
+    found = describe(MUSEUM / "training")
+    assert found.losses == {"loss": "scores/BiasAdd"}
+    assert ": a loss, of the answer scores/BiasAdd" in str(found)
+    for piece, ends in ("slim", ["probabilities"]), ("recurrent", ["outputs"]):
+        described = describe(MUSEUM / piece)
+        assert [node.name for node in described.outputs] == ends
+        assert not described.losses
+
+
+def test_ends_under_the_scope_train_and_no_zero_states(tmp_path):
+    with tf.Graph().as_default() as graph:
+        x = tf1.placeholder(tf.float32, [None, 2], name="x")
+        tf.zeros([tf.shape(x)[0], 3], name="state")
+        tf.tanh(x, name="train/answer")
+        tf.sin(x, name="beta_model/answer")
+    tf.io.write_graph(graph, str(tmp_path), "train.pb", as_text=False)
+    found = describe(tmp_path / "train.pb")
+    assert [n.name for n in found.outputs] == ["train/answer", "beta_model/answer"]
+    assert found.training == 0
+
+
+class Counter(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = tf.Variable(0)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def add(self, by):
+        return {"count": self.count.assign_add(by)}
+
+    @tf.function(input_signature=[])
+    def read(self):
+        return {"count": self.count.read_value()}
+
+
+def test_several_signatures_run_on_one_state(tmp_path):
+    counter, path = Counter(), str(tmp_path / "counter")
+    tf.saved_model.save(counter, path, {"add": counter.add, "read": counter.read})
+    with open_model(path, signature=["add", "read"]) as model:
+        assert model(by=2) == 2 and model.signatures["add"](by=3) == 5
+        assert model.signatures["read"]() == 5
+    with open_model(path, signature="read") as alone:
+        assert alone() == 0 and not alone.signatures
+
+
 def test_every_output_of_an_iterator_is_fed(tmp_path):
     with tf.Graph().as_default() as graph:
         data = tf.data.Dataset.from_tensors({"a": [1.0], "b": [2], "c": [3.0]})

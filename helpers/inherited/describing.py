@@ -28,6 +28,7 @@ class Description:
       queues: names of the queues.
       tables: names of the lookup tables.
       outputs: ops that nobody consumes and that are no training.
+      losses: which of the outputs is a loss: its answer, by the loss.
       signatures: of a SavedModel: ({input: Node}, {output: Node}) by name.
       training: how many ops are there for training or saving only.
       ops: how many there are.
@@ -46,6 +47,7 @@ class Description:
     queues: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
     outputs: list[Node] = field(default_factory=list)
+    losses: dict[str, str] = field(default_factory=dict)
     signatures: dict[str, tuple[dict, dict]] = field(default_factory=dict)
     training: int = 0
     ops: int = 0
@@ -66,7 +68,7 @@ class Description:
                                      name, (dtype, shape) in self.variables.items()])
         lines += _list("goes in", [_text(node) for node in self.inputs])
         lines += _list("queues", self.queues) + _list("tables", self.tables)
-        lines += _list("comes out", [_text(node) for node in self.outputs])
+        lines += _list("comes out", [self._end(node) for node in self.outputs])
         for name, (inputs, outputs) in self.signatures.items():
             lines.append(f"  signature {name}: {', '.join(inputs)} to "
                          f"{', '.join(outputs)}")
@@ -77,6 +79,10 @@ class Description:
         return "\n".join(kinds.printable(line) for line in lines)
 
     __repr__ = __str__
+
+    def _end(self, node: Node) -> str:
+        answer = self.losses.get(node.name)
+        return _text(node) + (f": a loss, of the answer {answer}" if answer else "")
 
 
 def describe(path: str | os.PathLike) -> Description:
@@ -131,7 +137,8 @@ def _in_checkpoint(prefix: str | None) -> dict[str, tuple[str, tuple]]:
 
 def _graph(found: kinds.Found) -> Description:
     graph, every = found.graph, facts.all_nodes(found.graph)
-    metas = _metas(found)
+    metas, outputs = _metas(found), facts.ends(found.graph)
+    losses = {node.name: facts.read_by_loss(graph, node.name) for node in outputs}
     return Description(
         found.path, found.kind, _writer(found), _in_checkpoint(found.prefix),
         inputs=[facts.node_of(n) for n in graph.node
@@ -139,7 +146,8 @@ def _graph(found: kinds.Found) -> Description:
                 and not facts.is_training(n.name, n.op)],
         queues=[n.name for n in graph.node if n.op.endswith(("Queue", "QueueV2"))],
         tables=[n.name for n in graph.node if n.op in facts.TABLES],
-        outputs=facts.ends(graph),
+        outputs=outputs,
+        losses={loss: answer for loss, answer in losses.items() if answer},
         signatures=_signatures(metas),
         training=sum(facts.is_training(n.name, n.op) for n in graph.node),
         ops=len(graph.node),

@@ -6,6 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from helpers.graph import VARIABLE_TYPES
+
 PLACEHOLDERS = {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"}
 TAKES = {"QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "QueueDequeue",
          "QueueDequeueMany", "QueueDequeueUpTo", "IteratorGetNext"}
@@ -22,6 +24,13 @@ _NO_RESULT = {"NoOp", "Assert", "Const", "Assign", "AssignAdd", "AssignSub",
               "QueueCloseV2", "MergeSummary", "ScalarSummary", "HistogramSummary",
               "ImageSummary", "Rank", "Shape", "Size", "ReadVariableOp",
               "MakeIterator", "LookupTableSizeV2", "Exit", "Switch", "RefSwitch"}
+# Of these the value depends on a shape alone: an RNN's zero state is no result.
+_SHAPES = {"Shape", "ShapeN", "Rank", "Size", "ZerosLike", "OnesLike"}
+_SUMS = {"Mean", "Sum"}
+_OF_SUMS = {"Add", "AddV2", "AddN", "Mul", "Div", "RealDiv", "DivNoNan", "Neg",
+            "Identity", "Select", "SelectV2"}
+_COMPARE = {"Sub", "SquaredDifference", "SoftmaxCrossEntropyWithLogits",
+            "SparseSoftmaxCrossEntropyWithLogits"}
 
 
 @dataclass(frozen=True)
@@ -94,8 +103,9 @@ def is_training(name: str, kind: str) -> bool:
     return (
         any(part.startswith("gradients") for part in parts)
         or kind.startswith(("Apply", "ResourceApply", "SparseApply", "ScatterSub"))
-        or parts[0] in ("save", "report_uninitialized_variables", "train")
-        or parts[-1] in SLOTS or parts[0].startswith("beta")
+        or parts[0] in ("save", "report_uninitialized_variables", "beta1_power",
+                        "beta2_power")
+        or parts[-1] in SLOTS
         or kind in SAVING or "Summary" in kind
         or "Initializer" in parts or "Assign" in kind
     )
@@ -107,29 +117,80 @@ def ends(graph: tf.compat.v1.GraphDef) -> list[Node]:
     Args:
       graph: the definition; it is not run.
     """
-    read = {op_name(source) for node in graph.node for source in node.input}
-    fed = _behind_inputs(graph)
+    read = {op_name(source) for node in graph.node if not _looks_on(node)
+            for source in node.input}
+    found = _reached(graph, PLACEHOLDERS | TAKES) - read
     return [
         node_of(node) for node in graph.node
-        if node.name in fed - read and node.op not in _NO_RESULT
+        if node.name in found and node.op not in PLACEHOLDERS | TAKES | _NO_RESULT
         and not is_training(node.name, node.op) and "Queue" not in node.op
+        and not _of_control_flow(node)
     ]
 
 
-def _behind_inputs(graph) -> set[str]:
-    """Returns the ops that data from a placeholder, queue or iterator reaches."""
+def _looks_on(node: Any) -> bool:
+    """Whether an op reads a loss to log it or to go back from it."""
+    return "Summary" in node.op or any(
+        part.startswith("gradients") for part in node.name.split("/"))
+
+
+def _of_control_flow(node: Any) -> bool:
+    """Whether an op is one that `cond` and `dynamic_rnn` build and nobody wants."""
+    last = node.name.split("/")[-1]
+    return last in ("switch_t", "switch_f", "pred_id") or (
+        node.op == "Min" and dtypes(node)[:1] == [tf.int32])
+
+
+def _reached(graph, kinds: Collection[str]) -> set[str]:
+    """Returns the ops of some types, and those that their data reaches."""
     readers: dict[str, list[str]] = {}
     for node in graph.node:
-        for source in node.input:
+        for source in () if node.op in _SHAPES else node.input:
             if not source.startswith("^"):
                 readers.setdefault(op_name(source), []).append(node.name)
-    waiting = [n.name for n in graph.node if n.op in PLACEHOLDERS | TAKES]
-    found: set[str] = set()
+    waiting = [node.name for node in graph.node if node.op in kinds]
+    found = set(waiting)
     while waiting:
         new = set(readers.get(waiting.pop(), ())) - found
         found |= new
         waiting += new
     return found
+
+
+def read_by_loss(graph: tf.compat.v1.GraphDef, end: str) -> str | None:
+    """Returns the answer that an op compares with labels; None if it is no loss.
+
+    A loss is a mean or a sum, behind which an answer, which comes from variables,
+    meets labels, which come from an input alone.
+
+    Args:
+      graph: the definition; it is not run.
+      end: the op.
+    """
+    by_name = {node.name: node for node in graph.node}
+    fed = _reached(graph, PLACEHOLDERS | TAKES)
+    held = _reached(graph, VARIABLE_TYPES)
+    both, labels = fed & held, fed - held
+    waiting, seen, summed = [end], {end}, False
+    while waiting:
+        node = by_name[waiting.pop(0)]
+        summed = summed or node.op in _SUMS
+        if not summed and node.op not in _OF_SUMS:
+            return None
+        data = [op_name(s) for s in node.input if not s.startswith("^")]
+        answers = [source for source in data if source in both]
+        if summed and answers and any(source in labels for source in data) and (
+                node.op in _COMPARE or _is_cross_entropy(node, by_name[answers[0]])):
+            return answers[0]
+        waiting += [source for source in answers if source not in seen]
+        seen.update(answers)
+    return None
+
+
+def _is_cross_entropy(node: Any, answer: Any) -> bool:
+    """Whether a product is one of labels and logarithms; others are weights."""
+    return node.op == "Mul" and (
+        "logistic_loss" in node.name or answer.op in ("Log", "LogSoftmax"))
 
 
 def needed(

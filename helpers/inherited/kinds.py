@@ -163,12 +163,28 @@ def _folder(path: Path) -> Found:
                 f"{path / 'checkpoint'}: names a checkpoint that is not in the "
                 "folder: look for its .index file")
         meta = path / (latest.name.split("-?????-of-")[0] + ".meta")
-        return _file(meta) if meta.exists() else _checkpoint(latest)
+        if meta.exists():
+            return _file(meta)
+        if (path / "graph.pbtxt").exists():
+            return _graph_beside(path / "graph.pbtxt", latest)
+        return _checkpoint(latest)
     metas = sorted(path.glob("*.meta"))
     if len(metas) == 1:
         return _file(metas[0])
     raise DataError(f"{path}: a folder with no saved_model.pb, no file `checkpoint` "
                     f"and {len(metas)} .meta files: give the file itself")
+
+
+def _graph_beside(path: Path, prefix: Path) -> Found:
+    """Returns a training's graph and its checkpoint as the `.meta` would join them."""
+    graph = _file(path).graph
+    meta = tf.compat.v1.MetaGraphDef(graph_def=graph)
+    for node in graph.node:
+        if node.name.endswith("save/restore_all"):
+            meta.saver_def.restore_op_name = node.name
+            scope = node.name.removesuffix("restore_all")
+            meta.saver_def.filename_tensor_name = f"{scope}Const:0"
+    return Found(path, META, graph=graph, meta=meta, prefix=_prefix_beside(prefix))
 
 
 def _checkpoint(prefix: Path) -> Found:

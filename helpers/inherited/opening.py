@@ -24,6 +24,7 @@ class OpenModel:
       inputs: the names to feed, each with its `tf.TensorSpec`.
       outputs: the names that come back, in order.
       optional: inputs that have a value of their own.
+      signatures: models on the same state, by name, where several were asked for.
       session: where it runs, for further work; None for a Keras model.
     """
 
@@ -34,6 +35,7 @@ class OpenModel:
         self.outputs = list(outputs)
         self.optional = set(optional)
         self.session = session
+        self.signatures: dict[str, OpenModel] = {}
         self._run = run
 
     def __call__(
@@ -115,7 +117,7 @@ def open_model(
     *,
     inputs: Names = None,
     outputs: Names = None,
-    signature: str | None = None,
+    signature: str | Sequence[str] | None = None,
 ) -> OpenModel:
     """Opens a frozen graph, a `.meta` with weights, a SavedModel or a Keras `.h5`.
 
@@ -127,7 +129,8 @@ def open_model(
       inputs: tensors to feed: names, or `{the name you want: tensor}`. Left out, the
         placeholders that the outputs need, or what they take from queues.
       outputs: tensors to return, the same way. Left out, the one end of the graph.
-      signature: of a SavedModel with several.
+      signature: of a SavedModel with several. With a list of them the model runs the
+        first, and its `signatures` run each, all on one state.
 
     Returns:
       A callable from arrays to arrays.
@@ -163,38 +166,44 @@ def _open_graph(found: kinds.Found, inputs: Names, outputs: Names) -> OpenModel:
     graph, meta = cutting.plain(found.graph), found.meta
     outputs = _named(outputs) or _only_end(found.path, graph)
     inputs = _named(inputs)
-    _check_names(found.path, graph, [*outputs.values(), *(inputs or {}).values()])
-    return _opened(found, graph, meta, inputs, outputs)
+    return _opened(found, graph, meta, [(inputs, outputs)])[0]
 
 
 def _opened(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
-            inputs: dict | None, outputs: dict) -> OpenModel:
-    """Imports what the outputs need, if all of it may run, and restores it."""
-    inputs = inputs or _inputs(graph, outputs)
-    first = _first_ops(found, graph, meta, inputs, outputs)
+            ends: list[tuple[dict | None, dict]]) -> list[OpenModel]:
+    """Imports what all ends need, if all of it may run, and restores it once."""
+    for given, outputs in ends:
+        _check_names(found.path, graph, [*outputs.values(), *(given or {}).values()])
+    pairs = [(given or _inputs(graph, outputs), outputs) for given, outputs in ends]
+    fed = [tensor for inputs, _ in pairs for tensor in inputs.values()]
+    wanted = [tensor for _, outputs in pairs for tensor in outputs.values()]
+    first = _first_ops(found, graph, meta, fed, wanted)
     own = {} if meta is None else loading.own_files(found, meta)
-    kept, stand_ins = cutting.cut(graph, [*outputs.values(), *first],
-                                  inputs.values(), own)
+    kept, stand_ins = cutting.cut(graph, [*wanted, *first], dict.fromkeys(fed), own)
     _refuse(found.path, kept, own)
     with tf.Graph().as_default() as imported:
         tf1.import_graph_def(kept, name="")
     session = tf1.Session(graph=imported)
     for name in first:
         session.run(imported.get_operation_by_name(name))
-    inputs, outputs = ({key: stand_ins.get(name, name) for key, name in names.items()}
-                       for names in (inputs, outputs))
-    return _session_model(found.path, session, inputs, outputs)
+    models = []
+    for pair in pairs:
+        inputs, outputs = ({key: stand_ins.get(name, name) for key, name in
+                            names.items()} for names in pair)
+        models.append(_session_model(found.path, session, inputs, outputs))
+    return models
 
 
 def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
-               inputs: dict, outputs: dict) -> list[str]:
+               fed: list[str], wanted: list[str]) -> list[str]:
     """Returns the ops that must run once, in this order: restore, then tables."""
-    fed = {facts.op_name(tensor) for tensor in inputs.values()}
-    used = {node.op for node in facts.needed(graph, outputs.values(), fed)}
+    stop = {facts.op_name(tensor) for tensor in fed}
+    used = {node.op for node in facts.needed(graph, wanted, stop)}
     restore, tables = loading.restore_op(found, meta), loading.initial_ops(found, meta)
     if used & VARIABLE_TYPES and restore is None:
-        raise DataError(f"{found.path}: the graph has variables and no weights: open "
-                        "the .meta that lies beside its checkpoint")
+        raise DataError(f"{found.path}: the graph has variables and no weights: look "
+                        "for the checkpoint that belongs to it, and open its .meta or "
+                        "its folder")
     whole = found.kind == kinds.SAVED_MODEL
     first = [restore] if restore and (whole or used & VARIABLE_TYPES) else []
     return first + (tables if whole or used & facts.TABLES else [])
@@ -223,7 +232,11 @@ def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
         names = ", ".join(node.name for node in found[:8]) or "none"
         raise DataError(f"{path}: {len(found)} ends are possible ({names}): say which "
                         "by outputs=[...]")
-    return {_key(found[0].name): f"{found[0].name}:0"}
+    name = found[0].name
+    if answer := facts.read_by_loss(graph, name):
+        raise DataError(f"{path}: the only end is a loss ({name}), of the answer "
+                        f"{answer}: say outputs=['{answer}'] or ['{name}']")
+    return {_key(name): f"{name}:0"}
 
 
 def _check_names(path: Path, graph: tf1.GraphDef, names: Sequence[str]) -> None:
@@ -271,13 +284,14 @@ def _open_saved_model(found: kinds.Found, inputs, outputs, signature) -> OpenMod
     meta = next((m for m in found.metas if "serve" in m.meta_info_def.tags),
                 found.metas[0])
     graph = cutting.plain(meta.graph_def)
-    if inputs is None and outputs is None:
-        inputs, outputs = _signature(found.path, meta, signature)
-    else:
+    if inputs is not None or outputs is not None:
         outputs = _named(outputs) or _only_end(found.path, graph)
-        inputs = _named(inputs)
-    _check_names(found.path, graph, [*outputs.values(), *(inputs or {}).values()])
-    return _opened(found, graph, meta, inputs, outputs)
+        return _opened(found, graph, meta, [(_named(inputs), outputs)])[0]
+    names = [signature] if isinstance(signature, str | None) else list(signature)
+    ends = [_signature(found.path, meta, name) for name in names]
+    models = _opened(found, graph, meta, ends)
+    models[0].signatures = dict(zip(names, models, strict=True)) if signature else {}
+    return models[0]
 
 
 def _signature(path: Path, meta, wanted: str | None) -> tuple[dict, dict]:
