@@ -2,5 +2,6 @@
 
 from helpers.checkpoints.restoring import numbered, restore_latest
 from helpers.checkpoints.saving import save_numbered
+from helpers.checkpoints.slots import load_slots
 
-__all__ = ["numbered", "restore_latest", "save_numbered"]
+__all__ = ["load_slots", "numbered", "restore_latest", "save_numbered"]

@@ -170,7 +170,7 @@ def _open_graph(found: kinds.Found, inputs: Names, outputs: Names) -> OpenModel:
 
 
 def _opened(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
-            ends: list[tuple[dict | None, dict]]) -> list[OpenModel]:
+            ends: Sequence[tuple[dict | None, dict]]) -> list[OpenModel]:
     """Imports what all ends need, if all of it may run, and restores it once."""
     for given, outputs in ends:
         _check_names(found.path, graph, [*outputs.values(), *(given or {}).values()])
@@ -287,10 +287,12 @@ def _open_saved_model(found: kinds.Found, inputs, outputs, signature) -> OpenMod
     if inputs is not None or outputs is not None:
         outputs = _named(outputs) or _only_end(found.path, graph)
         return _opened(found, graph, meta, [(_named(inputs), outputs)])[0]
-    names = [signature] if isinstance(signature, str | None) else list(signature)
+    several = not isinstance(signature, str | None)
+    names: list[Any] = list(signature) if several else [signature]
     ends = [_signature(found.path, meta, name) for name in names]
     models = _opened(found, graph, meta, ends)
-    models[0].signatures = dict(zip(names, models, strict=True)) if signature else {}
+    if several:
+        models[0].signatures = dict(zip(names, models, strict=True))
     return models[0]
 
 

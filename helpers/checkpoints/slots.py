@@ -1,0 +1,53 @@
+"""The slots of an old training, loaded into an optimizer of Keras 3.
+
+Taught in lesson 10b, "The same thing today": `optimizer.variables` lists slots by path.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+# The slots of each class, by the end of their paths, and TF1's name behind a weight's.
+SLOTS = {
+    "SGD": {"momentum": "/Momentum"},
+    "Adagrad": {"accumulator": "/Adagrad"},
+    "Adam": {"momentum": "/Adam", "velocity": "/Adam_1"},
+    "RMSprop": {"velocity": "/RMSProp", "momentum": "/RMSProp_1"},
+}
+
+
+def load_slots(
+    optimizer: tf.keras.optimizers.Optimizer,
+    arrays: Callable[[str], Sequence[np.ndarray]],
+    step: int,
+) -> None:
+    """Puts the slots of a TensorFlow 1 training where a Keras optimizer keeps them.
+
+    Keras's momentum holds steps where TensorFlow 1's holds gradients, so it is turned
+    into steps at today's rate. What Keras has no place for is the lazy update of an
+    embedding: TensorFlow 1 moves only the rows that a batch has seen.
+
+    Args:
+      optimizer: built on the weights.
+      arrays: gives TensorFlow 1's arrays, in the order of these weights, by the end of
+        their names, such as `"/Adam_1"`.
+      step: how many steps the training has made.
+
+    Raises:
+      ValueError: the optimizer is of another class, is not built, or an array does not
+        fit its slot.
+    """
+    kind = type(optimizer).__name__
+    if kind not in SLOTS or not optimizer.built:
+        raise ValueError(f"load_slots takes {', '.join(SLOTS)}, built; not {kind}")
+    for ending, suffix in SLOTS[kind].items():
+        found = [v for v in optimizer.variables if v.path.endswith(f"_{ending}")]
+        scale = -float(optimizer.learning_rate) if kind == "SGD" else 1
+        given = arrays(suffix) if found else []  # momentum may be off
+        for variable, array in zip(found, given, strict=True):
+            if variable.shape != np.shape(array):
+                raise ValueError(f"slot {variable.path} is {variable.shape}, the array "
+                                 f"for it {np.shape(array)}")
+            variable.assign(scale * array)
+    optimizer.iterations.assign(step)
