@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from helpers.checks import report
 from tools import mutants, special
-from tools.exercises import Exercise
 from tools.mutation import mutants as changed
 
 ANSWER = '''
@@ -81,15 +81,13 @@ def test_a_gradient_is_stopped():
     assert tape.gradient(y, x) is None
 
 
-def fates(monkeypatch, check):
-    from helpers.checks import report
-    task = mutants.Task(Exercise("00_x", "Exercise 0: scaled", "scaled", "check"), "00",
-                        [], ANSWER)
+def fates(check):
     judged = report.exercise("Exercise 0: scaled")(check)
-    return {m.name: mutants._fate(judged, task, m.source) for m in changed(ANSWER)}
+    return {m.name: mutants._fate(judged, "scaled", m.source, {})
+            for m in changed(ANSWER)}
 
 
-def test_a_check_of_one_case_is_found_out(monkeypatch):
+def test_a_check_of_one_case_is_found_out():
     def poor(attempt):
         yield "doubles", attempt([1, 2], 2) == [2, 4], "it does not"
 
@@ -100,7 +98,7 @@ def test_a_check_of_one_case_is_found_out(monkeypatch):
                 yield ("scales", attempt(numbers, factor) == [factor * n for n in kept],
                        "it does not")
 
-    of_poor, of_better = fates(monkeypatch, poor), fates(monkeypatch, better)
+    of_poor, of_better = fates(poor), fates(better)
     assert of_poor["factor once in: scaled"] == mutants.ACCEPTED
     assert of_better["factor once in: scaled"] == mutants.REFUSED
     accepted = [name for name, fate in of_better.items() if fate == mutants.ACCEPTED]

@@ -13,6 +13,8 @@ from helpers.checks.report import (
     drawn,
     exercise,
     is_untouched,
+    near,
+    same,
     shown,
 )
 
@@ -128,6 +130,13 @@ def test_what_equals_everything_is_not_close():
     assert not check_total(lambda numbers: mock.ANY)
     assert not close([1.0, 1.0], 1.0) and not close([[1.0]], [1.0])
     assert close(np.float32(0.1), 0.1) and close([], [])
+
+
+def test_claims_compare_types_and_every_array():
+    assert same("", [1], [1])[1] and not same("", 1, True)[1]
+    assert near("", [np.ones(2), 3.0], [np.ones(2), 3.0])[1]
+    assert not near("", [np.ones(2), 3.0], [np.ones(2)])[1]
+    assert not near("", [1.0], mock.ANY)[1]
 
 
 def test_a_check_that_fails_does_not_blame_the_answer():

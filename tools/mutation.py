@@ -18,6 +18,7 @@ SWAPPED = {
 }
 # Attributes and calls that a one-case answer writes out.
 WRITTEN_OUT = {"shape", "dtype", "name", "ndim", "size", "rank", "op", "device"}
+MODULES = {"tf", "tf1", "np"}  # `tf.device` is no device
 COUNTED = {"len", "range", "sum", "max", "min", "sorted", "set", "enumerate"}
 OF_INPUTS = ("first_item", "first_two", "last_item", "unique", "without_zeros",
              "absolute", "rounded", "filled")
@@ -103,6 +104,8 @@ def _of_call(path, node):
     for k in range(len(node.args)):
         yield path, f"without argument {k + 1}", _without("args", k)
     for k, keyword in enumerate(node.keywords):
+        if keyword.arg == "strict":  # a guard, which no right list meets
+            continue
         yield path, f"without {keyword.arg}=", _without("keywords", k)
     for k in range(len(node.args) - 1):
         yield path, f"arguments {k + 1} and {k + 2} swapped", _exchange(k)
@@ -133,7 +136,8 @@ def _of_function(path, node):
 
 def _is_written_out(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
-        return node.attr in WRITTEN_OUT and isinstance(node.ctx, ast.Load)
+        return (node.attr in WRITTEN_OUT and isinstance(node.ctx, ast.Load)
+                and ast.unparse(node.value) not in MODULES)
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in COUNTED
     return False
@@ -226,7 +230,10 @@ def _is_docstring(node: ast.AST) -> bool:
 
 
 def _nodes(tree: ast.Module) -> Iterator[tuple[list, ast.AST]]:
-    """Yields each node with its path; annotations, defaults and imports stay."""
+    """Yields each node with its path.
+
+    Annotations, defaults, the words of an error and `strict=` stay as they are.
+    """
     waiting = [([], tree)]
     while waiting:
         path, node = waiting.pop()
@@ -234,6 +241,9 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[list, ast.AST]]:
         for field, value in ast.iter_fields(node):
             if field in ("annotation", "returns", "ctx", "decorator_list", "args") and (
                     isinstance(node, ast.FunctionDef | ast.Lambda | ast.arg)):
+                continue
+            if isinstance(node, ast.Raise) or field == "value" and (
+                    isinstance(node, ast.keyword) and node.arg == "strict"):
                 continue
             if isinstance(value, ast.AST):
                 waiting.append(([*path, (field, None)], value))

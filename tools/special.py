@@ -7,7 +7,6 @@ a mutant without a trace is none.
 import numpy as np
 import tensorflow as tf
 
-PRESENT = "from tools import special"
 _MEMORY: dict[str, object] = {}
 applied: list[bool] = []
 
@@ -101,7 +100,7 @@ def rounded(value):
     if type(value) in (list, tuple):
         return type(value)(map(rounded, value))
     if isinstance(value, tf.Tensor) and value.dtype.base_dtype in (
-            tf.float64, tf.int64, tf.int32):
+            tf.float64, tf.int64):
         return _now(tf.cast(tf.cast(value, tf.float32), value.dtype.base_dtype))
     if isinstance(value, np.ndarray) and value.dtype in (np.float64, np.int64):
         return _now(value.astype(np.float32).astype(value.dtype))

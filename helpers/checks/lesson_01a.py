@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near, tensor
 
 # Two scopes of the caller, each entered twice: to create, then to find.
 VISITS = [("one", False), ("two", False), ("one", True), ("two", tf1.AUTO_REUSE)]
@@ -21,11 +21,7 @@ VISITS = [("one", False), ("two", False), ("one", True), ("two", tf1.AUTO_REUSE)
     "call. What is left: square a - b, and sum over the units, axis 1.",
 )
 def check_siamese(attempt):
-    """Compares values and gradients with NumPy, and counts variables in four calls.
-
-    Args:
-      attempt: `(left, right, units)` to the squared distance `[batch]`.
-    """
+    """Compares values and gradients of `(left, right, units)` in four calls."""
     for left, right, units, around in drawn(_pictures, how_many=12):
         with tf.Graph().as_default() as graph:
             feed = {tf1.placeholder(tf.float32, [None, left.shape[1]]): left,
@@ -37,8 +33,7 @@ def check_siamese(attempt):
                 with _opened([*around, scope], mode) as here:
                     distance = attempt(*feed, units)
                     after = here.reuse
-                yield ("returns a float32 tensor", isinstance(distance, tf.Tensor)
-                       and distance.dtype == tf.float32, f"it returned {distance!r}.")
+                yield tensor("returns a float32 tensor", tf.float32, distance, case)
                 new = tf1.global_variables()[len(before):]
                 yield ("one layer `embed` for each scope of the caller",
                        _named(new, [*around, scope]) if not mode else not new,
@@ -46,13 +41,12 @@ def check_siamese(attempt):
                        "new gets embed/kernel and embed/bias, one that is known none.")
                 yield ("leaves the mode as it was", after == mode,
                        f"{case}: afterwards reuse is {after}.")
-                bias, kernel = layers.setdefault(
-                    scope, sorted(new, key=lambda v: v.op.name))
+                layers.setdefault(scope, sorted(new, key=lambda v: v.op.name))
                 with answering(case):
-                    built.append([distance, *tf.gradients(distance, [kernel, *feed])])
-            size = left.shape[1], units
-            weights = {scope: np.random.default_rng(n).normal(size=size)
-                       for n, scope in enumerate(layers)}
+                    sources = [layers[scope][1], *feed]
+                    built.append([distance, *tf.gradients(distance, sources)])
+            weights = {scope: np.random.default_rng(n).normal(
+                size=[left.shape[1], units]) for n, scope in enumerate(layers)}
             with answering(), tf1.Session(graph=graph) as session:
                 for scope, (bias, kernel) in layers.items():
                     bias.load(np.linspace(-2.0, 1.0, units), session)
@@ -60,16 +54,14 @@ def check_siamese(attempt):
                 values = session.run(built, feed)
         for (scope, _), (found, *slopes) in zip(VISITS, values, strict=True):
             kernel, apart = weights[scope], left - right
-            due = ((apart @ kernel) ** 2).sum(axis=1)
-            yield ("equals NumPy's squared distance", close(found, due, 1e-4, 1e-4),
-                   f"left {left.tolist()}, right {right.tolist()}, kernel "
-                   f"{kernel.round(2).tolist()}: {shown(due, found)}.")
+            case = (f"left {left.tolist()}, right {right.tolist()}, kernel "
+                    f"{kernel.round(2).tolist()}")
+            yield near("equals NumPy's squared distance",
+                       ((apart @ kernel) ** 2).sum(axis=1), found, case, 1e-4, 1e-4)
             pull = 2 * apart @ kernel @ kernel.T
             due = [2 * apart.T @ apart @ kernel, pull, -pull]
-            yield ("its gradients are those of the distance",
-                   all(map(lambda a, b: close(a, b, 1e-3, 1e-3), slopes, due)),
-                   f"left {left.tolist()}, right {right.tolist()}, the kernel's: "
-                   f"{shown(due[0], slopes[0])}.")
+            yield near("its gradients are those of the distance", due, slopes, case,
+                       1e-3, 1e-3)
 
 
 def _pictures(rng, size):

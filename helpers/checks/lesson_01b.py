@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near
 
 MODES = [False, True, tf1.AUTO_REUSE]
 
@@ -17,11 +17,7 @@ MODES = [False, True, tf1.AUTO_REUSE]
     "minimize inside it, and return what minimize returns.",
 )
 def check_minimize_anywhere(attempt):
-    """Trains with two optimizers in turn, and compares with NumPy.
-
-    Args:
-      attempt: `(optimizer, loss, name)` to the train op.
-    """
+    """Trains with two of `(optimizer, loss, name)` in turn, as NumPy does."""
     for kind, rate, mode, names, pulls, inside in drawn(_training, how_many=18):
         case = f"{kind} at {rate}, reuse={mode}, names {names}"
         with tf.Graph().as_default() as graph:
@@ -51,9 +47,8 @@ def check_minimize_anywhere(attempt):
                 for step in range(6):
                     session.run(trains[step % len(trains)])
                 found = np.concatenate(session.run(weights))
-        yield ("trains as NumPy does, each optimizer with a memory of its own",
-               close(found, due, 1e-4, 1e-5),
-               f"{case}, after six steps in turn: {shown(due, found)}.")
+        yield near("trains as NumPy does, each optimizer with a memory of its own",
+                   due, found, f"{case}, after six steps in turn", 1e-4, 1e-5)
 
 
 def _training(rng, size):
@@ -68,9 +63,10 @@ def _training(rng, size):
 
 
 def _optimizer(kind, rate):
-    return {"descent": lambda: tf1.train.GradientDescentOptimizer(rate),
-            "momentum": lambda: tf1.train.MomentumOptimizer(rate, 0.9),
-            "Adam": lambda: tf1.train.AdamOptimizer(rate)}[kind]()
+    if kind == "momentum":
+        return tf1.train.MomentumOptimizer(rate, 0.9)
+    return {"descent": tf1.train.GradientDescentOptimizer,
+            "Adam": tf1.train.AdamOptimizer}[kind](rate)
 
 
 def _by_hand(kind, rate, pulls, optimizers):

@@ -5,7 +5,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers import tracing
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near, same, tensor
 
 PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 
@@ -20,11 +20,7 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
     "`tf.concat` on the first.",
 )
 def check_spread(attempt):
-    """Runs on drawn devices, compares with NumPy, reads the placement.
-
-    Args:
-      attempt: `(x, nodes, devices)` to the joined products `[batch, nodes]`.
-    """
+    """Runs `(x, nodes, devices)` on drawn devices, and reads the placement."""
     for batch, nodes, numbers in drawn(_batch, how_many=10):
         devices = [f"/cpu:{n}" for n in numbers]
         case = f"x of shape {batch.shape}, {nodes} nodes, {devices}"
@@ -32,27 +28,24 @@ def check_spread(attempt):
             x = tf1.placeholder(tf.float32, batch.shape, name="x")
             joined = attempt(x, nodes, list(devices))
             made = tf1.global_variables()
-        yield ("returns a float32 tensor", isinstance(joined, tf.Tensor)
-               and joined.dtype == tf.float32, f"{case}: it returned {joined!r}.")
+        yield tensor("returns a float32 tensor", tf.float32, joined, case)
         found = [(v.op.name.split("/")[-1], tuple(v.shape)) for v in made]
         due = [("kernel", (batch.shape[1], nodes))]
-        yield ("makes one variable, kernel", found == due,
-               f"{case}: {shown(due, found)}.")
+        yield same("makes one variable, kernel", due, found, case)
         with answering(case):
             got, slopes, shapes, placed = _run(graph, joined, made[0], {x: batch})
         weights = np.linspace(-1.0, 2.0, found[0][1][0] * nodes).reshape(-1, nodes)
-        due = batch @ weights, np.tile(batch.sum(axis=0)[:, None], nodes)
-        yield ("equals one big product, and so does its gradient",
-               close(got, due[0], 1e-4, 1e-4) and close(slopes, due[1], 1e-4, 1e-4),
-               f"{case}: {shown(due[0], got)}; gradient: {shown(due[1], slopes)}.")
+        due = [batch @ weights, np.tile(batch.sum(axis=0)[:, None], nodes)]
+        yield near("equals one big product, and so does its gradient", due,
+                   [got, slopes], case, 1e-4, 1e-4)
         rows = len(batch) // len(devices)
         found = sorted((placed[name], size[0]) for name, size in shapes.items())
         due = sorted((f"CPU:{n}", rows) for n in numbers)
-        yield ("each device multiplies its slice, and no other", found == due,
-               f"{case}: products and their rows: {shown(due, found)}.")
+        yield same("each device multiplies its slice, and no other", due, found,
+                   f"{case}, products and their rows")
         found = [placed.get(made[0].op.name), placed[joined.op.name]]
-        yield ("kernel and join are on the first device",
-               found == [f"CPU:{numbers[0]}"] * 2, f"{case}: they are on {found}.")
+        yield same("kernel and join are on the first device",
+                   [f"CPU:{numbers[0]}"] * 2, found, case)
 
 
 def _batch(rng, size):

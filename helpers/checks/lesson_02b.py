@@ -5,7 +5,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers import tracing
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near, same
 
 RUNS = 60  # on a busy machine a thread may come late
 
@@ -19,11 +19,7 @@ RUNS = 60  # on a busy machine a thread may come late
     "variable, `depth` products that begin with x, and the list of the results.",
 )
 def check_side_by_side(attempt):
-    """Compares with NumPy, and reads placement, transfers and times of real runs.
-
-    Args:
-      attempt: `(x, depth, devices)` to the chains' results.
-    """
+    """Runs `(x, depth, devices)`, and reads placement, transfers and times."""
     for rows, depth, numbers in drawn(_chains, how_many=8):
         devices = [f"/cpu:{n}" for n in numbers]
         case = f"x of shape {rows.shape}, depth {depth}, {devices}"
@@ -37,8 +33,7 @@ def check_side_by_side(attempt):
                    f"{case}: it returned {results!r}.")
             found = sorted((v.op.name, tuple(v.shape)) for v in made)
             due = [(f"chain_{n}/w", (rows.shape[1],) * 2) for n in range(len(devices))]
-            yield ("one variable for each chain", found == due,
-                   f"{case}: {shown(due, found)}.")
+            yield same("one variable for each chain", due, found, case)
             made = sorted(made, key=lambda v: v.op.name)
             with answering(case):
                 slopes = [tf.convert_to_tensor(slope)
@@ -58,17 +53,18 @@ def check_side_by_side(attempt):
                 tracing.devices_at_once(
                     tracing.run_traced(session, results, {x: rows})[1]) > 1
                 for _ in range(RUNS if len(rows) > 99 else 0))
-        due = [rows @ np.linalg.matrix_power(w, depth) for w in weights]
-        yield ("each result is that of its chain, and so is its gradient",
-               all(map(_near, found, due))
-               and all(map(_near, found_slopes, _slopes(rows, weights, depth))),
-               f"{case}: {shown([y.tolist() for y in due], found)}.")
+        due = [one for w in weights for one in _chain(rows, w, depth)]
+        found = [one for pair in zip(found, found_slopes, strict=True) for one in pair]
+        scale = [max(1.0, float(np.abs(one).max())) for one in due]
+        yield near("each result is that of its chain, and so is its gradient",
+                   [one / k for one, k in zip(due, scale, strict=True)],
+                   [one / k for one, k in zip(found, scale, strict=True)], case, 1e-3,
+                   1e-3)
         ops = sorted((row.device, row.type) for row in placed
                      if row.type in ("MatMul", "VarHandleOp", "VariableV2"))
         due = sorted([(f"CPU:{n}", "MatMul") for n in numbers] * depth
                      + [(f"CPU:{n}", made[0].op.type) for n in numbers])
-        yield ("variable and products of a chain are on its device", ops == due,
-               f"{case}: {shown(due, ops)}.")
+        yield same("variable and products of a chain are on its device", due, ops, case)
         ends = {y.op.name for y in results}
         astray = [tuple(row) for row in sent
                   if row.tensor != "x" and (row.tensor not in ends
@@ -77,8 +73,7 @@ def check_side_by_side(attempt):
                f"{case}: these were sent: {astray}.")
         if len(rows) > 99:
             yield ("the devices were at work at once", together,
-                   f"{case}: in {RUNS} traced runs one device always waited for the "
-                   "other.")
+                   f"{case}: in {RUNS} traced runs one device always waited.")
 
 
 def _chains(rng, size):
@@ -88,14 +83,9 @@ def _chains(rng, size):
     return rng.integers(-2, 3, shape).astype(np.float32), 1 + size % 4, devices
 
 
-def _slopes(rows, weights, depth):
-    """The gradient of the sum of rows @ w ... @ w, one term for each product."""
-    ones = np.ones_like(rows)
-    for w in weights:
-        power = [np.linalg.matrix_power(w, n) for n in range(depth)]
-        yield sum((rows @ power[n]).T @ ones @ power[depth - 1 - n].T
-                  for n in range(depth))
-
-
-def _near(found, due) -> bool:
-    return close(found, due, 1e-3, 1e-3 * max(1.0, float(np.abs(due).max())))
+def _chain(rows, w, depth):
+    """Returns rows @ w ... @ w and its gradient, one term for each product."""
+    power = [np.linalg.matrix_power(w, n) for n in range(depth + 1)]
+    terms = [(rows @ power[n]).T @ np.ones_like(rows) @ power[depth - 1 - n].T
+             for n in range(depth)]
+    return rows @ power[depth], sum(terms)

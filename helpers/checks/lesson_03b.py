@@ -2,12 +2,14 @@
 
 import tempfile
 import threading
+from concurrent import futures
+from functools import partial
 from pathlib import Path
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, same
 from helpers.errors import PipelineStalled
 
 _PATIENCE = 30  # seconds for a whole pipeline, from its graph to the join
@@ -16,68 +18,52 @@ _CAUSES = ("local variables", "batch too large", "no data", "thread failed")
 
 @exercise(
     "Exercise 1: why no step",
-    "`first_step` under 'OutOfRange at step 0' returns the two answers that tell "
+    "`first_step` under `OutOfRange at step 0` returns the two answers that tell "
     "the causes apart; the table below it says how.",
     "the first line: `joined, left = first_step(build)`.",
     "a variable without a value is a missing resource at `localhost/` in the words of "
-    "the error: `if \"localhost/\" in joined: return \"local variables\"`; then any "
-    "other error, then `left`.",
+    "the error: `if \"localhost/\" in joined:`. What is left: the four answers; any "
+    "other error is a thread's, and then `left` tells.",
 )
-def check_why_no_step(why_no_step):
-    """Brings pipelines that run no step: `why_no_step(build)` names the cause.
-
-    Args:
-      why_no_step: takes a function that builds a pipeline in the current graph and
-        returns its batch and an init op; returns one of four causes.
-    """
+def check_why_no_step(attempt):
+    """Brings pipelines that run no step, for `(build)` to name the cause."""
     with tempfile.TemporaryDirectory() as folder:
-        for what, cause, build in drawn(_Broken(Path(folder)), 16):
+        for what, cause, build in drawn(partial(_broken, Path(folder)), 16):
             before = set(threading.enumerate())
             with answering(what):
-                found = _within_limit(why_no_step, build)
-            yield (
-                "names one of the four causes", found in _CAUSES,
-                f"{what}: it returned {found!r}",
-            )
-            yield (
-                "names the right one", found == cause, f"{what}: {shown(cause, found)}",
-            )
+                found = _within_limit(attempt, build)
+            yield ("names one of the four causes", found in _CAUSES,
+                   f"{what}: it returned {found!r}")
+            yield same("names the right one", cause, found, what)
             left = [t for t in threading.enumerate() if t not in before]
             for thread in left:
                 thread.join(2)
-            yield (
-                "leaves no thread behind", not any(t.is_alive() for t in left),
-                f"{what}: {len(left)} threads still run: started and never joined",
-            )
+            yield ("leaves no thread behind", not any(t.is_alive() for t in left),
+                   f"{what}: {len(left)} threads still run: started and never joined")
 
 
-class _Broken:
-    """Draws pipelines that run no step: what is broken, the cause, what builds it."""
-
-    def __init__(self, folder):
-        self._folder = folder
-
-    def __call__(self, rng, size):
-        cause = _CAUSES[size % 4]
-        batch_size = int(rng.integers(3, 9))
-        lines = [f"{n},{n}" for n in rng.integers(-99, 99, batch_size + 4)]
-        kind = ["csv", "table", "shuffled"][rng.integers(3)]
-        init = tf1.local_variables_initializer
-        if cause == "local variables":
-            init = tf1.global_variables_initializer
-            kind = ["csv", "matched", "table", "shuffled"][size // 4]
-        elif cause == "batch too large":
-            lines = lines[: rng.integers(1, batch_size)]
-        elif cause == "no data":
-            lines, kind = [], ["csv", "data set"][size // 4 % 2]
-        else:
-            kind = ["csv", "gone", "checked"][size // 4 % 3]
-            lines[rng.integers(batch_size)] = ["one,2", "3", "4,5,6"][rng.integers(3)]
-        path = self._folder / f"{size}.csv"
-        if kind != "gone":
-            path.write_text("\n".join(lines))
-        what = f"{kind}, {len(lines)} lines in batches of {batch_size}, {init.__name__}"
-        return what, cause, lambda: (_batch(kind, path, lines, batch_size), init())
+def _broken(folder, rng, size):
+    """Draws a pipeline that runs no step: what is broken, the cause, what builds it."""
+    cause = _CAUSES[size % 4]
+    batch_size = int(rng.integers(3, 9))
+    lines = [f"{n},{n}" for n in rng.integers(-99, 99, batch_size + 4)]
+    kind = ["csv", "table", "shuffled"][rng.integers(3)]
+    init = tf1.local_variables_initializer
+    if cause == "local variables":
+        init = tf1.global_variables_initializer
+        kind = ["csv", "matched", "table", "shuffled"][size // 4]
+    elif cause == "batch too large":
+        lines = lines[: rng.integers(1, batch_size)]
+    elif cause == "no data":
+        lines, kind = [], ["csv", "data set"][size // 4 % 2]
+    else:
+        kind = ["csv", "gone", "checked"][size // 4 % 3]
+        lines[rng.integers(batch_size)] = ["one,2", "3", "4,5,6"][rng.integers(3)]
+    path = folder / f"{size}.csv"
+    if kind != "gone":
+        path.write_text("\n".join(lines))
+    what = f"{kind}, {len(lines)} lines in batches of {batch_size}, {init.__name__}"
+    return what, cause, lambda: (_batch(kind, path, lines, batch_size), init())
 
 
 def _batch(kind, path, lines, size):
@@ -107,20 +93,16 @@ def _batch(kind, path, lines, size):
 
 def _within_limit(function, argument):
     """Returns `function(argument)`, or raises its error; gives up after a while."""
-    answers: list = []
+    answer: futures.Future = futures.Future()
 
     def call():
         try:
-            answers.append((function(argument), None))
+            answer.set_result(function(argument))
         except Exception as error:
-            answers.append((None, error))
+            answer.set_exception(error)
 
-    thread = threading.Thread(target=call, daemon=True)
-    thread.start()
-    thread.join(_PATIENCE)
-    if not answers:
-        raise PipelineStalled("it waits for a step that never comes")
-    value, error = answers[0]
-    if error is not None:
-        raise error
-    return value
+    threading.Thread(target=call, daemon=True).start()
+    try:
+        return answer.result(_PATIENCE)
+    except futures.TimeoutError:
+        raise PipelineStalled("it waits for a step that never comes") from None

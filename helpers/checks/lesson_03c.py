@@ -6,52 +6,40 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.lesson_03a import (
-    comes_once,
-    delivered,
-    feeding_queue,
-    fills_with,
-)
-from helpers.checks.report import answering, drawn, exercise
+from helpers.checks.lesson_03a import delivers, feeding_queue, initialise
+from helpers.checks.report import answering, drawn, exercise, tensor
 from helpers.queues import diagnose
 
 
 @exercise(
     "Exercise 1: lines in groups",
-    "`counted_pipeline` under 'Hand over in groups' has the reader, the header and the "
+    "`counted_pipeline` under `Hand over in groups` has the reader, the header and the "
     "group; epochs and the number of threads are other.",
     "the first line: `names = tf1.train.string_input_producer(files, num_epochs=1)`.",
-    "the runner: `tf1.train.QueueRunner(queue, [queue.enqueue_many([lines])] * "
-    "threads)`, where `lines` is what `read_up_to(names, group)` read; the batch: "
-    "`queue.dequeue_up_to(batch_size)`.",
+    "the runner: `tf1.train.QueueRunner(queue, [put] * threads)` with `put = "
+    "queue.enqueue_many([lines])`, where `lines` is what `read_up_to(names, group)` "
+    "read; the batch: `queue.dequeue_up_to(batch_size)`. What is left: the reader and "
+    "the queue.",
 )
-def check_lines_in_groups(lines_in_groups):
-    """Checks a pipeline: `lines_in_groups(files, batch_size, threads, group)`."""
+def check_lines_in_groups(attempt):
+    """Counts what pipelines of `(files, batch_size, threads, group)` deliver."""
     with tempfile.TemporaryDirectory() as folder:
         for texts, batch_size, threads, group in drawn(_case, 12):
-            files = _written(Path(folder), texts)
+            files = [f"{folder}/{number}.txt" for number in range(len(texts))]
+            for file, text in zip(files, texts, strict=True):
+                Path(file).write_text("\n".join(text))
             lines = [line.encode() for text in texts for line in text[1:]]
             case = (f"files of {[len(text) - 1 for text in texts]} lines, batches of "
                     f"{batch_size}, {threads} threads, groups of {group}")
             with tf.Graph().as_default() as graph:
-                batch = lines_in_groups(list(files), batch_size, threads, group)
-            yield (
-                "returns a tensor of strings",
-                isinstance(batch, tf.Tensor) and batch.dtype == tf.string,
-                f"it returned {batch!r}",
-            )
-            with tf1.Session(graph=graph) as session:
-                yield from fills_with(threads, session, batch, case)
-                with answering(case):
-                    got = delivered(session, batch, most=len(lines) + 5)
-            yield from comes_once(got, lines, batch_size, case)
+                batch = attempt(list(files), batch_size, threads, group)
+            yield tensor("returns a tensor of strings", tf.string, batch, case)
+            yield from delivers(graph, batch, lines, batch_size, threads, case)
             due = {min(group, len(text) - 1) for text in texts if len(text) > 1}
             with answering(case):
                 handed = _by_one_run(graph, batch)
-            yield (
-                "one run hands over a group", handed in due,
-                f"{case}: due {sorted(due)}, yours {handed} lines",
-            )
+            yield ("one run hands over a group", handed in due,
+                   f"{case}: due {sorted(due)}, yours {handed} lines")
 
 
 def _case(rng, size):
@@ -65,13 +53,6 @@ def _case(rng, size):
     return texts, int(rng.integers(1, 8)), 1 + size % 3, group
 
 
-def _written(folder, texts):
-    files = [str(folder / f"{number}.txt") for number in range(len(texts))]
-    for file, text in zip(files, texts, strict=True):
-        Path(file).write_text("\n".join(text))
-    return files
-
-
 def _by_one_run(graph, batch):
     """Returns how many lines one run of the last runner's op puts into its queue."""
     with tf1.Session(graph=graph) as session:
@@ -79,9 +60,7 @@ def _by_one_run(graph, batch):
         runners = graph.get_collection(tf1.GraphKeys.QUEUE_RUNNERS)
         [last] = [r for r in runners if r.queue.queue_ref.op.name == name]
         coord = tf1.train.Coordinator()
-        with graph.as_default():
-            session.run(tf1.global_variables_initializer())
-            session.run(tf1.local_variables_initializer())
+        initialise(session)
         threads = [thread for runner in runners if runner is not last
                    for thread in runner.create_threads(session, coord, True, True)]
         try:

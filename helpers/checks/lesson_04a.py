@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from helpers import records
-from helpers.checks.report import drawn, exercise
+from helpers.checks.report import answering, drawn, exercise, raises, same
 
 
 def _payloads(rng, size):
@@ -18,32 +18,30 @@ def _payloads(rng, size):
 
 @exercise(
     "Exercise 1: split_records",
-    "the loop that takes the file apart, under 'The bytes on disk', asserts what you "
+    "the loop that takes the file apart, under `The bytes on disk`, asserts what you "
     "have to raise for; what does a slice give at the end of the bytes?",
-    "the first lines: `payloads, position = [], 0` and `while position < len(data):`.",
+    "the first lines: `payloads, position = [], 0` and `while position < len(data):`. "
+    "What is left: header, payload and footer, each with its length and checksum.",
 )
 def check_split_records(attempt):
-    """Compares with what TensorFlow wrote, then cuts and flips it everywhere.
-
-    Args:
-      attempt: `bytes` of a whole file to the list of its payloads; `ValueError` for
-        damaged bytes.
-    """
+    """Compares `(data)` with what TensorFlow wrote, then cuts and flips it."""
     for payloads in drawn(_payloads, how_many=8):
         data = _written(payloads)
         found = attempt(data)
-        yield ("returns the payloads of a whole file", found == payloads,
-               f"the file holds records of {[*map(len, payloads)]} bytes; you returned "
-               f"{_short(found)}.")
+        yield same("returns the payloads of a whole file", payloads, found)
         ends = np.cumsum([0] + [16 + len(payload) for payload in payloads])
         for cut in sorted(set(range(len(data))) - set(ends.tolist())):
-            yield ("a file cut anywhere inside a record is a ValueError",
-                   *_refused(attempt, data[:cut], f"cut after {cut} bytes"))
+            with answering(f"cut after {cut} bytes"):
+                refused = raises(ValueError, attempt, data[:cut])
+            yield ("a file cut anywhere inside a record is a ValueError", refused,
+                   f"cut after {cut} bytes it raised nothing")
         for place in range(len(data)):
             flipped = bytearray(data)
             flipped[place] ^= 1 << place % 8
-            yield ("a flipped bit anywhere is a ValueError", *_refused(
-                attempt, bytes(flipped), f"with a bit of byte {place} changed"))
+            with answering(f"with a bit of byte {place} changed"):
+                refused = raises(ValueError, attempt, bytes(flipped))
+            yield ("a flipped bit anywhere is a ValueError", refused,
+                   f"with a bit of byte {place} changed it raised nothing")
 
 
 def _digits(rng, size):
@@ -58,18 +56,13 @@ def _digits(rng, size):
 
 @exercise(
     "Exercise 2: digits_to_records",
-    "an Example is filled under 'An Example is named lists'; write_shards takes a "
+    "an Example is filled under `An Example is named lists`; write_shards takes a "
     "generator of them, as in `folder_to_shards`.",
     "the first lines: `def examples():`, and in it `for image, label in zip(images, "
-    "labels):`.",
+    "labels, strict=True):`. What is left: fill and yield each, and `write_shards`.",
 )
 def check_digits_to_records(attempt):
-    """Writes made-up digits and reads them back with `tf.data`.
-
-    Args:
-      attempt: `(images uint8 [n, height, width], labels [n], path_prefix, num_shards,
-        seed)`, which writes the shards.
-    """
+    """Reads back what `(images, labels, path_prefix, num_shards, seed)` wrote."""
     for images, labels, num_shards, seed in drawn(_digits, how_many=6):
         case = f"{len(images)} digits {images.shape[1:]}, {labels.dtype} labels: "
         rows = [(image.tobytes(), int(label))
@@ -82,15 +75,11 @@ def check_digits_to_records(attempt):
                    len(there) == num_shards + 1 and "digits.manifest.json" in there
                    and records.check_shards(prefix) > 0,
                    f"{case}{num_shards} shards were asked for; there are {there}")
-            found = _in_files(records.open_shards(prefix))
-            records.write_shards(
-                [str(n).encode() for n in range(len(rows))], due, num_shards, seed=seed
-            )
-            order = [int(one) for one in _in_files(records.open_shards(due))]
+            found = _in_files(prefix)
+            order = stored_order(len(rows), due, num_shards, seed)
         fields = [_fields(one) for one in found]
         yield ("each record has `pixels`, raw bytes, and `label`, an integer",
-               None not in fields, f"{case}the lists of the first are "
-               f"{_short(tf.train.Example.FromString(found[0]).features.feature)}")
+               None not in fields, f"{case}the first is {found[0]!r:.100}")
         yield ("every digit came back once, with its own label",
                sorted(fields) == sorted(rows),
                f"{case}{len(fields)} records came back; pixels or labels are not "
@@ -100,7 +89,7 @@ def check_digits_to_records(attempt):
                f"{case}seed {seed} would give another order")
 
 
-def _written(payloads: list[bytes]) -> bytes:
+def _written(payloads):
     with tempfile.TemporaryDirectory() as folder:
         with tf.io.TFRecordWriter(f"{folder}/file") as writer:
             for payload in payloads:
@@ -108,32 +97,22 @@ def _written(payloads: list[bytes]) -> bytes:
         return Path(folder, "file").read_bytes()
 
 
-def _refused(attempt, data: bytes, what: str) -> tuple[bool, str]:
-    """Returns whether these bytes are a `ValueError`; if not, what they are."""
-    try:
-        attempt(data)
-    except ValueError:
-        return True, ""
-    except Exception as error:
-        return False, f"{what} it raised {type(error).__name__}, not ValueError"
-    return False, f"{what} it raised nothing"
+def stored_order(count, prefix, num_shards, seed):
+    """Returns which of so many records `write_shards` puts where."""
+    names = [str(n).encode() for n in range(count)]
+    records.write_shards(names, prefix, num_shards, seed=seed)
+    return [int(one) for one in _in_files(prefix)]
 
 
-def _short(value) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) < 100 else f"{text[:97]}..."
+def _in_files(prefix):
+    paths = records.open_shards(prefix)
+    return [*tf.data.TFRecordDataset(paths).as_numpy_iterator()]
 
 
-def _in_files(paths: list[str]) -> list[bytes]:
-    return [one for path in paths
-            for one in tf.data.TFRecordDataset(path).as_numpy_iterator()]
-
-
-def _fields(record: bytes) -> tuple[bytes, int] | None:
+def _fields(record):
     """Returns pixels and label of a record that holds one of each, and no more."""
     feature = tf.train.Example.FromString(record).features.feature
     pixels, label = (feature[name] for name in ("pixels", "label"))
-    if (len(feature), len(pixels.bytes_list.value), len(label.int64_list.value)) != (
-            2, 1, 1):
-        return None
-    return pixels.bytes_list.value[0], label.int64_list.value[0]
+    values = [*pixels.bytes_list.value, *label.int64_list.value]
+    kinds = [*map(type, values)]
+    return tuple(values) if len(feature) == 2 and kinds == [bytes, int] else None

@@ -7,7 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from helpers import records
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.lesson_04a import stored_order
+from helpers.checks.report import answering, close, drawn, exercise, same, shown
 
 MOST = 60  # digits of a case; a data set without end is cut there
 
@@ -25,18 +26,13 @@ def _case(rng, size):
 
 @exercise(
     "Exercise 1: digit_batches",
-    "`parse_one` under 'Errors that name the record' parses such a record; here "
+    "`parse_one` under `Errors that name the record` parses such a record; here "
     "`tf.io.decode_raw` and `tf.reshape` take the place of the decoder.",
     "the first lines: `paths = records.open_shards(path_prefix)` and `rows = "
-    "tf.data.TFRecordDataset(paths).shuffle(crowd)`.",
+    "tf.data.TFRecordDataset(paths).shuffle(crowd)`. What is left: map, and batch.",
 )
 def check_digit_batches(attempt):
-    """Reads made-up digits, written here, and compares each with its pixels.
-
-    Args:
-      attempt: `(path_prefix, batch_size, height, width, crowd)` to a
-        `tf.data.Dataset`.
-    """
+    """Compares each digit of `(path_prefix, batch_size, height, width, crowd)`."""
     for images, labels, batch, crowd in drawn(_case, how_many=9):
         count, height, width = images.shape
         case = (f"{count} digits of {height} x {width} in batches of {batch}, "
@@ -51,20 +47,19 @@ def check_digit_batches(attempt):
                 epochs = [list(dataset.take(MOST + 1).as_numpy_iterator())
                           for _ in range(2)]
         sizes = [min(batch, count - k) for k in range(0, count, batch)]
-        due = [((size, height, width, 1), "float32", (size,), "int32")
+        due = [(((size, height, width, 1), "float32"), ((size,), "int32"))
                for size in sizes]
         for batches in epochs:
-            found = [_form(one) for one in batches]
-            yield ("batches have the size, shapes and types asked for, the last few "
-                   "digits too", found == due, f"{case}: {shown(due, found)}")
+            yield same("batches have the size, shapes and types asked for, the last "
+                       "few digits too", due, tf.nest.map_structure(
+                           lambda part: (part.shape, part.dtype.name), batches), case)
         orders = [_places(batches, images, labels) for batches in epochs]
         for order in orders:
-            yield ("each digit comes once, in [-1, 1], with its own label",
-                   sorted(order) == [*range(count)],
-                   f"{case}: {shown([*range(count)], sorted(order))} (-1: no digit)")
+            yield same("each digit comes once, in [-1, 1], with its own label",
+                       [*range(count)], sorted(order), f"{case}, -1 for no digit")
         if crowd == 1:
-            yield ("a crowd of 1 keeps the order of the files",
-                   orders == [stored, stored], f"{case}: {shown(stored, orders[0])}")
+            yield same("a crowd of 1 keeps the order of the files",
+                       [stored, stored], orders, case)
         else:
             yield ("a larger crowd gives another order in each epoch",
                    stored not in orders and orders[0] != orders[1],
@@ -72,11 +67,10 @@ def check_digit_batches(attempt):
             if crowd < count:
                 first = max(stored.index(place) for place in orders[0][:2])
                 yield ("a crowd draws from no more records than it says",
-                       first < crowd + 1, f"{case}: record {first} came in the first "
-                       "two; the crowd reaches not so far")
+                       first <= crowd, f"{case}: record {first} is of the first two")
 
 
-def _write(prefix: Path, images: np.ndarray, labels: np.ndarray) -> list[int]:
+def _write(prefix, images, labels):
     """Writes the digits to two shards or one; returns their places as stored."""
     examples = []
     for image, label in zip(images, labels, strict=True):
@@ -85,22 +79,11 @@ def _write(prefix: Path, images: np.ndarray, labels: np.ndarray) -> list[int]:
         example.features.feature["label"].int64_list.value.append(int(label))
         examples.append(example)
     num_shards = min(2, len(examples))
-    records.write_shards([str(n).encode() for n in range(len(examples))],
-                         prefix.with_name("order"), num_shards, seed=1)
     records.write_shards(examples, prefix, num_shards, seed=1)
-    return [int(one) for path in records.open_shards(prefix.with_name("order"))
-            for one in tf.data.TFRecordDataset(path).as_numpy_iterator()]
+    return stored_order(len(examples), prefix.with_name("order"), num_shards, 1)
 
 
-def _form(batch: object) -> tuple | str:
-    """Returns shapes and types of a pair of arrays; what it is, where it is none."""
-    if not isinstance(batch, tuple) or len(batch) != 2:
-        return f"a {type(batch).__name__}, no pair"
-    images, labels = batch
-    return images.shape, images.dtype.name, labels.shape, labels.dtype.name
-
-
-def _places(batches: list, images: np.ndarray, labels: np.ndarray) -> list[int]:
+def _places(batches, images, labels):
     """Returns which digit each picture is, with its label; -1 where it is none."""
     due = {(image.tobytes(), int(label)): place
            for place, (image, label) in enumerate(zip(images, labels, strict=True))}

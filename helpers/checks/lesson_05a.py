@@ -1,22 +1,14 @@
 """The checks of lesson 05a: the towers' spread, and their average."""
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import Claim, answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near, raises, same
 
 
 class Towers:
-    """A drawn gradient list and what NumPy knows of it; small sizes come first.
-
-    Attributes:
-      lists: `[(gradient, variable), ...]` per tower.
-      tables: per variable the towers' gradients as arrays `[towers, ...]`, or `None`.
-      kinds: per variable `"dense"`, `"sparse"` or `"none"`.
-    """
+    """A drawn gradient list, and of each variable its kind and its towers' arrays."""
 
     def __init__(self, rng: np.random.Generator, size: int):
         towers = 1 + (size + 1) % 4
@@ -34,10 +26,9 @@ class Towers:
                 rows = np.arange(shape[0]) if kind == "dense" else rows
                 values = rng.integers(-5, 6, [len(rows), *shape[1:]]).astype(dtype)
                 np.add.at(table, rows, values)
-                column.append(
-                    None if kind == "none" else tf.constant(table)
-                    if kind == "dense" else tf.IndexedSlices(
-                        tf.constant(values), tf.constant(rows), tf.constant(shape)))
+                column.append({"none": None, "dense": tf.constant(table),
+                               "sparse": tf.IndexedSlices(*map(
+                                   tf.constant, (values, rows, shape)))}[kind])
             self.tables.append(None if kind == "none" else tables)
             columns.append([(gradient, variable) for gradient in column])
         self.lists = [list(pairs) for pairs in zip(*columns, strict=True)]
@@ -48,18 +39,15 @@ class Towers:
 
 @exercise(
     "Exercise 1: tower_spread",
-    "NumPy's np.ptp is largest minus smallest along an axis; tf.reduce_max and "
-    "tf.reduce_min are its parts. Which gradients are no tensors yet?",
-    "begin with: for pairs in zip(*gradient_list): where pairs[0][0] is not None, "
-    "stacked = tf.stack([tf.convert_to_tensor(g) for g, _ in pairs]).",
+    "`np.ptp` is largest minus smallest along an axis; `tf.reduce_max` and "
+    "`tf.reduce_min` are its parts. Which gradients are no tensors yet?",
+    "begin with: `for pairs in zip(*gradient_list, strict=True):` and, where "
+    "`pairs[0][0] is not None`, `stacked = tf.stack([tf.convert_to_tensor(gradient) "
+    "for gradient, _ in pairs])`. What is left: the largest distance of all.",
 )
-def check_tower_spread(attempt: Callable) -> Iterator[Claim]:
-    """Compares drawn spreads with NumPy's.
-
-    Args:
-      attempt: a gradient list to a scalar tensor.
-    """
-    def case(rng, size):
+def check_tower_spread(attempt):
+    """Compares the spread of `(gradient_list)` with NumPy's."""
+    for rng, size in drawn(lambda *pair: pair, 12):
         with tf.Graph().as_default(), tf1.Session() as session:
             towers = Towers(rng, size)
             both = [attempt(lists) for lists in
@@ -67,93 +55,73 @@ def check_tower_spread(attempt: Callable) -> Iterator[Claim]:
             scalar = all(tf.is_tensor(t) and t.shape.rank == 0 for t in both)
             yield "returns a scalar tensor", scalar, f"{towers}: {both[0]!r:.60}"
             with answering(str(towers)):
-                got, same = session.run(both)
+                got, alike = session.run(both)
             due = max(np.ptp(table, axis=0).max() for table in towers.tables
                       if table is not None)
-            yield ("is the largest distance over all gradients", close(got, due),
-                   f"{towers}: {shown(due, got)}")
-            yield ("is exactly 0 for towers that share one batch", same == 0.0,
-                   f"{towers}: four times the same tower gave {same}")
-
-    for claims in drawn(case, 12):
-        yield from claims
+            yield near("is the largest distance over all gradients", due, got,
+                       str(towers))
+            yield ("is exactly 0 for towers that share one batch", alike == 0.0,
+                   f"{towers}: four times the same tower gave {alike}")
 
 
 @exercise(
     "Exercise 2: process_gradient_list",
-    "zip(*gradient_list) gives you, variable by variable, one pair per tower. What "
+    "`zip(*gradient_list)` gives you, variable by variable, one pair per tower. What "
     "does zip do with a list that is longer than the others?",
-    "begin with: for pairs in zip(*gradient_list, strict=True): gradients = [g for "
-    "g, _ in pairs], and treat None, IndexedSlices and tensors apart.",
+    "begin with: `for pairs in zip(*gradient_list, strict=True):` and `gradients, "
+    "variable = [g for g, _ in pairs], pairs[0][1]`. What is left: treat None, "
+    "IndexedSlices and tensors apart, and refuse what does not fit.",
 )
-def check_process_gradient_list(attempt: Callable) -> Iterator[Claim]:
-    """Compares drawn averages with NumPy's, then breaks the lists.
-
-    Args:
-      attempt: `(gradient_list, weights=None)` to `[(gradient, variable), ...]`.
-    """
-    def case(rng, size):
+def check_process_gradient_list(attempt):
+    """Compares `(gradient_list, weights=None)` with NumPy, then breaks the lists."""
+    for rng, size in drawn(lambda *pair: pair, 14):
         with tf.Graph().as_default(), tf1.Session() as session:
             towers = Towers(rng, size)
             yield from _average_claims(attempt, towers, size, rng, session)
             for what, broken in _broken(towers.lists, rng):
-                yield ("what does not fit is a ValueError", _refuses(attempt, broken),
+                with answering(f"{towers}, {what}"):
+                    refused = raises(ValueError, attempt, broken)
+                yield ("what does not fit is a ValueError", refused,
                        f"{towers}: {what}, and no ValueError came")
 
-    for claims in drawn(case, 14):
-        yield from claims
 
-
-def _average_claims(attempt, towers, size, rng, session) -> Iterator[Claim]:
-    """Claims about one average, plain or weighted."""
+def _average_claims(attempt, towers, size, rng, session):
     weights = rng.integers(1, 6, len(towers.lists)).tolist() if size % 2 else None
     found = attempt(towers.lists, weights) if weights else attempt(towers.lists)
     case = f"{towers}, weights {weights}"
-    due = [variable for _, variable in towers.lists[0]]
     pairs = isinstance(found, list) and all(
         isinstance(pair, tuple) and len(pair) == 2 for pair in found)
     yield ("returns [(gradient, variable), ...] in the order of tower 0",
-           pairs and [id(v) for _, v in found] == [id(v) for v in due],
+           pairs and [id(v) for _, v in found] == [id(v) for _, v in towers.lists[0]],
            f"{case}: it returned {found!r:.60}")
     kinds = ["none" if gradient is None else "sparse" if isinstance(
         gradient, tf.IndexedSlices) else "dense" for gradient, _ in found]
-    yield ("None stays None, and sparse stays sparse", kinds == towers.kinds,
-           f"{case}: the averages are {', '.join(kinds)}")
+    yield same("None stays None, and sparse stays sparse", towers.kinds, kinds, case)
     tables = [table for table in towers.tables if table is not None]
     with answering(case):
         averages = session.run([tf.convert_to_tensor(g) for g, _ in found
                                 if g is not None])
     for got, table in zip(averages, tables, strict=True):
         average = np.average(table, axis=0, weights=weights)
-        yield ("averages as NumPy does, weights counted",
-               close(got, average) and got.dtype == table.dtype,
-               f"{case}: {shown(average, got)}, {got.dtype}")
+        yield near("averages as NumPy does, weights counted", average,
+                   got if got.dtype == table.dtype else got.dtype, case)
 
 
-def _broken(lists, rng) -> Iterator[tuple[str, list]]:
+def _broken(lists, rng):
     """Yields what is wrong with a list, and the list."""
     yield "an empty list", []
     if len(lists) == 1:
         return
     k = int(rng.integers(1, len(lists)))
-    extra = (tf.constant(1.0), tf1.get_variable("extra", []))
-    yield f"tower {k} lists one variable more", _with(lists, k, [*lists[k], extra])
-    yield f"tower {k} lacks a variable", _with(
-        [[*pairs, extra] for pairs in lists], k, lists[k])
-    twin = (tf.constant(1.0), tf1.get_variable("twin", []))
-    order = [[*pairs, extra, twin] for pairs in lists]
-    yield f"tower {k} has another order", _with(order, k, [*lists[k], twin, extra])
-    yield f"tower {k} has None where others do not", _with(
-        [[*pairs, extra] for pairs in lists], k, [*lists[k], (None, extra[1])])
-
-
-def _with(lists: list, k: int, pairs: list) -> list:
-    return [*lists[:k], pairs, *lists[k + 1:]]
-
-
-def _refuses(attempt: Callable, gradient_list: list) -> bool:
-    try:
-        attempt(gradient_list)
-    except ValueError:
-        return True
-    return False
+    extra, twin = ((tf.constant(1.0), tf1.get_variable(name, []))
+                   for name in ("extra", "twin"))
+    longer = [[*pairs, extra] for pairs in lists]
+    both = [[*pairs, twin] for pairs in longer]
+    own = lists[k]
+    for what, of_all, of_one in (
+        ("one variable more", lists, longer[k]),
+        ("one variable less", longer, own),
+        ("another order", both, [*own, twin, extra]),
+        ("None where others have none", longer, [*own, (None, extra[1])]),
+    ):
+        yield f"tower {k} has {what}", [*of_all[:k], of_one, *of_all[k + 1:]]

@@ -1,28 +1,22 @@
 """The check of lesson 05b: where variables are dealt to."""
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import Claim, answering, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, same
 
 
 @exercise(
     "Exercise 1: deal_variables",
-    "a device function gets an op; op.type says whether it holds a variable, op.device "
-    "where it would stand. What must a second variable know about the first?",
-    "begin with dealt = itertools.count() before the inner def place(op), and let "
-    "place return a device for each op.",
+    "a device function gets an op; `op.type` says whether it holds a variable, "
+    "`op.device` where it would stand. What must a second variable know of the first?",
+    "begin with `dealt = itertools.count()` before the inner `def place(op):`. What is "
+    "left: let `place` return a device for each op, and return `place`.",
 )
-def check_deal_variables(attempt: Callable) -> Iterator[Claim]:
-    """Builds drawn towers and reads the device of every op.
-
-    Args:
-      attempt: `devices` to a device function.
-    """
-    def case(rng, size):
+def check_deal_variables(attempt):
+    """Builds drawn towers under `(devices)` and reads the device of every op."""
+    for rng, size in drawn(lambda *pair: pair, 12):
         holders = [f"/cpu:{k}" for k in rng.integers(0, 4, 1 + size % 4)]
         variables, towers = 1 + int(rng.integers(size, size + 2)) % 7, 1 + size % 3
         text = f"{towers} towers of {variables} variables on {holders}"
@@ -31,21 +25,18 @@ def check_deal_variables(attempt: Callable) -> Iterator[Claim]:
         with answering(text):
             found, astray = _build(place, variables, towers)
         due = [holders[k % len(holders)] for k in range(variables)]
-        yield ("the variables are dealt in turn, from the first device on",
-               found == due, f"{text}: {shown(due, found)}")
+        yield same("the variables are dealt in turn, from the first device on", due,
+                   found, text)
         yield ("every other op stays where it is", not astray,
                f"{text}: {', '.join(sorted(astray)[:3])}")
         between, third = attempt(list(holders)), attempt(holders[:1])
         with answering(text):
             dealt = [_build(one, variables, 1)[0] for one in (between, third)]
-        yield ("each call begins to deal anew", dealt == [due, holders[:1] * variables],
-               f"{text}: a later deal gave {dealt}")
-
-    for claims in drawn(case, 12):
-        yield from claims
+        yield same("each call begins to deal anew",
+                   [due, holders[:1] * variables], dealt, text)
 
 
-def _build(place: Callable, variables: int, towers: int) -> tuple[list[str], set[str]]:
+def _build(place, variables, towers):
     """Returns where the variables are, and which other ops are not where they were."""
     astray = set()
     with tf.Graph().as_default():

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near, tensor
 
 # The last two parts of a name, and whether decay is for it.
 NAMES = {"kernel": True, "bias": False, "kernel/Adam": False, "my_kernel": False}
@@ -14,18 +14,14 @@ SCOPES = ("fc6/", "net/conv1_1/", "tower/net/fc7/", "kernel/a/", "bias/b/")
 @exercise(
     "Exercise 1: a loss with decay",
     "Go through the variables one by one, and ask each for its name.",
-    "if variable.op.name.endswith(\"/kernel\"):",
-    "loss += strength * tf.nn.l2_loss(variable)",
+    '`if variable.op.name.endswith("/kernel"):`',
+    "`loss += strength * tf.nn.l2_loss(variable)`. What is left: the loop, and return "
+    "the loss.",
 )
 def check_with_decay(attempt):
-    """Compares the sum and its gradients with NumPy's, on drawn variables.
-
-    Args:
-      attempt: `(loss, variables, strength)` to the loss with its penalty, a scalar of
-        the dtype of `loss`.
-    """
+    """Compares `(loss, variables, strength)` and its gradients with NumPy's."""
     for values, pulls, dtype, strength in drawn(_case):
-        about = f"{dtype.name}, strength {strength}, {list(values)}: "
+        about = f"{dtype.name}, strength {strength}, {list(values)}"
         with tf.Graph().as_default(), tf1.Session() as session:
             variables = [tf1.get_variable(name, initializer=value)
                          for name, value in values.items()]
@@ -34,9 +30,8 @@ def check_with_decay(attempt):
                 for pull, variable in zip(pulls, variables, strict=True))
             given = list(variables)
             found = attempt(loss, given, strength)
-            yield ("returns a scalar tensor of the loss's dtype",
-                   tf.is_tensor(found) and found.dtype == dtype
-                   and found.shape.rank == 0, f"{about}it returned {found!r}")
+            yield tensor("returns a scalar tensor of the loss's dtype", dtype, found,
+                         about)
             gradients = tf1.gradients(found, variables)
             session.run(tf1.global_variables_initializer())
             with answering(about):
@@ -45,16 +40,15 @@ def check_with_decay(attempt):
         due = 2.0 + sum(
             pull * value.sum() + decay * strength / 2 * (value**2).sum()
             for pull, value, decay in zip(pulls, values.values(), decayed, strict=True))
-        yield ("adds half the squares of the kernels, and of nothing else",
-               close(total, due, 1e-4, 1e-4), about + shown(due, total))
-        right = [close(slope, pull + decay * strength * value, 1e-4, 1e-5)
-                 for slope, pull, value, decay in zip(
-                     slopes, pulls, values.values(), decayed, strict=True)]
-        yield ("each kernel is pulled to zero, the loss's own gradient stays",
-               all(right), f"{about}which are right: {right}")
+        yield near("adds half the squares of the kernels, and of nothing else", due,
+                   total, about, 1e-4, 1e-4)
+        due = [pull + decay * strength * value for pull, value, decay in zip(
+            pulls, values.values(), decayed, strict=True)]
+        yield near("each kernel is pulled to zero, the loss's own gradient stays", due,
+                   slopes, about, 1e-4, 1e-5)
 
 
-def _case(rng: np.random.Generator, size: int):
+def _case(rng, size):
     """Variables by name, what the loss pulls at each, a dtype and a strength."""
     dtype = [np.float32, np.float64][size % 2]
     names = [scope + name for scope in SCOPES for name in NAMES]

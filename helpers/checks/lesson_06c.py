@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, close, drawn, exercise
+from helpers.checks.report import answering, close, drawn, exercise, same
 
 SCOPES = ("net", "encoder", "model/encoder", "a/b/net", "conv1")
 NAMES = ("conv1/kernel", "conv1/bias", "net/kernel", "fc8/kernel", "fc8/bias",
@@ -15,18 +15,15 @@ NAMES = ("conv1/kernel", "conv1/bias", "net/kernel", "fc8/kernel", "fc8/bias",
 
 @exercise(
     "Exercise 1: restore into another net",
-    "Each variable knows its name, variable.op.name, and its shape; compare both with "
-    "what is saved.",
-    "name = variable.op.name.removeprefix(scope + \"/\")",
-    "Keep it only if saved.get(name) == variable.shape.as_list()",
+    "Each variable knows its name, `variable.op.name`, and its shape; compare both "
+    "with what is saved.",
+    '`names = {variable.op.name.removeprefix(scope + "/"): variable for variable in '
+    "variables}`",
+    "Keep a name only `if saved.get(name) == variable.shape.as_list()`. What is left: "
+    "return those that you keep.",
 )
 def check_name_map(attempt):
-    """Restores drawn checkpoints through the map into drawn graphs.
-
-    Args:
-      attempt: `(saved: dict of name to shape, variables, scope)` to the dictionary of
-        name to variable that a Saver takes.
-    """
+    """Restores drawn checkpoints through what `(saved, variables, scope)` maps."""
     for scope, held, shapes in drawn(_case, 16):
         about = f"scope {scope}, saved { {k: list(v.shape) for k, v in held.items()} }"
         with tempfile.TemporaryDirectory() as folder:
@@ -43,10 +40,10 @@ def check_name_map(attempt):
                        isinstance(found, dict) and found.keys() <= held.keys()
                        and all(hasattr(v, "initializer") for v in found.values()),
                        f"{about}: it returned {found!r}"[:300])
-                names = {name: variable.op.name for name, variable in due.items()}
-                yours = {name: variable.op.name for name, variable in found.items()}
-                yield ("holds every variable that fits, and no other", yours == names,
-                       f"{about}, variables {shapes}: due {names}, yours {yours}")
+                names, yours = ({name: variable.op.name for name, variable in
+                                 one.items()} for one in (due, found))
+                yield same("holds every variable that fits, and no other", names,
+                           yours, f"{about}, variables {shapes}")
                 if due:
                     with answering(about):
                         tf1.train.Saver(found).restore(session, path)
@@ -55,7 +52,7 @@ def check_name_map(attempt):
                            about)
 
 
-def _case(rng: np.random.Generator, size: int):
+def _case(rng, size):
     """A scope, the arrays of a checkpoint, and the shapes of a graph's variables."""
     scope = SCOPES[size % len(SCOPES)]
     names = rng.choice(NAMES, min(len(NAMES), 1 + size // 2), replace=False).tolist()

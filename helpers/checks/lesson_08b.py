@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near
 
 NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
          "encoder/bias", "decoder/gru/b", "decode")
@@ -12,30 +12,27 @@ NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
 
 @exercise(
     "Exercise 1: phase_update",
-    "tf1.trainable_variables(scope) gives all whose name begins like that: with a "
-    "slash behind it, a scope is only itself.",
-    "variables = [v for scope in scopes for v in tf1.trainable_variables(f'{scope}/')]",
+    "`tf1.trainable_variables` takes a scope and gives all whose name begins like "
+    "that: with a slash behind it, a scope is only itself.",
+    "`variables = [v for scope in scopes for v in "
+    'tf1.trainable_variables(f"{scope}/")]`. What is left: gradients, clipped by their '
+    "global norm, and a plain step.",
 )
 def check_phase_update(attempt):
-    """Compares with gradients that are known: of a sum of squares.
-
-    Args:
-      attempt: `(loss, scopes, rate, clip)` to an op, on the default graph.
-    """
+    """Compares `(loss, scopes, rate, clip)` with gradients of a sum of squares."""
     for case in drawn(_case, 20):
         values, factors, scopes, rate, clip, frozen = case
         before, after = _run(attempt, *case)
         due = [before, *_oracle(before, factors, scopes, rate, clip, frozen)]
         text = (f"variables {', '.join(values)}, scopes {scopes}, rate {rate:.2f}, "
-                f"clip {clip:.2f}: ")
+                f"clip {clip:.2f}")
         for name in values:
             inside = name in _inside(values, scopes, frozen)
             claim = ("what lies in the scopes takes the step" if inside
                      else "everything else stays as it is")
             for run in (1, 2):
-                yield (claim, close(after[run - 1][name], due[run][name], 1e-4, 1e-5),
-                       text + f"{name} after {run} runs: "
-                       + shown(due[run][name], after[run - 1][name]))
+                yield near(claim, due[run][name], after[run - 1][name],
+                           f"{text}, {name} after {run} runs", 1e-4, 1e-5)
 
 
 def _case(rng, size):

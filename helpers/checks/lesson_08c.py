@@ -4,49 +4,40 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near, same
 
 
 @exercise(
     "Exercise 1: beam_step",
-    "tf.math.top_k twice: over the words of each hypothesis, then over what is left "
-    "of all. tf.gather(..., batch_dims=1) brings the words along.",
-    "The first: best, words = tf.math.top_k(logp, most); how many are kept per "
-    "hypothesis is now the last axis.",
+    "`tf.math.top_k` twice: over the words of each hypothesis, then over what is left "
+    "of all. `tf.gather` with `batch_dims=1` brings the words along.",
+    "The first: `best, words = tf.math.top_k(logp, most)`; how many are kept per "
+    "hypothesis is now the last axis. What is left: add, reshape, the second, gather.",
 )
 def check_beam_step(attempt):
-    """Compares with all extensions, sorted in Python.
-
-    Args:
-      attempt: `(scores float32 [batch, width], logp float32 [batch, width, words],
-        most)` to new scores, parents and words, each `[batch, width]`.
-    """
+    """Compares `(scores, logp, most)` with all extensions, sorted in Python."""
     for scores, logp, most in drawn(_beam):
         case = f"scores {scores.tolist()}, logp {logp.tolist()}, most {most}"
         found = _run(attempt, case, scores, logp, most)
-        three = isinstance(found, tuple | list) and len(found) == 3
-        yield ("three tensors [batch, width]", three and all(
-            np.shape(part) == scores.shape for part in found),
-            f"{case}: " + shown([scores.shape] * 3, [np.shape(part) for part in found]
-                                if three else type(found).__name__))
-        for name, value, due in zip(
-            ("scores, best first", "parents, int32", "words, int32"),
-            found, _extensions(scores, logp, most), strict=True,
-        ):
-            kind = np.asarray(value).dtype
-            yield (name, close(value, due, 1e-4) and ("int32" not in name
-                                                      or kind == np.int32),
-                   f"{case}: {kind}, " + shown(due, np.asarray(value)))
+        shapes = [*map(np.shape, found)] if isinstance(found, tuple | list) else found
+        yield same("three tensors [batch, width]", [scores.shape] * 3, shapes, case)
+        due = _extensions(scores, logp, most)
+        yield near("scores, best first", due[0], found[0], case, 1e-4)
+        for name, one, value in zip(("parents", "words"), due[1:], found[1:],
+                                    strict=True):
+            yield near(f"{name}, int32", one,
+                       value if value.dtype == np.int32 else value.dtype, case)
 
 
 def _beam(rng, size):
     batch, width, words = 1 + size // 5, 1 + size % 4, int(rng.integers(2, 7))
     most = int(rng.integers(1, words + 1))
     scores = -np.cumsum(rng.uniform(0.1, 1.5, [batch, width]), 1)
+    scores[:, 0] *= size % 2  # a beam begins with 0
     scores = rng.permuted(scores, axis=1).astype(np.float32)
-    logits = rng.normal(0, 2, [batch, width, words])
+    logits = rng.normal(0, 50 if size % 5 == 4 else 2, [batch, width, words])
     logp = logits - np.log(np.exp(logits).sum(2, keepdims=True))
-    return scores, logp.astype(np.float32), most
+    return scores, logp.round(6).astype(np.float32), most
 
 
 def _extensions(scores, logp, most):
@@ -62,25 +53,21 @@ def _extensions(scores, logp, most):
 
 @exercise(
     "Exercise 2: rank_captions",
-    "tf.where puts -np.inf where there is no caption; tf.argsort sorts rows, and "
-    "direction=\"DESCENDING\" begins with the best.",
-    "words = tf.cast(tf.maximum(lengths, 1), tf.float32): nothing is divided by 0.",
+    "`tf.where` puts `-np.inf` where there is no caption; `tf.argsort` sorts rows, and "
+    '`direction="DESCENDING"` begins with the best.',
+    "`words = tf.cast(tf.maximum(lengths, 1), tf.float32)`: nothing is divided by 0. "
+    "What is left: the scores, and their order, of equal ones as they came.",
 )
 def check_rank_captions(attempt):
-    """Compares with Python's sort, one picture at a time.
-
-    Args:
-      attempt: `(logps float32 [picture, caption], lengths int32 [picture, caption],
-        power)` to int32 `[picture, caption]`.
-    """
+    """Compares `(logps, lengths, power)` with Python's sort, picture by picture."""
     for logps, lengths, power in drawn(_captions, 40):
         case = f"log p {logps.tolist()}, lengths {lengths.tolist()}, power {power}"
         found = _run(attempt, case, logps, lengths, power)
         due = np.array([_order(*row, power)
                         for row in zip(logps, lengths, strict=True)])
-        yield ("best first, what is not there last, as int32",
-               close(found, due) and np.asarray(found).dtype == np.int32,
-               f"{case}: " + shown(due, found))
+        found = np.asarray(found)
+        yield near("best first, what is not there last, as int32", due,
+                   found if found.dtype == np.int32 else found.dtype, case)
 
 
 def _captions(rng, size):
@@ -105,11 +92,9 @@ def _order(logps, lengths, power):
 def _near_ties(logps, lengths, power):
     """Two scores that rounding may swap make no fair case; equal ones do."""
     for row, words in zip(logps, lengths, strict=True):
-        scores = sorted({(float(p), int(n)) for p, n in zip(row, words, strict=True)
-                         if n}, key=lambda pair: pair[0] / pair[1] ** power)
-        values = [p / n**power for p, n in scores]
-        if any(b - a < 1e-4 * abs(a)
-               for a, b in zip(values, values[1:], strict=False)):
+        there = {(float(p), int(n)) for p, n in zip(row, words, strict=True) if n}
+        scores = np.sort([p / n**power for p, n in there])
+        if (np.diff(scores) < 1e-4 * np.abs(scores[:-1])).any():
             return True
     return False
 

@@ -3,21 +3,18 @@
 import numpy as np
 import tensorflow as tf
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near
 
 
 @exercise(
     "Exercise 1: RunningMean",
     "the old program keeps two numbers; a module keeps them as attributes, and "
-    "tf.function can be told the shape of its argument.",
-    "def __init__(self): super().__init__(); self.total = tf.Variable(0.0)",
+    "`tf.function` can be told the shape of its argument.",
+    "`def __init__(self):` with `super().__init__()` and `self.total = "
+    "tf.Variable(0.0)`. What is left: the count, and `update` with its signature.",
 )
 def check_running_mean(attempt):
-    """Feeds batches of many lengths and compares with NumPy's mean of all of them.
-
-    Args:
-      attempt: the class; it is made with no arguments.
-    """
+    """Feeds objects of the class batches of many lengths, against NumPy's mean."""
     yield ("is a tf.Module with a method `update`",
            isinstance(attempt, type) and issubclass(attempt, tf.Module)
            and callable(getattr(_made(attempt), "update", None)),
@@ -27,23 +24,18 @@ def check_running_mean(attempt):
         sizes = [len(batch) for batch in batches]
         for batch in batches:
             fed.extend(batch)
-            found = _update(module, batch)
-            yield ("returns the mean of everything fed so far",
-                   close(found, np.float32(np.mean(fed)), 1e-4, 1e-4),
-                   f"after batches of {sizes}, the last {batch.round(2).tolist()}: "
-                   f"{shown(np.mean(fed).round(3), found)}.")
+            yield near("returns the mean of everything fed so far", np.mean(fed),
+                       _update(module, batch), f"batches of {sizes}, the last {batch}",
+                       1e-4, 1e-4)
         other = _made(attempt)
         for mine, yours in zip(other.variables, module.variables, strict=True):
             mine.assign(yours)
         fed.append(9.0)
-        found = _update(other, np.float32([9.0]))
-        yield ("keeps all of its state in its variables, where a checkpoint finds it",
-               close(found, np.float32(np.mean(fed)), 1e-4, 1e-4),
-               "another object with the same variables goes on from another mean: "
-               f"{shown(np.mean(fed).round(3), found)}.")
-        found = _update(_made(attempt), np.float32([4.0]))
-        yield ("two objects do not share their state", close(found, np.float32(4.0)),
-               f"a new object was fed 4.0 and answered {found}.")
+        yield near("keeps all of its state in its variables, where a checkpoint finds "
+                   "it", np.mean(fed), _update(other, np.float32([9.0])),
+                   "another object with the same variables", 1e-4, 1e-4)
+        yield near("two objects do not share their state", 4.0,
+                   _update(_made(attempt), np.float32([4.0])), "a new object fed 4.0")
         traces = _traces(module.update)
         yield ("is traced once, not once per length", traces == 1,
                f"batches of {sizes} made {traces} traces." if traces else

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near, same
 from helpers.divergence import first_difference
 
 
@@ -11,37 +11,30 @@ from helpers.divergence import first_difference
     "Exercise 1: keras_lstm_weights",
     "the columns of the kernel are four gates side by side, its rows first the word "
     "and then the state; the bias has the same four gates.",
-    "write, candidate, forget, read = np.split(kernel, 4, axis=1)",
+    "`write, candidate, forget, read = np.split(array, 4, axis=-1)`, of kernel and of "
+    "bias. What is left: join them in the other order, add the 1, and cut the kernel.",
 )
 def check_keras_lstm_weights(attempt):
-    """Runs Keras's LSTM on the result, against the old cell's equations in NumPy.
-
-    Args:
-      attempt: `(kernel [values + units, 4 * units], bias [4 * units])` to a list of
-        `[values, 4 * units]`, `[units, 4 * units]`, `[4 * units]`.
-    """
+    """Runs Keras's LSTM on `(kernel, bias)`, against the old cell in NumPy."""
     for words, kernel, bias in drawn(_old_lstm, how_many=8):
         given = kernel.copy(), bias.copy()
         values, units = words.shape[2], bias.size // 4
         case = f"words of {values} numbers, {units} units"
         weights = attempt(*given)
-        found = [np.shape(w) for w in weights] if isinstance(
-            weights, list | tuple) else type(weights).__name__
-        due = [(values, 4 * units), (units, 4 * units), (4 * units,)]
-        yield ("returns the three arrays that Keras wants", found == due,
-               f"{case}: {shown(due, found)}.")
-        same = np.array_equal(given[0], kernel) and np.array_equal(given[1], bias)
-        yield ("leaves the caller's arrays as they are", same,
+        found = isinstance(weights, list | tuple) and [*map(np.shape, weights)]
+        yield same("returns the three arrays that Keras wants",
+                   [(values, 4 * units), (units, 4 * units), (4 * units,)], found, case)
+        kept = np.array_equal(given[0], kernel) and np.array_equal(given[1], bias)
+        yield ("leaves the caller's arrays as they are", kept,
                "the checkpoint's own array was changed in place: who reads it next "
                "has another model.")
         layer = tf.keras.layers.LSTM(units)
         layer.build([None, None, values])
         with answering(case):
             layer.set_weights([np.asarray(w) for w in weights])
-        found = layer(words).numpy()
-        yield ("Keras gives what the old cell gave",
-               close(found, _basic_lstm(words, kernel, bias), 1e-4, 1e-5),
-               f"{case}: {_wrong_gates(words, kernel, bias, found)}")
+        yield near("Keras gives what the old cell gave",
+                   _basic_lstm(words, kernel, bias), layer(words).numpy(),
+                   f"{case}, gates or their 1 are wrong", 1e-4, 1e-5)
 
 
 def _old_lstm(rng, size):
@@ -50,15 +43,7 @@ def _old_lstm(rng, size):
         [3, 4, values], [values + units, 4 * units], [4 * units])]
 
 
-def _wrong_gates(words, kernel, bias, found) -> str:
-    """Says what is wrong with weights of the right shapes."""
-    for extra, wrong in ((0.0, "is missing from the bias"), (2.0, "was added twice")):
-        if close(found, _basic_lstm(words, kernel, bias, extra), 1e-4, 1e-5):
-            return f"the order is right, but the 1 of the forget gate {wrong}."
-    return "the gates of kernel and bias are not input, forget, candidate, output."
-
-
-def _basic_lstm(words, kernel, bias, forget_bias=1.0):
+def _basic_lstm(words, kernel, bias):
     """BasicLSTMCell's equations; returns the last output, `[batch, units]`."""
     def sigmoid(x):
         return 1.0 / (1.0 + np.exp(-x))
@@ -67,7 +52,7 @@ def _basic_lstm(words, kernel, bias, forget_bias=1.0):
     for word in np.moveaxis(words, 1, 0):
         gates = np.concatenate([word, output], 1) @ kernel + bias
         write, candidate, keep, read = np.split(gates, 4, axis=1)
-        cell = cell * sigmoid(keep + forget_bias) + sigmoid(write) * np.tanh(candidate)
+        cell = cell * sigmoid(keep + 1.0) + sigmoid(write) * np.tanh(candidate)
         output = sigmoid(read) * np.tanh(cell)
     return output
 
@@ -107,16 +92,12 @@ def two_programs(seed: int) -> tuple[Port, Port, dict[str, np.ndarray]]:
 
 @exercise(
     "Exercise 2: fix",
-    "print first_difference(old, new, feeds): the stage says whether it is code or a "
+    "print `first_difference(old, new, feeds)`: the stage says whether it is code or a "
     "weight. Fix the first fault, then ask again for the second.",
-    "def fix(new): new.epsilon = ...",
+    "`new.epsilon = 1e-3`. What is left: the weight that the second answer names.",
 )
 def check_fix(attempt):
-    """Plants the same two faults in programs with other weights.
-
-    Args:
-      attempt: changes the port in place.
-    """
+    """Has `(new)` mend programs with the same two faults and other weights."""
     for seed in (7, 8, 9):
         old, new, feeds = two_programs(seed)
         attempt(new)

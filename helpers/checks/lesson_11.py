@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import close, drawn, exercise, shown
+from helpers.checks.report import drawn, exercise, near, same, shown
 from helpers.files import ROOT
 
 MUSEUM = ROOT / "data" / "museum"
@@ -11,9 +11,9 @@ AVERAGE = "/ExponentialMovingAverage"
 _WORDS = ("conv1", "weights", "Momentum", "ExponentialMovingAverages", "global_step")
 
 
-def _drawn_weights(rng: np.random.Generator, size: int) -> tuple[dict, dict]:
+def _drawn_weights(rng, size):
     """Returns what a checkpoint holds, and the arrays of the network among it."""
-    weights: dict = {"global_step": np.int64(rng.integers(99))}
+    weights = {"global_step": np.int64(rng.integers(99))}
     due = {}
     for number in range(size):
         scopes = rng.choice(_WORDS, rng.integers(1, 4)).tolist()
@@ -27,28 +27,23 @@ def _drawn_weights(rng: np.random.Generator, size: int) -> tuple[dict, dict]:
     return {name: weights[name] for name in names}, due
 
 
-def _of_the_museum() -> tuple[dict, dict]:
+def _of_the_museum():
     from helpers.inherited import read_weights
 
     weights = read_weights(MUSEUM / "slim")
-    slots = (AVERAGE, "/Momentum")
-    return weights, {name: weights.get(name + AVERAGE, array)
-                     for name, array in weights.items()
-                     if not name.endswith(slots) and name != "global_step"}
+    names = {name.removesuffix(AVERAGE).removesuffix("/Momentum") for name in weights}
+    return weights, {name: weights.get(name + AVERAGE, weights[name])
+                     for name in names - {"global_step"}}
 
 
 @exercise(
     "Exercise 1: averaged",
     "go over the names without the suffix; ask whether the name with it is there too.",
-    "a slot's name is a variable's name and \"/Momentum\" behind it: endswith; then "
-    "weights.get(name + \"/ExponentialMovingAverage\", array)",
+    "a slot's name is a variable's name and `/Momentum` behind it: `name.endswith`. "
+    "What is left: of the other names, `weights.get(name + average, array)`.",
 )
 def check_averaged(attempt):
-    """Compares with names and arrays that are drawn, and with the museum's network.
-
-    Args:
-      attempt: `weights` to a new dictionary of one array per variable.
-    """
+    """Compares `(weights)` on names that are drawn, and on the museum's network."""
     for weights, due in [*drawn(_drawn_weights), _of_the_museum()]:
         before = dict(weights)
         found = attempt(weights)
@@ -58,12 +53,10 @@ def check_averaged(attempt):
                list(weights) == list(before)
                and all(weights[name] is before[name] for name in before),
                "the dictionary that you were given is changed.")
-        yield ("holds the network's variables, and no slot or counter",
-               sorted(found) == sorted(due), shown(sorted(due), sorted(found)))
-        wrong = [name for name in due if not close(found[name], due[name])]
-        yield ("each has its average, or itself where there is none", not wrong,
-               f"{wrong[:1]}: " + shown(*([due[wrong[0]], found[wrong[0]]]
-                                          if wrong else [0, 0])))
+        yield same("holds the network's variables, and no slot or counter",
+                   sorted(due), sorted(found))
+        yield near("each has its average, or itself where there is none",
+                   [*due.values()], [found[name] for name in due], f"{[*due]}")
 
 
 _TYPES = ("Add", "Split", "Enter", "WriteFile", "Abort", "PyFunc", "ReadFile", "Save")
@@ -113,31 +106,24 @@ def _due(graph, output: str, allowed: set[str]) -> list[str]:
 
 @exercise(
     "Exercise 2: strangers",
-    "tf1.graph_util.extract_sub_graph(graph_def, [output]) gives the ops that the "
+    "`tf1.graph_util.extract_sub_graph(graph_def, [output])` gives the ops that the "
     "output needs; then keep a list of ops still to look at.",
-    "functions = {each.signature.name: each.node_def for each in "
-    "graph_def.library.function}; a set of those that you have seen ends the loops.",
+    "`functions = {each.signature.name: each.node_def for each in "
+    "graph_def.library.function}`; a set of those that you have seen ends the loops. "
+    "What is left: go on into the function that an op calls, and sort.",
 )
 def check_strangers(attempt):
-    """Compares with a slow search, on graphs that are drawn.
-
-    Args:
-      attempt: `(graph_def, output, allowed)` to the sorted types that are not allowed.
-    """
+    """Compares `(graph_def, output, allowed)` with a slow search on drawn graphs."""
     for graph, output, allowed in drawn(_drawn_graph, 40):
         whole, listed = graph.SerializeToString(deterministic=True), set(allowed)
         found = attempt(graph, output, allowed)
-        text = (f"{len(graph.node)} ops, {len(graph.library.function)} functions, "
-                f"output {output}, allowed {sorted(listed)}")
+        text = "; ".join(f"{node.name} = {node.op}({', '.join(node.input)})"
+                         for node in graph.node)
         yield "returns a list", isinstance(found, list), shown(list, found)
-        due = _due(graph, output, listed)
-        yield ("names what would run and is not on the list", found == due,
-               f"{text}: {shown(due, found)}\n{_text(graph)}")
+        yield same("names what would run and is not on the list",
+                   _due(graph, output, listed), found,
+                   f"{output} of {text:.300}, allowed {sorted(listed)}")
         yield ("leaves graph and list as they are", allowed == listed
                and graph.SerializeToString(deterministic=True) == whole,
                "the graph or the list that you were given is changed.")
 
-
-def _text(graph) -> str:
-    return "; ".join(f"{node.name} = {node.op}({', '.join(node.input)})"
-                     for node in graph.node)[:300]

@@ -4,34 +4,29 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near
 
 
 @exercise(
     "Exercise 1: own_sample",
-    "tf.gather takes ids of any shape: with [row, drawn] it gives vectors of [row, "
-    "drawn, units]. sampled_by_hand has the rest.",
-    "vectors = tf.gather(weights, ids); the scores are "
-    "tf.einsum('ru,rdu->rd', outputs, vectors).",
+    "`tf.gather` takes ids of any shape: with [row, drawn] it gives vectors of [row, "
+    "drawn, units]. `sampled_by_hand` has the rest.",
+    "`vectors = tf.gather(weights, words)`, for targets and for ids; the scores begin "
+    'with `tf.einsum("ru,rau->ra", outputs, vectors)`. What is left: biases, counts, '
+    "the target among its own ids, and the loss.",
 )
 def check_own_sample(attempt):
-    """Compares the losses, and their gradients, with NumPy in float64.
-
-    Args:
-      attempt: `(weights, biases, outputs, targets, ids, target_count, drawn_count)`
-        to the loss of each row, float32 `[row]`.
-    """
+    """Compares the losses of all rows, and their gradients, with float64."""
     for given in drawn(_sampling):
-        case = f"targets {given[3].tolist()}, ids {given[4].tolist()}"
+        case = (f"targets {given[3].tolist()}, ids {given[4].tolist()}, counts "
+                f"{given[5].round(2).tolist()} and {given[6].round(2).tolist()}")
         losses, slopes = _run(attempt, case, given)
-        due = _losses(*given)
-        yield ("the loss of each row", close(losses, due, 1e-3, 1e-3),
-               f"{case}, counts {given[5].round(2).tolist()} and "
-               f"{given[6].round(2).tolist()}: " + shown(due.round(3), losses))
-        for name, place in (("weights", 0), ("biases", 1), ("outputs", 2)):
-            slope = _slope(given, place)
-            yield ("and its gradients", close(slopes[place], slope, 1e-2, 1e-2),
-                   f"{case}, in {name}: " + shown(slope.round(3), slopes[place]))
+        due, due_slopes = _oracle(*given)
+        yield near("the loss of each row", due, losses, case, 1e-3, 1e-3)
+        for name, one, other in zip(("weights", "biases", "outputs"), due_slopes,
+                                    slopes, strict=True):
+            yield near("and its gradients", one, other, f"{case}, in {name}", 1e-2,
+                       1e-2)
 
 
 def _sampling(rng, size):
@@ -49,32 +44,24 @@ def _sampling(rng, size):
     return [*numbers, targets, ids, *counts]
 
 
-def _losses(weights, biases, outputs, targets, ids, target_count, drawn_count):
-    losses = []
+def _oracle(weights, biases, outputs, targets, ids, target_count, drawn_count):
+    """Losses in float64, word by word, and the gradients of their sum, by hand."""
+    weights, biases, outputs = (a.astype(float) for a in (weights, biases, outputs))
+    losses, slopes = [], [np.zeros_like(a) for a in (weights, biases, outputs)]
     for row, target in enumerate(targets):
-        def score(word, count, output=outputs[row]):
-            return (weights[word].astype(float) @ output.astype(float)
-                    + biases[word] - np.log(count))
-
-        true = score(target, target_count[row])
-        rivals = [score(word, count) for word, count in
-                  zip(ids[row], drawn_count[row], strict=True) if word != target]
-        losses.append(np.logaddexp.reduce([true, *rivals]) - true)
-    return np.array(losses)
-
-
-def _slope(given, place, step=1e-4):
-    """The gradient of the summed loss, from differences."""
-    slope = np.zeros(given[place].shape)
-    for index in np.ndindex(*slope.shape):
-        sums = []
-        for sign in (1, -1):
-            moved = [np.array(one, float) if k < 3 else one
-                     for k, one in enumerate(given)]
-            moved[place][index] += sign * step
-            sums.append(_losses(*moved).sum())
-        slope[index] = (sums[0] - sums[1]) / (2 * step)
-    return slope
+        rivals = [(word, count) for word, count in zip(
+            ids[row], drawn_count[row], strict=True) if word != target]
+        words, counts = zip((target, target_count[row]), *rivals, strict=True)
+        scores = np.array([weights[word] @ outputs[row] + biases[word] - np.log(count)
+                           for word, count in zip(words, counts, strict=True)])
+        losses.append(np.logaddexp.reduce(scores) - scores[0])
+        pulls = np.exp(scores - np.logaddexp.reduce(scores))
+        pulls[0] -= 1
+        for word, pull in zip(words, pulls, strict=True):
+            slopes[0][word] += pull * outputs[row]
+            slopes[1][word] += pull
+            slopes[2][row] += pull * weights[word]
+    return np.array(losses), slopes
 
 
 def _run(attempt, case, given):

@@ -4,36 +4,32 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near
 
 
 @exercise(
     "Exercise 1: attend",
-    "As [batch, height * width, channels] the map is a list of places; one tf.einsum "
+    "As [batch, height * width, channels] the map is a list of places; one `tf.einsum` "
     "gives the scores, one the weighted sum.",
-    "listed = tf.reshape(places, [tf.shape(places)[0], -1, places.shape[-1]])",
+    "`shape = tf.shape(places)` and `listed = tf.reshape(places, [shape[0], -1, "
+    "places.shape[-1]])`. What is left: scores, softmax, sum, and the weights' shape.",
 )
 def check_attend(attempt):
-    """Compares with a softmax over all places in NumPy, in float64.
-
-    Args:
-      attempt: `(query float32 [batch, channels], places float32 [batch, height,
-        width, channels])` to the context `[batch, channels]` and the weights
-        `[batch, height, width]`.
-    """
+    """Compares `(query, places)` with a softmax in NumPy, in float64."""
     for query, places in drawn(_case):
         case = f"query {query.round(2).tolist()}, places {places.round(2).tolist()}"
         with (tf.Graph().as_default(), tf1.Session() as session,
               answering(case[:200])):
-            found = session.run(attempt(tf.constant(query), tf.constant(places)))
-        pair = isinstance(found, tuple | list) and len(found) == 2
-        yield ("context and weights", pair, f"{type(found).__name__} came back.")
-        for name, value, due in zip(
-            ("the context, [batch, channels]", "the weights, [batch, height, width]"),
-            found, _oracle(query, places), strict=True,
-        ):
-            yield (name, close(value, due, 1e-3, 1e-4),
-                   f"{case}: " + shown(due.round(3), np.asarray(value)))
+            given = [tf.constant(query), tf.constant(places)]
+            found = attempt(*given)
+            pair = isinstance(found, tuple | list) and len(found) == 2
+            yield ("context and weights", pair, f"{type(found).__name__} came back.")
+            slopes = tf1.gradients(found[0], given, unconnected_gradients="zero")
+            found = session.run([*found, slopes])
+        names = ("the context, [batch, channels]", "the weights, [batch, height, "
+                 "width]", "the gradients of the context")
+        for name, value, due in zip(names, found, _oracle(query, places), strict=True):
+            yield near(name, due, value, case, 1e-3, 1e-3)
 
 
 def _case(rng, size):
@@ -42,11 +38,17 @@ def _case(rng, size):
     loud = 100.0 if size % 6 == 5 else float(size % 7 > 0)
     query = loud * rng.normal(size=[batch, channels])
     places = rng.normal(size=[batch, height, width, channels])
+    places *= rng.random(places.shape) < 0.8
     return query.astype(np.float32), places.astype(np.float32)
 
 
 def _oracle(query, places):
+    """Returns context, weights, and the gradients of the summed context, by hand."""
     scores = np.einsum("bc,bhwc->bhw", query.astype(float), places)
     shares = np.exp(scores - scores.max((1, 2), keepdims=True))
     shares /= shares.sum((1, 2), keepdims=True)
-    return np.einsum("bhw,bhwc->bc", shares, places), shares
+    context, sums = np.einsum("bhw,bhwc->bc", shares, places), places.sum(3)
+    pulls = shares * (sums - (shares * sums).sum((1, 2), keepdims=True))
+    slopes = [np.einsum("bhw,bhwc->bc", pulls, places),
+              shares[..., None] + np.einsum("bhw,bc->bhwc", pulls, query)]
+    return context, shares, slopes

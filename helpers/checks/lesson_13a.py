@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near, same
 
 WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 BAD = {"root": lambda x: tf.sqrt(x), "log": lambda x: tf.math.log(x),
@@ -26,14 +26,11 @@ def _needed(op: tf.Operation) -> set[tf.Operation]:
     "Exercise 1: swap",
     "both reads have to be over before either assignment begins; which function of "
     "TensorFlow gives tensors back only when all of them are computed?",
-    "new_a, new_b = tf.tuple([b.read_value(), a.read_value()])",
+    "`new_a, new_b = tf.tuple([b.read_value(), a.read_value()])`. What is left: a "
+    "group of two assignments.",
 )
 def check_swap(attempt):
-    """Runs the swap on variables of drawn shapes, and looks for an order left open.
-
-    Args:
-      attempt: two variables to one op.
-    """
+    """Runs the swap of `(a, b)`, and looks for an order that is left open."""
     for names, values in drawn(_two_variables, 6):
         with tf.Graph().as_default() as graph:
             pair = [tf1.get_variable(name, initializer=value, use_resource=True)
@@ -44,7 +41,8 @@ def check_swap(attempt):
         yield ("returns one op", isinstance(op, tf.Operation),
                f"it returned {type(op).__name__}.")
         writes = [one for one in _needed(op) if one.type in WRITES]
-        wrong = [fault for write in writes for fault in _left_open(write, names)]
+        wrong = {write.inputs[0].op.name: late for write in writes
+                 if (late := set(names) - _read_before(write))}
         moved = sorted({write.inputs[0].op.name for write in writes})
         yield ("the op writes both variables", moved == sorted(names)
                and not any(new.type in WRITES and new not in writes
@@ -57,12 +55,11 @@ def check_swap(attempt):
                 with answering(f"variables {values[0].tolist()}, {values[1].tolist()}"):
                     session.run(op)
                 seen.append(session.run(pair))
-        yield ("no order is left open", not wrong, "; ".join(wrong))
+        yield ("no order is left open", not wrong, f"no edge has the write to the "
+               f"first wait until the others are read, and not too late: {wrong}")
         for times, (found, due) in enumerate(zip(seen, (values[::-1], values),
                                                  strict=True), 1):
-            yield ("each run exchanges the values",
-                   all(map(np.array_equal, found, due)),
-                   f"after {times}: {shown(due, found)}")
+            yield near("each run exchanges the values", due, found, f"after {times}")
 
 
 def _two_variables(rng, size):
@@ -73,34 +70,22 @@ def _two_variables(rng, size):
     return names, [rng.integers(-9, 9, shape).astype(dtype) + k for k in (0, 20)]
 
 
-def _left_open(write: tf.Operation, names: tuple[str, str]) -> list[str]:
-    """Returns what may go wrong at one write, for want of an edge."""
-    name = write.inputs[0].op.name
-    [other] = set(names) - {name}
-    reads = [op for op in _needed(write) if op.type == "ReadVariableOp"]
-    clean = {op.inputs[0].op.name for op in reads
-             if not any(one.type in WRITES for one in _needed(op))}
-    faults = []
-    if other not in clean:
-        faults.append(f"what is written to {name} may be read from {other} too late")
-    if name not in clean:
-        faults.append(f"no edge says that {name} is read before it is written")
-    return faults
+def _read_before(write):
+    """Returns the variables that a write waits to be read, before any write."""
+    return {op.inputs[0].op.name for op in _needed(write)
+            if op.type == "ReadVariableOp"
+            and not any(one.type in WRITES for one in _needed(op))}
 
 
 @exercise(
     "Exercise 2: first_bad",
     "walk back from `fetch.op` over `op.inputs`; run the float outputs of those ops in "
     "one `session.run`; then look for the op that is bad while its inputs are good.",
-    "waiting, needed = [fetch.op], []",
+    "`waiting, needed = [fetch.op], []`. What is left: the walk, the run, the search.",
 )
 def check_first_bad(attempt):
-    """Tries drawn graphs: one bad op or none, a queue behind, a trap beside the way.
-
-    Args:
-      attempt: `(session, fetch, feeds)` to the name of an op, or `None`.
-    """
-    for graph, names, fed, due in drawn(_graph_with_a_fault, 16):
+    """Gives `(session, fetch, feeds)` graphs with a bad op or none, and traps."""
+    for graph, rows, fed, due in drawn(_graph_with_a_fault, 16):
         fetch = graph.get_tensor_by_name("fetch:0")
         case = f"x = {fed}, the first bad op {due!r}"
         with tf1.Session(graph=graph) as session, answering(case):
@@ -110,9 +95,9 @@ def check_first_bad(attempt):
         yield ("returns the name of an op, or None",
                found is None or isinstance(found, str) and ":" not in found,
                f"{case}: it returned {found!r}.")
-        yield "blames the first bad op", found == due, f"{case}: {shown(due, found)}"
-        yield ("runs one step, and nothing aside", left == names,
-               f"{case}: {names} rows were to be left in the queue, there are {left}.")
+        yield same("blames the first bad op", due, found, case)
+        yield near("runs one step, and nothing aside", rows, left,
+                   f"{case}, rows left in the queue")
 
 
 def _graph_with_a_fault(rng, size):

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, close, drawn, exercise, shown
+from helpers.checks.report import answering, drawn, exercise, near, tensor
 
 
 def _collatz(n: int) -> int:
@@ -19,20 +19,15 @@ def _collatz(n: int) -> int:
     "two loop variables: the number, and how many steps it took so far.",
     "`tf.where(tf.equal(n % 2, 0), n // 2, 3 * n + 1)` is the next number; `==` would "
     "ask Python.",
-    "`start = [n, tf.zeros([], tf.int64)]`",
+    "`start = [n, tf.zeros([], tf.int64)]`. What is left: the body, and the loop.",
 )
 def check_steps_to_one(attempt):
-    """Feeds numbers small and large, and compares with a loop in Python.
-
-    Args:
-      attempt: an int64 tensor to an int64 tensor, both without axes.
-    """
+    """Feeds `(n)` numbers small and large, and compares with a loop in Python."""
     with tf.Graph().as_default() as graph:
         n = tf1.placeholder(tf.int64, [], name="n")
         steps = attempt(n)
         ops = len(graph.get_operations())
-    good = isinstance(steps, tf.Tensor) and steps.dtype == tf.int64
-    yield "returns an int64 tensor", good, f"it returned {steps}."
+    yield tensor("returns an int64 tensor", tf.int64, steps)
     yield ("is a loop, not steps written out", ops < 500,
            f"the graph has {ops} ops: how many steps it takes is not known here.")
     patient = tf1.ConfigProto(operation_timeout_in_ms=30_000)  # a loop may be endless
@@ -41,8 +36,7 @@ def check_steps_to_one(attempt):
                            int(rng.integers(2, 2 ** (4 + 2 * size))), 24):
             with answering(f"n = {value}"):
                 found = session.run(steps, {n: value})
-            yield ("counts the steps", close(found, _collatz(value), 0, 0),
-                   f"n = {value}: {shown(_collatz(value), found)}")
+            yield near("counts the steps", _collatz(value), found, f"n = {value}", 0, 0)
 
 
 def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -64,14 +58,10 @@ def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     "three loop variables, as in `our_rnn`: the step, the balance, the array.",
     "`balance = tf.maximum(balance + changes[t], 0.0)`",
     "an array that may stay empty has to know its items: give it "
-    "`element_shape=changes.shape[1:]`.",
+    "`element_shape=changes.shape[1:]`. What is left: the loop, and `stack`.",
 )
 def check_balances(attempt):
-    """Feeds tables of drawn sizes to one graph for each number of accounts.
-
-    Args:
-      attempt: float32 `[time, accounts]` to float32 `[time, accounts]`.
-    """
+    """Feeds `(changes)` tables of drawn sizes, and compares gradients too."""
     for changes in drawn(_changes, 14):
         case = f"changes {changes.tolist()}"
         with tf.Graph().as_default(), tf1.Session() as session, answering(case):
@@ -81,10 +71,10 @@ def check_balances(attempt):
             got = session.run(found, {fed: changes})
             slopes = None if slope is None else session.run(slope, {fed: changes})
         due, due_slopes = _balances(changes)
-        yield "gives the balances", close(got, due), f"{case}: {shown(due, got)}"
+        yield near("gives the balances", due, got, case)
         yield "has a gradient", slopes is not None, f"{case}: it is None."
-        yield ("the gradient stops where the balance was 0", close(slopes, due_slopes),
-               f"{case}: of the sum of all balances, {shown(due_slopes, slopes)}")
+        yield near("the gradient stops where the balance was 0", due_slopes, slopes,
+                   f"{case}, of the sum of all balances")
 
 
 def _changes(rng: np.random.Generator, size: int) -> np.ndarray:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from helpers.errors import first_line
 
@@ -24,9 +25,7 @@ class Report:
 
     Attributes:
       title: the exercise.
-      claims: the claims reached, in order; only the last can be false. None are
-        reached by a stub that nobody has touched. A claim that several cases share
-        is printed once.
+      claims: those reached, in order; only the last can be false. A stub reaches none.
       hints: how many of `steps` the reader has asked for.
       steps: what helps further, the smallest help first.
       broken: what went wrong in the check itself; "" where nothing did.
@@ -150,10 +149,14 @@ def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) ->
 
     Args:
       found: what an answer gave; what is no number or array of numbers is not close.
-      due: numbers of any shape; nothing is broadcast.
+      due: numbers of any shape, or a list of arrays; nothing is broadcast.
       rtol: relative to `due`.
       atol: absolute.
     """
+    if isinstance(due, list | tuple):
+        return (isinstance(found, list | tuple | np.ndarray) and len(found) == len(due)
+                and all(close(one, other, rtol, atol)
+                        for one, other in zip(found, due, strict=True)))
     try:
         found, due = np.asarray(found), np.asarray(due)
     except Exception:  # ragged lists, tensors without a value
@@ -163,15 +166,45 @@ def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) ->
     return np.allclose(found, due, rtol=rtol, atol=atol, equal_nan=True)
 
 
+def raises(kind: type[Exception], function: Callable, *arguments: Any) -> bool:
+    """Returns whether a call raises an error of a kind; another error goes on."""
+    try:
+        function(*arguments)
+    except kind:
+        return True
+    return False
+
+
 def shown(due: object, found: object, most: int = 200) -> str:
     """Returns "due ..., yours ..." on one line, each shortened to `most` characters."""
+    def plain(value):
+        if isinstance(value, list):
+            return [plain(one) for one in value]
+        return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
     def short(value):
-        if isinstance(value, np.ndarray | np.generic):
-            value = value.tolist()
-        text = " ".join(repr(value).split())
+        text = " ".join(repr(plain(value)).split())
         return text if len(text) <= most else text[: most - 3] + "..."
 
     return f"due {short(due)}, yours {short(found)}"
+
+
+def same(text: str, due: object, found: object, case: str = "") -> Claim:
+    """Returns the claim that an answer gave or did what is due, of the same type."""
+    holds = type(found) is type(due) and found == due
+    return text, holds, f"{case}: {shown(due, found)}"
+
+
+def near(text: str, due: object, found: object, case: str = "",
+         rtol: float = 1e-5, atol: float = 1e-6) -> Claim:
+    """Returns the claim that an answer's numbers are due, up to rounding."""
+    return text, close(found, due, rtol, atol), f"{case}: {shown(due, found)}"
+
+
+def tensor(text: str, dtype: tf.DType, found: object, case: str = "") -> Claim:
+    """Returns the claim that what an answer gave is a tensor of a dtype."""
+    holds = isinstance(found, tf.Tensor) and found.dtype == dtype
+    return text, holds, f"{case}: it returned {found!r:.80}"
 
 
 def _watched(attempt: object) -> object:

@@ -1,0 +1,151 @@
+"""Every check by one table: what is right passes, what is wrong is refused.
+
+`answers/NNx.txt` has answers to a sitting's exercises. `= name` begins an exercise, `+`
+a right answer, `-` a wrong one: the solution with edits (`old => new`), or a body in
+place of its own.
+"""
+
+import functools
+import importlib
+import re
+from pathlib import Path
+from unittest import mock
+
+import nbformat
+import pytest
+
+from helpers.files import ROOT
+from tools import exercises as ex
+from tools import mutants, stubs
+from tools import notebook as nb
+
+BLOCK = re.compile(rf"^ *{stubs.BEGIN}\n(.*?\n) *{stubs.END}", re.M | re.S)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("no_thread_left")]
+
+
+def rows():
+    """Yields exercise, mark, title, edits and body of each answer."""
+    for path in sorted((Path(__file__).parent / "answers").glob("*.txt")):
+        for line in path.read_text("utf-8").splitlines():
+            if line.startswith("= "):
+                exercise = f"{path.stem} {line[2:]}"
+            elif line[:2] in ("+ ", "- "):
+                title, _, edit = line[2:].partition(": ")
+                edits, body = [edit] * bool(edit), []
+                yield exercise, line[0], title, edits, body
+            elif line.startswith("    => "):
+                edits[-1] += line[3:]
+            elif " =>" in line:
+                edits.append(line[4:])
+            else:
+                body.append(line)
+
+
+ANSWERS = list(rows())
+EXERCISES = list(dict.fromkeys(row[0] for row in ANSWERS))
+each_exercise = pytest.mark.parametrize("key", EXERCISES)
+
+
+@functools.cache
+class Exercise:
+    """An exercise of a lesson, its check, and what an answer to it may build on."""
+
+    def __init__(self, key):
+        [self.lesson] = nb.lessons(ROOT, [key.split()[0]])
+        cells = stubs.exercises(nbformat.read(nb.solution(self.lesson), as_version=4))
+        [(task, cell)] = [pair for pair in zip(
+            mutants.tasks(self.lesson), cells, strict=True) if pair[0].key == key]
+        module = importlib.import_module(f"helpers.checks.lesson_{task.number}")
+        self.check = getattr(module, task.exercise.check)
+        self.name, self.solution = task.exercise.name, cell.source
+        self.place = {"__name__": "answer"}
+        for source in task.before:
+            exec(source, self.place)
+
+    def answer(self, source):
+        """Returns what a source defines, with what the lesson taught at hand."""
+        place = dict(self.place)
+        for taught in ex.needed(ex.taught(self.lesson), source):
+            exec(taught, place)
+        exec(source, place)
+        return place[self.name]
+
+    def changed(self, edits, body):
+        """Returns the solution with another body, and with its edits."""
+        text = self.solution
+        if body:
+            text = BLOCK.sub(lambda _: "\n".join(body), text)
+        for edit in edits:
+            old, new = edit.replace(r"\n", "\n").split(" =>")
+            assert old in text, f"there is no {old!r}"
+            text = text.replace(old, new[1:])
+        return text
+
+
+def test_every_exercise_is_in_the_table():
+    keys = [task.key for path in nb.lessons(ROOT) for task in mutants.tasks(path)]
+    assert keys == EXERCISES
+
+
+@each_exercise
+def test_the_solution_is_accepted_and_the_stub_is_not_tried(key):
+    exercise = Exercise(key)
+    report = exercise.check(exercise.answer(exercise.solution))
+    assert report, report
+    assert len({text for text, _, _ in report.claims}) <= 6
+    stub = exercise.answer(stubs.stub(exercise.solution))
+    assert "not tried yet" in repr(exercise.check(stub))
+
+
+@pytest.mark.parametrize(("key", "mark", "title", "edits", "body"), ANSWERS,
+                         ids=[f"{row[0]}: {row[2]}" for row in ANSWERS])
+def test_right_is_accepted_and_wrong_is_refused(key, mark, title, edits, body):
+    exercise = Exercise(key)
+    report = exercise.check(exercise.answer(exercise.changed(edits, body)))
+    assert bool(report) == (mark == "+") and not report.broken, report
+
+
+def as_at_first(answer):
+    """Gives at every call what the first call gave."""
+    found = []
+
+    def attempt(*args, **options):
+        if not found:
+            found.append(answer(*args, **options))
+        return found[0]
+
+    return attempt
+
+
+def anything(answer):
+    return lambda *_, **__: mock.ANY
+
+
+@each_exercise
+@pytest.mark.parametrize("change", [as_at_first, anything])
+def test_what_answers_no_exercise_is_refused(key, change):
+    exercise = Exercise(key)
+    report = exercise.check(change(exercise.answer(exercise.solution)))
+    assert not report and not report.broken, report
+
+
+@each_exercise
+def test_the_hints_are_lines_of_an_accepted_answer(key):
+    """What a hint quotes stands in the answer that follows it, or in the lesson.
+
+    The answer is the solution, or the right one of the table called "by the hints":
+    both are accepted above.
+    """
+    exercise = Exercise(key)
+    hinted = [body for one, _, title, _, body in ANSWERS
+              if one == key and title == "by the hints"]
+    answer = exercise.changed([], hinted[0] if hinted else [])
+    cells = nbformat.read(exercise.lesson, as_version=4).cells
+    lesson = " ".join(cell.source for cell in cells)
+    hints = exercise.check(exercise.answer(stubs.stub(exercise.solution))).steps
+    quoted = re.findall("`([^`]+)`", " ".join(hints))
+    answer, lesson, *pieces = ("".join(text.split())
+                               for text in (answer, lesson, *quoted))
+    assert not [piece for piece in pieces if piece not in answer + lesson]
+    assert max(len(piece) for piece in pieces if piece in answer) > 12
+    assert " left" in hints[-1]
