@@ -49,8 +49,10 @@ def _digits(rng, size):
     count = 1 if not size else int(rng.integers(8, 40))
     height, width = rng.integers(1, 9, 2)
     images = rng.integers(0, 256, [count, height, width], np.uint8)
+    images[: count // 3] = images[-1]
     kind = rng.choice(["uint8", "int32", "int64"])
     labels = rng.integers(0 if kind == "uint8" else -9, 10, count).astype(kind)
+    labels[: count // 3] = labels[-1]
     return images, labels, 1 if not size else 1 + size % 4, int(rng.integers(1000))
 
 

@@ -39,7 +39,7 @@ def check_keras_lstm_weights(attempt):
 
 def _old_lstm(rng, size):
     values, units = 1 + size // 2, 1 + (size * 3) % 5
-    return [rng.normal(size=shape).astype(np.float32) for shape in (
+    return [rng.integers(-3, 4, shape).astype(np.float32) / 2 for shape in (
         [3, 4, values], [values + units, 4 * units], [4 * units])]
 
 

@@ -33,8 +33,9 @@ def _sampling(rng, size):
     rows, few, units = 1 + size // 4, 1 + size % 4, int(rng.integers(1, 6))
     words = int(rng.integers(few + 1, 12))
     loud = 30.0 if size % 5 == 4 else 1.0
-    numbers = [rng.normal(0, scale, shape).astype(np.float32) for scale, shape in (
-        (loud, [words, units]), (1, [words]), (1, [rows, units]))]
+    numbers = [(rng.normal(0, scale, shape) * (rng.random(shape) < 0.9)).astype("f")
+               for scale, shape in (
+                   (loud, [words, units]), (1, [words]), (1, [rows, units]))]
     targets = rng.integers(0, words, rows)
     ids = np.stack([rng.choice(words, few, replace=False) for _ in range(rows)])
     if size % 3 == 0:

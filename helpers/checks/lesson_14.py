@@ -24,9 +24,10 @@ def _collatz(n: int) -> int:
 def check_steps_to_one(attempt):
     """Feeds `(n)` numbers small and large, and compares with a loop in Python."""
     with tf.Graph().as_default() as graph:
-        n = tf1.placeholder(tf.int64, [], name="n")
+        n, other = (tf1.placeholder(tf.int64, [], name=name) for name in "nm")
         steps = attempt(n)
         ops = len(graph.get_operations())
+        others = attempt(other)
     yield tensor("returns an int64 tensor", tf.int64, steps)
     yield ("is a loop, not steps written out", ops < 500,
            f"the graph has {ops} ops: how many steps it takes is not known here.")
@@ -34,9 +35,11 @@ def check_steps_to_one(attempt):
     with tf1.Session(graph=graph, config=patient) as session:
         for value in drawn(lambda rng, size: size + 1 if size < 12 else
                            int(rng.integers(2, 2 ** (4 + 2 * size))), 24):
-            with answering(f"n = {value}"):
-                found = session.run(steps, {n: value})
-            yield near("counts the steps", _collatz(value), found, f"n = {value}", 0, 0)
+            case = f"n = {value}, and beside it {value + 1}"
+            with answering(case):
+                found = session.run([steps, others], {n: value, other: value + 1})
+            due = [_collatz(value), _collatz(value + 1)]
+            yield near("counts the steps", due, found, case, 0, 0)
 
 
 def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +80,10 @@ def check_balances(attempt):
                    f"{case}, of the sum of all balances")
 
 
-def _changes(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Returns changes that add up to no exact 0, where the gradient is ambiguous."""
+def _changes(rng, size):
+    """Returns changes; no sum of them is 0, where the gradient is ambiguous."""
     shape = [size // 2, 1 + size % 3]
-    return (rng.integers(-4, 5, shape) + rng.uniform(0.1, 0.4, shape)).astype("f")
+    changes = rng.integers(-4, 5, shape) + rng.uniform(0.1, 0.4, shape)
+    none = (rng.random(shape) < 0.3) & (np.roll(changes, 1, axis=0) > 0)
+    none[:1] = False  # a change of 0 comes after a positive one only
+    return np.where(none, 0.0, changes).astype("f")
