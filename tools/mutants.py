@@ -41,7 +41,7 @@ else:
 
 EQUAL = ROOT / "tests" / "mutants_equal.toml"
 # A mutant may wait for ever: one that takes so much longer than the solution does.
-LEAST_SECONDS, TIMES, MOST_SECONDS = 10, 3, 300
+LEAST_SECONDS, TIMES, MOST_SECONDS, SAMPLE_SECONDS = 10, 3, 300, 40
 # Imported once, in a server from which every process that judges is forked.
 PRELOADED = ["helpers.lesson", "helpers.checks.report", "tools.special"]
 REFUSED, ACCEPTED, BROKEN, ENDLESS = "refused", "accepted", "broken check", "endless"
@@ -116,6 +116,7 @@ def judge(connection, task: Task) -> None:
         with contextlib.redirect_stdout(io.StringIO()):
             for text in task.before:
                 exec(text, place)
+        connection.send("ready")
         while True:
             try:
                 source = connection.recv()
@@ -150,7 +151,7 @@ class Judge:
     def fate(self, source: str, seconds: float) -> str:
         """Returns what the check makes of a source."""
         if self.process is None:
-            self._start()
+            self.start()
         self.connection.send(source)
         try:
             if self.connection.poll(seconds):
@@ -160,7 +161,8 @@ class Judge:
         self.close()
         return ENDLESS
 
-    def _start(self):
+    def start(self):
+        """Starts the process, which runs all that comes before an answer."""
         way = multiprocessing.get_context("spawn")
         if "forkserver" in multiprocessing.get_all_start_methods():
             way = multiprocessing.get_context("forkserver")
@@ -169,6 +171,8 @@ class Judge:
         self.process = way.Process(target=judge, args=(theirs, self.task))
         self.process.start()
         theirs.close()
+        if not self.connection.poll(MOST_SECONDS) or self.connection.recv() != "ready":
+            raise ValueError(f"{self.task.key}: what comes before it does not end")
 
     def close(self):
         """Ends the process."""
@@ -200,11 +204,12 @@ def score(task: Task, equal: dict[str, str], sample: int, bar: tqdm) -> Score:
         others = random.Random(task.key).sample(others, min(sample, len(others)))
     start, judge_of = time.monotonic(), Judge(task)
     try:
-        limit, fates = MOST_SECONDS, {}
+        judge_of.start()
+        once, limit, fates = time.monotonic(), SAMPLE_SECONDS, {}
         if not sample:
             if (fate := judge_of.fate(task.answer, MOST_SECONDS)) != ACCEPTED:
                 raise ValueError(f"{task.key}: the solution itself: {fate}")
-            limit = max(LEAST_SECONDS, TIMES * (time.monotonic() - start))
+            limit = max(LEAST_SECONDS, TIMES * (time.monotonic() - once))
         for mutant in others:
             if (fate := judge_of.fate(mutant.source, limit)) != NONE:
                 fates[mutant] = fate
@@ -220,7 +225,7 @@ def row(one: Score) -> str:
     lines = [f"{one.task.key:34s} {shown[0]:>11s} {shown[1]:>13s} "
              f"{len(one.equal):6d} {one.seconds:5.0f}"]
     lines += [f"    {fate}: {mutant.name}" for mutant, fate in one.fates.items()
-              if fate in (ACCEPTED, BROKEN)]
+              if fate != REFUSED]
     return "\n".join(lines)
 
 

@@ -4,6 +4,7 @@ python3 course.py test                       # all parts of the first list
 python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
 python3 course.py test quick                 # no browser, one lesson: minutes
 python3 course.py test checks                # wrong answers made by rules: an hour
+python3 course.py test mutants               # a sample of them, one per exercise
 """
 
 import argparse

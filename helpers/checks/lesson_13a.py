@@ -101,17 +101,15 @@ def check_first_bad(attempt):
 
 
 def _graph_with_a_fault(rng, size):
-    """Returns a graph, the rows that one step leaves, what is fed, and whom to blame.
-
-    The queue's rows differ, so values of two steps do not fit together.
-    """
+    """Returns a graph, the rows that a step leaves, what is fed, and whom to blame."""
     kind = sorted(BAD)[size % 3]
     bad, depth = size % 4 != 0, size // 4
     with tf.Graph().as_default() as graph:
-        x = tf1.placeholder(tf.float32, [2], name="x")
+        dtype = [tf.float32, tf.float64][size // 2 % 2]
+        x = tf1.placeholder(dtype, [2], name="x")
         queue = tf1.FIFOQueue(9, tf.float32, shapes=[[]], name="rows")
-        fill = queue.enqueue_many([np.linspace(1, 9, 9, dtype=np.float32)])
-        tf.group(fill, name="init")
+        rows = np.linspace(1, 9, 9, dtype=np.float32)  # two steps do not fit together
+        tf.group(queue.enqueue_many([rows]), name="init")
         row = queue.dequeue(name="row")
         tf.math.log(-tf.abs(queue.dequeue()), name="aside")
         never = tf1.placeholder(tf.float32, [], name="never_fed")
@@ -122,8 +120,8 @@ def _graph_with_a_fault(rng, size):
         here = tf.identity(BAD[kind](y), name=kind + "_seen")
         first = here.op.inputs[0].op.name
         hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
-        after = [here, hidden, tf.cast(here > 0.5, tf.float32)][size % 3]
-        tf.add(after, row, name="fetch")
+        after = [here, hidden, tf.cast(here > 0.5, dtype)][size % 3]
+        tf.add(after, tf.cast(row, dtype), name="fetch")
         queue.size(name="left")
     value = {"root": -1.0, "log": 0.0, "ratio": 0.0}[kind] if bad else 2.0
     fed = [value, float(rng.integers(1, 9))][:: 1 if rng.random() < 0.5 else -1]

@@ -6,6 +6,8 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import answering, drawn, exercise, near, tensor
 
+PATIENT = tf1.ConfigProto(operation_timeout_in_ms=20_000)  # a loop may be endless
+
 
 def _collatz(n: int) -> int:
     steps = 0
@@ -31,8 +33,7 @@ def check_steps_to_one(attempt):
     yield tensor("returns an int64 tensor", tf.int64, steps)
     yield ("is a loop, not steps written out", ops < 500,
            f"the graph has {ops} ops: how many steps it takes is not known here.")
-    patient = tf1.ConfigProto(operation_timeout_in_ms=30_000)  # a loop may be endless
-    with tf1.Session(graph=graph, config=patient) as session:
+    with tf1.Session(graph=graph, config=PATIENT) as session:
         for value in drawn(lambda rng, size: size + 1 if size < 12 else
                            int(rng.integers(2, 2 ** (4 + 2 * size))), 24):
             case = f"n = {value}, and beside it {value + 1}"
@@ -67,7 +68,8 @@ def check_balances(attempt):
     """Feeds `(changes)` tables of drawn sizes, and compares gradients too."""
     for changes in drawn(_changes, 14):
         case = f"changes {changes.tolist()}"
-        with tf.Graph().as_default(), tf1.Session() as session, answering(case):
+        with (tf.Graph().as_default(), tf1.Session(config=PATIENT) as session,
+              answering(case)):
             fed = tf1.placeholder(tf.float32, [None, changes.shape[1]])
             found = attempt(fed)
             [slope] = tf1.gradients(tf.reduce_sum(found), fed)
