@@ -116,7 +116,8 @@ def delivers(graph, batch, items, batch_size, threads, case):
     """Yields whether a pipeline's batches hold every item once, by so many threads."""
     with tf1.Session(graph=graph) as session:
         last = feeding_queue(batch)
-        states = {state.name: state for state in diagnose(session, batch).queues}
+        with answering(case):
+            states = {state.name: state for state in diagnose(session, batch).queues}
         yield same("as many threads as asked fill the queue of batches", threads,
                    states[last].threads if last else 0, case)
         with answering(case):

@@ -56,16 +56,18 @@ def _language(batch, words, nested, seed):
     """A step whose logits depend on the word, the place and the caption."""
     rng = np.random.default_rng([seed, 1])
     table = rng.normal(size=[batch, STEPS, words, words]).astype(np.float32)
+    start = -np.arange(batch, dtype=np.int32) % -3  # a state of any sign
 
     def step(word, state):
         place = state[0] if nested else state
-        index = tf.stack([tf.range(batch), place, tf.cast(word, tf.int32)], 1)
+        word = tf.cast(word, tf.int32)
+        index = tf.stack([tf.range(batch), place - start, word], 1)
         later = (place + 1, state[1] + 1.0) if nested else place + 1
         return tf.gather_nd(tf.constant(table), index), later
 
     def state():
-        zeros = tf.zeros([batch], tf.int32)
-        return (zeros, tf.zeros([batch, 2])) if nested else zeros
+        first = tf.constant(start)
+        return (first, tf.zeros([batch, 2])) if nested else first
 
     return step, state, table
 

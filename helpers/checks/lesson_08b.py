@@ -80,6 +80,8 @@ def _run(attempt, values, factors, scopes, rate, clip, frozen):
         loss = tf.add_n([tf.constant(0.0)] + [
             factors[name] * tf.reduce_sum(v * v) / 2
             for name, v in variables.items() if factors[name]])
+        if frozen:
+            loss -= tf.stop_gradient(loss)  # a loss of 0 has a gradient, too
         some = any(factors[name] for name in _inside(values, scopes, frozen))
         with answering(f"variables {', '.join(values)}, scopes {scopes}"):
             update = attempt(loss, scopes, rate, clip) if some else tf.no_op()

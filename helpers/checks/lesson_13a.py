@@ -90,7 +90,7 @@ def check_first_bad(attempt):
         case = f"x = {fed}, the first bad op {due!r}"
         with tf1.Session(graph=graph) as session, answering(case):
             session.run("init")
-            found = attempt(session, fetch, {"x:0": fed})
+            found = attempt(session, fetch, {"x:0": fed, "u:0": 1.0, "v:0": 2.0})
             left = session.run("left:0")
         yield ("returns the name of an op, or None",
                found is None or isinstance(found, str) and ":" not in found,
@@ -121,6 +121,8 @@ def _graph_with_a_fault(rng, size):
         first = here.op.inputs[0].op.name
         hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
         after = [here, hidden, tf.cast(here > 0.5, dtype)][size % 3]
+        for name in "uv":
+            row += tf1.placeholder(tf.float32, [], name=name)
         tf.add(after, tf.cast(row, dtype), name="fetch")
         queue.size(name="left")
     value = {"root": -1.0, "log": 0.0, "ratio": 0.0}[kind] if bad else 2.0
