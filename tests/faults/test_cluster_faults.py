@@ -39,6 +39,7 @@ def steps(task):
     return [tuple(map(int, line[1:])) for line in lines if line[:1] == ["step"]]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_two_workers_killed_at_random_steps_finish(tmp_path):
     (tmp_path / "trainer.py").write_text(TRAINER)

@@ -22,7 +22,8 @@ from helpers.files import data_folder
 from tools import environment, serve_graphs
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")
+pytestmark = [pytest.mark.slow,
+              pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")]
 
 
 @pytest.fixture

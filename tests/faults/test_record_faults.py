@@ -357,6 +357,7 @@ KILLED_WRITERS = """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, to kill often")
+@pytest.mark.slow
 @pytest.mark.timeout(200)
 def test_killed_writer_leaves_all_or_nothing(tmp_path, tried):
     tried(20)

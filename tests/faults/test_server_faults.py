@@ -9,7 +9,7 @@ import pytest
 
 from helpers.files import ROOT
 
-pytestmark = [pytest.mark.timeout(600),
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600),
               pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")]
 
 SERVER = """
