@@ -180,14 +180,8 @@ def layer_table(
     Returns:
       One `Layer` for the input, each convolution, each pool, each fully connected
       layer, in order. Sums over it are those of the whole net.
-
-    Raises:
-      ValueError: as in `vgg_net`.
     """
-    _at_least_one(num_classes=num_classes)
     blocks = _blocks(configuration, base_width)
-    if image_size < SMALLEST_IMAGE:
-        raise ValueError(_too_small("layer_table", (image_size, image_size)))
     size, channels = image_size, 3
     rows = [_row("input", (size, size, channels))]
     for number, (kernel_sizes, width) in enumerate(blocks, start=1):

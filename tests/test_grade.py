@@ -183,7 +183,7 @@ def test_a_report_that_cannot_be_written_is_found_before_an_answer_runs(
 @pytest.mark.parametrize("arguments, words", [
     ([], "the following arguments are required"), (["{in}/none"], "is no folder"),
     (["{in}", "--report", "{in}/report"], "lies inside"),
-    (["{in}", "--lesson", "99"], "there is no lesson 99"),
+    (["{in}", "99"], "there is no lesson 99"),
 ])
 def test_what_is_asked_wrongly_runs_nothing(arguments, words, tmp_path, capsys):
     arguments = [part.replace("{in}", str(tmp_path)) for part in arguments]

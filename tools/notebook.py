@@ -60,7 +60,7 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
 def chosen(
     parser: argparse.ArgumentParser, arguments: list[str]
 ) -> tuple[argparse.Namespace, list[Path]]:
-    """Reads a command line that names lessons, as `03 05` or as `--lesson 03 05`.
+    """Reads a command line that names lessons, such as `03 05`.
 
     Args:
       parser: what else there is to read; it is told of the lessons here.
@@ -73,10 +73,8 @@ def chosen(
       ValueError: no lesson has such a number.
     """
     parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
-    parser.add_argument("--lesson", nargs="+", default=[], metavar="NN",
-                        help="the same")
     options = parser.parse_intermixed_args(arguments)
-    return options, lessons(ROOT, options.numbers + options.lesson)
+    return options, lessons(ROOT, options.numbers)
 
 
 def solution(lesson: Path) -> Path:

@@ -24,7 +24,6 @@ class InterruptibleCalls:
     def __init__(self) -> None:
         self._calls: queue.SimpleQueue = queue.SimpleQueue()
         self._answers: queue.SimpleQueue = queue.SimpleQueue()
-        self._one_caller = threading.Lock()
         self._ended = threading.Event()
         self._left = False
         self._thread = threading.Thread(
@@ -47,23 +46,15 @@ class InterruptibleCalls:
           TimeoutError: the function takes longer.
           RuntimeError: another thread is in a call, or a call was left before.
         """
-        if not self._one_caller.acquire(blocking=False):
+        if self._left:
             raise RuntimeError(
-                "another thread is in a step, and steps go one at a time: call "
-                "runner.run from one thread, and session.run from the others"
+                "a step is under way in another thread, or the one before this was "
+                "interrupted: leave the running_queues block"
             )
-        try:
-            if self._left:
-                raise RuntimeError(
-                    "the step before this one was interrupted: leave the "
-                    "running_queues block"
-                )
-            self._left = True
-            self._calls.put((function, arguments))
-            value, error = self._answer(time.monotonic() + seconds)
-            self._left = False
-        finally:
-            self._one_caller.release()
+        self._left = True
+        self._calls.put((function, arguments))
+        value, error = self._answer(time.monotonic() + seconds)
+        self._left = False
         if error is not None:
             raise error
         return value
