@@ -14,9 +14,9 @@ from tqdm import tqdm
 from helpers.arguments import whole_number
 from helpers.files import whole_or_absent
 from helpers.shapes import drawing
-from helpers.shapes.scenes import RELATIONS, phrases, write_split
+from helpers.shapes.scenes import COLOURS, RELATIONS, SHAPES, phrases, write_split
 
-COLOURS, SHAPES, SIZE = 6, 3, 64
+SIZE = 64
 LENGTHS = (2, 3)  # objects per scene, by turns
 # Share of the picture's side that an object's radius takes, by objects per scene.
 RADII = {2: (0.15, 0.185), 3: (0.105, 0.13)}

@@ -14,7 +14,7 @@ from helpers.arguments import whole_number
 from helpers.files import whole_or_absent
 from helpers.shapes import drawing
 
-MOST_COLOURS, MOST_SHAPES = len(drawing.COLOURS), len(drawing.SHAPES)
+COLOURS, SHAPES = 6, 3  # so many of the names in `drawing`
 # Each relation with its mirror: "A left of B" says the same as "B right of A".
 RELATIONS = {"left of": "right of", "above": "below"}
 SPLITS = ("train", "val", "unseen")
@@ -51,8 +51,6 @@ def write_scenes(
     train: int = 8000,
     val: int = 500,
     unseen: int = 500,
-    colours: int = 6,
-    shapes: int = 3,
     size: int = 64,
     seed: int = 7,
 ) -> Path:
@@ -67,8 +65,6 @@ def write_scenes(
       train: pictures to learn from.
       val: held-out pictures of the same pairs.
       unseen: held-out pictures of pairs that are never together in training.
-      colours: how many of `drawing.COLOURS` are used, 2 to 6.
-      shapes: how many of `drawing.SHAPES` are used, 2 to 6.
       size: height and width in pixels, at least 32.
       seed: another seed gives other scenes.
 
@@ -83,17 +79,21 @@ def write_scenes(
       DataError: the folder is there and holds something that was not drawn by us.
     """
     counts = {"train": train, "val": val, "unseen": unseen}
-    world = {"colours": colours, "shapes": shapes, "size": size, "seed": seed}
-    counts, world = _checked(counts), _checked(world)
+    for name, value in counts.items():
+        counts[name] = whole_number(f"write_scenes: {name}", value, 1)
+    size = whole_number("write_scenes: size", size, SMALLEST_SCENE)
+    seed = whole_number("write_scenes: seed", seed, 0)
     folder = Path(path)
-    made: dict[str, Any] = {"made_by": _MAKER, "settings": {**counts, **world}}
+    settings = {**counts, "colours": COLOURS, "shapes": SHAPES, "size": size,
+                "seed": seed}
+    made: dict[str, Any] = {"made_by": _MAKER, "settings": settings}
     with whole_or_absent(folder, **made) as draft:
         if draft:
             (draft / "images").mkdir()
             (draft / "annotations").mkdir()
-            objects, size = phrases(colours, shapes), world["size"]
+            objects = phrases(COLOURS, SHAPES)
             for number, (split, count) in enumerate(counts.items()):
-                drawn = _drawn(split, count, objects, size, world["seed"])
+                drawn = _drawn(split, count, objects, size, seed)
                 write_split(draft, f"SCENES_{split}", number * 10_000_000 + 1, size,
                             objects, tqdm(drawn, split, count, unit=" files"))
     return folder
@@ -161,17 +161,6 @@ def _places(scene, size, rng):
     second = [start + move for start, move in zip(first, step, strict=True)]
     yield scene.first, tuple(first), float(radii[0])
     yield scene.second, tuple(second), float(radii[1])
-
-
-def _checked(settings: dict) -> dict[str, int]:
-    least = {"size": SMALLEST_SCENE, "seed": 0, "colours": 2, "shapes": 2}
-    most = {"colours": MOST_COLOURS, "shapes": MOST_SHAPES}
-    return {
-        name: whole_number(
-            f"write_scenes: {name}", value, least.get(name, 1), most.get(name)
-        )
-        for name, value in settings.items()
-    }
 
 
 def _drawn(split, count, objects, size, seed) -> Iterator[tuple]:
