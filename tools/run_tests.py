@@ -41,8 +41,6 @@ PARTS = {
     "tests": [*TESTS, "tests/faults", "--cov=helpers", "--cov-report="],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
     "notebooks": [*NBVAL, "notebooks"],
-    # One changed answer to each exercise; `checks` makes them all.
-    "mutants": ["-m", "tools.mutants", "--sample", "1"],
 }
 # Not run by a plain `test`: a half of `tests`, the short cut, and what takes an hour.
 MORE = {
@@ -51,6 +49,7 @@ MORE = {
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01a_variable_scope.ipynb"],
     "checks": ["-m", "tools.mutants"],
+    "mutants": ["-m", "tools.mutants", "--sample", "1"],
 }
 QUICK = ["lint", "imports", "types", "spelling", "quick", "lesson"]
 
