@@ -283,16 +283,27 @@ def test_several_signatures_run_on_one_state(tmp_path):
         assert alone() == 0 and not alone.signatures
 
 
-def test_every_output_of_an_iterator_is_fed(tmp_path):
+def from_iterator():
+    data = tf.data.Dataset.from_tensors({"a": [1.0], "b": [2], "c": [3.0]})
+    return tf1.data.make_one_shot_iterator(data).get_next()
+
+
+def from_queue():
+    row = tf1.train.batch([tf.constant(1.0), tf.constant(2)], 1, name="batch")
+    return dict(zip("ab", row, strict=True))
+
+
+@pytest.mark.parametrize(("build", "name"), [(from_iterator, "IteratorGetNext"),
+                                             (from_queue, "batch")])
+def test_every_output_of_an_iterator_and_a_queue_is_fed(build, name, tmp_path):
     with tf.Graph().as_default() as graph:
-        data = tf.data.Dataset.from_tensors({"a": [1.0], "b": [2], "c": [3.0]})
-        row = tf1.data.make_one_shot_iterator(data).get_next()
+        row = build()
         tf.add(row["a"], tf.cast(row["b"], tf.float32), name="y")
     tf.io.write_graph(graph, str(tmp_path), "fed.pbtxt")
     (tmp_path / "fed.pbtxt").rename(tmp_path / "fed.pb")  # text, whatever its name
     with open_model(tmp_path / "fed.pb") as model:
-        assert list(model.inputs) == ["IteratorGetNext", "IteratorGetNext_1"]
-        found = model(IteratorGetNext=[5.0], IteratorGetNext_1=[6])
+        assert list(model.inputs) == [name, f"{name}_1"]
+        found = model({name: [5.0], f"{name}_1": [6]})
         np.testing.assert_array_equal(found, [11])
 
 

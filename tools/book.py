@@ -50,7 +50,6 @@ def write_source(folder: Path) -> None:
         shutil.copyfile(picture, folder / "docs" / picture.name)
     pitfalls = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")
     _write(folder / "docs" / "pitfalls.md", book_pages.pitfall_page(pitfalls))
-    _write(folder / "errors.md", book_pages.error_page())
     terms = (SETTINGS / "terms.txt").read_text("utf-8")
     _write(folder / "glossary.md", book_pages.glossary_page(terms))
     front = (SETTINGS / "index.md").read_text("utf-8")

@@ -15,19 +15,16 @@ from tools import notebook as nb
 ROOT = Path(__file__).resolve().parent.parent
 HEADING = re.compile(r"^#+ (.+)$", re.M)
 PITFALL = re.compile(r"^> \*\*Pitfall: (.+?)\*\*", re.M)
-ERROR = re.compile(r"^(?:\w+\.)*([A-Z]\w*(?:Error|Exception|Stalled|Died))\b: .+", re.M)
 SENTENCE = re.compile(r"(?<=[.?!])[\"')]* (?=[\"'(`*\dA-Z])")
 ROW = re.compile(r"^\| (.+) \| (.+) \| (\d\d[a-z]?): (.+?) \|$", re.M)
 
 
 class Place(NamedTuple):
-    """A cell of a lesson, the heading that it stands under, the prose around it."""
+    """A cell of a lesson, and the heading that it stands under."""
 
     lesson: Path
     cell: nbformat.NotebookNode
     heading: str
-    before: str  # the last markdown, or ""
-    after: str  # the next one, or ""
 
     def link(self, words: str = "") -> str:
         """Returns a link in the book: the lesson's number and the heading.
@@ -48,13 +45,10 @@ def places(root: Path = ROOT) -> tuple[Place, ...]:
 
 def _places(lesson: Path) -> Iterator[Place]:
     cells = nbformat.read(lesson, as_version=4).cells
-    heading = before = ""
-    for i, cell in enumerate(cells):
-        after = next((c.source for c in cells[i + 1:]
-                      if c.cell_type == "markdown"), "")
-        yield Place(lesson, cell, heading, before, after)
+    heading = ""
+    for cell in cells:
+        yield Place(lesson, cell, heading)
         if cell.cell_type == "markdown":
-            before = cell.source
             heading = [heading, *HEADING.findall(cell.source)][-1]
 
 
@@ -85,61 +79,6 @@ def pitfall_page(text: str, root: Path = ROOT) -> str:
         return f"| {see} | {why} | [{number}: {name}](#{target}) |"
 
     return ROW.sub(linked, text)
-
-
-def errors(root: Path = ROOT) -> dict[str, Place]:
-    """Returns every error message that a lesson's output shows, and its first cell."""
-    found = {}
-    for place in places(root):
-        for output in place.cell.get("outputs", []):
-            text = re.sub(r"\n  (?=\S)", " ", output.get("text", ""))
-            for match in ERROR.finditer(text):
-                found.setdefault(match.group(), place)
-    return dict(sorted(found.items(), key=lambda item: item[0].lower()))
-
-
-def error_page(root: Path = ROOT) -> str:
-    """Returns the page of error messages, and what the lesson says of each."""
-    lines = ["# Error messages", "", "Every error that a lesson provokes, in the words "
-             "that Python or TensorFlow print, with what the lesson says of it. Search "
-             "this page for a piece of your own message.", ""]
-    for message, place in errors(root).items():
-        shown = message.replace("`", "'")
-        said = f"{last_sentence(place.before)} {first_sentences(place.after)}".strip()
-        lines += [f"`{shown}`", f":   {said} {place.link()}", ""]
-    return "\n".join(lines)
-
-
-def first_sentences(text: str, words: int = 12) -> str:
-    """Returns the first sentence of a text, and the next while it is short.
-
-    Left out is what belongs to the next cell: a question, a pitfall, "Next: ...".
-    """
-    taken = ""
-    if text.startswith("#"):  # another section: another subject
-        return ""
-    for sentence in SENTENCE.split(_paragraphs(text)[0]):
-        if re.match(r"Second|Third|Next|Now|\*\*|.*[?:]$", sentence):
-            break
-        taken = f"{taken} {sentence}".strip()
-        if len(taken.split()) >= words:
-            break
-    return taken
-
-
-def last_sentence(text: str) -> str:
-    """Returns the last sentence of a text, without what it asks the reader."""
-    asked = re.sub(r"\*\*Predict.*", "", _paragraphs(text)[-1]).strip()
-    last = re.sub(r":$", ".", SENTENCE.split(asked)[-1])
-    return last if len(last.split()) > 2 else ""
-
-
-def _paragraphs(text: str) -> list[str]:
-    """Returns the paragraphs of prose in Markdown, each on one line; [""] if none."""
-    plain = re.sub(r"^> ?", "", _without_local_links(text), flags=re.M)
-    prose = [part.replace("\n", " ") for part in plain.split("\n\n")
-             if part and not re.match(r"#|\||- |```", part)]
-    return prose or [""]
 
 
 def glossary_page(terms: str, root: Path = ROOT) -> str:
