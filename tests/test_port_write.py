@@ -167,6 +167,7 @@ def test_python_2_keeps_its_meaning(old, new, tmp_path):
     ("import cPickle as p, os\np.dumps", "import pickle as p, os\np.dumps"),
     ("from StringIO import StringIO", "from io import StringIO"),
     ("reduce(max, [1])", "import functools\nfunctools.reduce(max, [1])"),
+    ("{1: 2}.keys()[0]", "list({1: 2}.keys())[0]"),
     ("try:\n    import cPickle\nexcept ImportError:\n    cPickle = None",) * 2,
 ])
 def test_names_of_the_library(old, new, tmp_path):
@@ -182,6 +183,10 @@ def test_names_of_the_library(old, new, tmp_path):
      "tf.Session()\n", 2, "name logits= and labels="),
     ("import nowhere_at_all\n", 1, "not installed"),
     ("print x\ny = x.decode('utf-8')\n", 2, "bytes have it"),
+    ("import numpy\nnumpy.load('a', encoding='latin1')\n", 2, "allow_pickle=True"),
+    ("import tensorflow as tf\ntf.contrib.rnn.MultiRNNCell([c] * 3)\n", 2, "its own"),
+    ("import tensorflow as tf\ntf.contrib.rnn.GRUCell(3, input_size=2)\n", 2,
+     "takes no input_size="),
     ("print a / b\n", 1, "`//`"), ("x = input()\nprint x\n", 1, "evaluated"),
 ])
 def test_what_is_left_has_its_line(text, line, words, tmp_path):

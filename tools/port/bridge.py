@@ -134,7 +134,8 @@ def bridge(path: str, call: Arguments | None) -> Bridge:
                if old in call.keywords}
     after = Arguments(
         max(call.positional - len(names), 0),
-        (*names, *(renames.get(k, k) for k in call.keywords)), call.open)
+        (*names, *(renames.get(k, k) for k in call.keywords)), call.open, call.first,
+        call.second)
     return Bridge(name, names, renames, _refusal(name, after))
 
 
@@ -166,6 +167,10 @@ def _refusal(name: str, call: Arguments) -> str:
               if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(places) < call.positional and inspect.Parameter.VAR_POSITIONAL not in kinds:
         return f"it takes {len(places)} arguments"
+    if name.startswith("tf.nn.rnn_cell") and "input_size" in call.keywords:
+        return "it takes no input_size="
+    if name == "tf.nn.rnn_cell.MultiRNNCell" and call.first == "repeated":
+        return "each layer needs a cell of its own, [make() for _ in range(n)]"
     known = {parameter.name for parameter in parameters}
     other = [word for word in call.keywords if word not in known]
     if other and inspect.Parameter.VAR_KEYWORD not in kinds:
@@ -214,15 +219,16 @@ def _value(name: str):
     if root == "tutorials_mnist":
         return root if path in MNIST else NOTHING
     if root != "tf":
-        return _look(importlib.import_module(root), path)
+        return look(importlib.import_module(root), path)
     for home, module in _HOMES.items():
         if path == home or path.startswith(home + "."):
-            found = _look(importlib.import_module(module), path[len(home) + 1:])
-            return found if found is not NOTHING else _look(tf1, path)
-    return _look(tf1, path)
+            found = look(importlib.import_module(module), path[len(home) + 1:])
+            return found if found is not NOTHING else look(tf1, path)
+    return look(tf1, path)
 
 
-def _look(module, path: str):
+def look(module, path: str):
+    """Returns the value of a dotted name; `NOTHING` for none and for a tombstone."""
     value = module
     try:
         for part in filter(None, path.split(".")):
@@ -242,7 +248,7 @@ def inner(path: str):
             module = importlib.import_module(".".join(parts[:length]))
         except Exception:  # an inner module of another version breaks as it likes
             continue
-        return _look(module, ".".join(parts[length:]))
+        return look(module, ".".join(parts[length:]))
     return NOTHING
 
 

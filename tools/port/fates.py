@@ -11,12 +11,12 @@ from tensorflow.tools.compatibility import all_renames_v2
 
 from helpers.tf1_names import LATER_NAMES, SOURCE_NAMES
 from tools.port import advice, bridge, library
+from tools.port.bridge import NOTHING, look
 from tools.port.syntax import Arguments
 
 VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
 _TODAY = {old.name: old.today
           for names in [*SOURCE_NAMES.values(), LATER_NAMES] for old in names}
-NOTHING = object()
 _PLACES = {
     "tf_slim": " (package tf-slim, beside slim_shim.py)",
     "tutorials_mnist": ".py beside the program (tools/port/beside)",
@@ -142,17 +142,6 @@ def _parameters(function) -> dict | None:
             if p.name != "self" and p.kind is not p.VAR_POSITIONAL}
 
 
-def look(module, path: str):
-    """Returns the value of a dotted name; `NOTHING` for none and for a tombstone."""
-    value = module
-    try:
-        for part in path.split("."):
-            value = getattr(value, part)
-    except Exception:  # a name that Keras 3 put to rest raises what it likes
-        return NOTHING
-    return value
-
-
 def _cut(path: str) -> str:
     """Returns the part of a dotted name that is TensorFlow's own."""
     parts = path.split(".")
@@ -183,7 +172,7 @@ def _private(path: str, found: bridge.Bridge) -> Fate:
     """The fate of a name from TensorFlow's inner modules."""
     written = "tensorflow." + path
     known = advice.longest(path, advice.PRIVATE)
-    if bridge.inner(path) is not bridge.NOTHING and found.name == f"tf.{path}":
+    if bridge.inner(path) is not NOTHING and found.name == f"tf.{path}":
         return Fate(written, "moved", known or "a private module: find the public "
                     "tf.compat.v1 name or copy what you need", "10", found)
     if found.name:

@@ -25,9 +25,11 @@ BUILTINS = {
 METHODS = {
     ".iteritems()": "items", ".itervalues()": "values", ".iterkeys()": "keys",
     ".viewitems()": "items", ".has_key()": "__contains__",
+    ".keys()[]": "keys", ".values()[]": "values", ".items()[]": "items",
     # TensorFlow's flags, which are absl's today; both look at the command line.
     "._parse_flags()": "flag_values_dict", ".__flags": "flag_values_dict()",
 }
+CALLS = {"numpy.load(encoding=)": "allow_pickle=True as well, which was the default"}
 _NAMES = {
     "urllib.request": "urlretrieve urlopen URLopener FancyURLopener pathname2url",
     "urllib.parse": "urlencode quote unquote quote_plus unquote_plus",
@@ -72,6 +74,8 @@ def gone(name: str) -> bool:
     """
     if name.startswith("."):
         return name in METHODS
+    if name in CALLS:
+        return True
     package, dot, _ = name.partition(".")
     if package in MODULES or name in BUILTINS:
         return not dot or today(name) is None
@@ -99,6 +103,10 @@ def today(name: str) -> str | None:
 def instead(name: str) -> str:
     """Returns what to write for a name that is gone."""
     new = today(name)
+    if name in CALLS:
+        return CALLS[name]
+    if name.endswith("[]"):
+        return f"list(...): {name[:-2]} is no list in Python 3"
     if new is not None:
         return f"{new}, in Python 3" if not name.startswith("numpy") else new
     if "." in name or name in BUILTINS:

@@ -271,6 +271,9 @@ class Reader(ast.NodeVisitor):
         if function in ("import_module", "__import__") and (full := self._value(node)):
             self._add(node, full)
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if self._value(node.func) == "numpy.load" and "encoding" in arguments.keywords \
+                and "allow_pickle" not in arguments.keywords:
+            self._add(node.func, "numpy.load(encoding=)")
         if method in OLD_METHODS:
             self._add(node.func, f"tf.data.Dataset.{method}", arguments)
         elif method and not node.keywords:
@@ -284,6 +287,12 @@ class Reader(ast.NodeVisitor):
             self._add(node, AXIS_VALUE)
         elif node.attr == "__flags":
             self._add(node, ".__flags")
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node):
+        method = getattr(getattr(node.value, "func", None), "attr", "")
+        if method in ("keys", "values", "items") and not node.value.args:
+            self._add(node.value.func, f".{method}()[]")
         self.generic_visit(node)
 
     def visit_Name(self, node):

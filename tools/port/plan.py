@@ -135,7 +135,7 @@ class Plan:
             package, dot, rest = row.use.name.partition(".")
             new = new.format(text.text[start:end].removesuffix(dot + rest))
             if row.use.name.startswith("."):
-                start = end - len(row.use.name.strip(".()"))
+                start = end - len(row.use.name.strip(".()[]"))
             edits.append(Edit(start, end, new))
         if isinstance(node, ast.Call) and row.use.call:
             edits += self._arguments(row, node, text)

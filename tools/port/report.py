@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from collections import defaultdict
 
 from tools.port.fates import VERDICTS
 from tools.port.plan import Plan, Row
@@ -43,12 +44,13 @@ def summary(pages: list[Plan]) -> dict:
     }
 
 
-def distance(one: Plan, others: dict | None = None) -> str:
+def distance(one: Plan, others: dict | None = None, top: str = "") -> str:
     """Says in words how far a file is from running.
 
     Args:
       one: the file.
       others: the plans of its folder by path, for what it imports.
+      top: words for the lines at its top; the lines themselves, if "".
     """
     if not one.source.whole:
         return "unknown: not all of it could be read"
@@ -62,7 +64,7 @@ def distance(one: Plan, others: dict | None = None) -> str:
         text = _counted(count, f"{count} {{line|lines}} to change by hand{where}")
         first += text + (", then " if one.top else "")
     if one.top:
-        first += f"{'; '.join(one.top)} {one.place}: it runs on compat.v1"
+        first += f"{top or '; '.join(one.top)} {one.place}: it runs on compat.v1"
     elif not one.left:
         first += ("it runs as it is" if one.old else "it is today's code") \
             if one.rows else "no TensorFlow in it"
@@ -79,6 +81,11 @@ def _by_path(pages: list[Plan]) -> dict:
 def _steps(pages: list[Plan], counts: dict[str, int]):
     broken = [p for p in pages if not p.source.whole]
     python2 = [p for p in pages if p.python2]
+    kinds = defaultdict(list)
+    for row in (row for p in pages for row in p.rows if row.fate.verdict == "gone"):
+        name = row.fate.bridge.name
+        kinds["left" if name is None else "legacy" if row.use.name.startswith(name)
+              else "renamed"].append(row)
     todo = [
         (len(broken), "{file|files} that could not be read whole: look at {it|each}"),
         (len(python2), "{file|files} of Python 2: make {it|them} Python 3 first, as "
@@ -86,8 +93,12 @@ def _steps(pages: list[Plan], counts: dict[str, int]):
         (counts["moved"] + counts["replaced"] + counts["another result"],
          "{use runs|uses run} under `import tensorflow.compat.v1 as tf` with "
          "`tf.disable_v2_behavior()` after it"),
-        (counts["gone"], "{use is|uses are} gone from both: replace {it|them}; now it "
-                         "runs. Keep some inputs with the outputs of this day"),
+        (len(kinds["legacy"]), "{use runs|uses run} with TF_USE_LEGACY_KERAS=1 in the "
+                               "environment, as {it stands|they stand}"),
+        (len(kinds["renamed"]), "{use has|uses have} another name there, which "
+                                "`port --write` writes"),
+        (sum(len(p.left) for p in pages), "{thing is|things are} left for you to "
+         "change; now it runs. Keep some inputs with the outputs of this day"),
         (counts["another result"], "{use gives|uses give} another result under `tf`: "
          "rewrite {it|these} first, against the outputs that you kept"),
         (counts["replaced"], "{use needs|uses need} other arguments under `tf`"),
@@ -107,7 +118,10 @@ def as_text(pages: list[Plan], *, all_names: bool = False) -> str:
     """Returns the report for a reader: what is not kept, then the summary."""
     lines = []
     for one in pages:
-        lines += ["", f"{one.source.path}: {distance(one, _by_path(pages))}"]
+        way = distance(one, _by_path(pages), "put these lines")
+        lines += ["", *textwrap.wrap(f"{one.source.path}: {way}", 88,
+                                     subsequent_indent="  ")]
+        lines += [f"      {line}" for line in one.top]
         lines += [f"  {word}" for word in one.source.words]
         for row in one.rows:
             if all_names or row.fate.verdict != "kept":

@@ -16,7 +16,8 @@ class Arguments(NamedTuple):
       positional: how many arguments stand without a name.
       keywords: the names of the others.
       open: more may come from `*args` or `**options`.
-      first: what the first argument is by its spelling: "int", "str", "list" or "".
+      first: what the first argument is by its spelling: "int", "str", "list", `[x] * 2`
+        "repeated", or "".
       second: the same of the second.
     """
 
@@ -117,7 +118,8 @@ def _kind(node) -> str:
     if isinstance(node, ast.JoinedStr):
         return "str"
     if isinstance(node, ast.BinOp):
-        return "str" if _kind(node.left) == "str" else ""
+        kinds = {"str": "str", "list": "repeated"}
+        return kinds.get(_kind(node.left) or _kind(node.right), "")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return "str" if _kind(node.func.value) == "str" else ""
     return "list" if isinstance(node, ast.List | ast.Tuple) else ""
