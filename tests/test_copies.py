@@ -54,4 +54,4 @@ def test_progress_reads_the_copy_and_not_what_it_was_before():
     solved = nbformat.read(nb.solution(LESSONS[0]), as_version=4)
     nb.store(path, solved)
     assert progress.notebooks(["01a", "01b"]) == [path, LESSONS[1]]
-    assert {e.state for e in progress.exercises(path)} == {progress.SOLVED}
+    assert {e.state for e in progress.states(path)} == {progress.SOLVED}
