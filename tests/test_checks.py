@@ -54,7 +54,8 @@ class Exercise:
 
     def __init__(self, key):
         [self.lesson] = nb.lessons(ROOT, [key.split()[0]])
-        cells = stubs.exercise_cells(nbformat.read(nb.solution(self.lesson), as_version=4))
+        solutions = nbformat.read(nb.solution(self.lesson), as_version=4)
+        cells = stubs.exercise_cells(solutions)
         [(task, cell)] = [pair for pair in zip(
             mutants.tasks(self.lesson), cells, strict=True) if pair[0].key == key]
         module = importlib.import_module(f"helpers.checks.lesson_{task.number}")
