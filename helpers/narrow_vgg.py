@@ -20,11 +20,11 @@ DECAY = 5e-4  # of the kernels
 _MAKER = "helpers.narrow_vgg.grab_narrow_vgg, version 1"
 
 
-def grab_narrow_vgg(source: str | os.PathLike = "drawn", *, epochs: int = 4) -> Path:
+def grab_narrow_vgg(source: str | os.PathLike = "drawn", *, epochs: int = 6) -> Path:
     """Returns a folder with the weights of a narrow VGG, after training it if need be.
 
     The net is `vgg_net(..., configuration="A", base_width=8)` with a class for each of
-    the source; four epochs of the drawn pictures take a minute on two cores, once.
+    the source; six epochs of the drawn pictures take a minute on two cores, once.
 
     Args:
       source: as for `grab_tin_records`.
