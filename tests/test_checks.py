@@ -54,8 +54,7 @@ class Exercise:
 
     def __init__(self, key):
         [self.lesson] = nb.lessons(ROOT, [key.split()[0]])
-        solutions = nbformat.read(nb.solution(self.lesson), as_version=4)
-        cells = stubs.exercise_cells(solutions)
+        cells = stubs.exercise_cells(nbformat.read(nb.solution(self.lesson), 4))
         [(task, cell)] = [pair for pair in zip(
             mutants.tasks(self.lesson), cells, strict=True) if pair[0].key == key]
         module = importlib.import_module(f"helpers.checks.lesson_{task.number}")
