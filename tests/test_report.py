@@ -144,3 +144,12 @@ def test_a_check_that_fails_does_not_blame_the_answer():
     assert not report and "the check itself failed" in repr(report)
     assert "✗" not in repr(report)
     assert "✗" in repr(check_broken(lambda x: 1 / 0))
+
+
+def test_an_answer_that_runs_out_of_elements_is_told_so():
+    @exercise("a check")
+    def check(attempt):
+        yield "it is one", attempt() == 1, ""
+
+    said = repr(check(lambda: next(iter([]))))
+    assert "runs without an error" in said and "StopIteration" in said

@@ -100,8 +100,11 @@ def exercise(title: str, *steps: str) -> Callable:
                     if not holds:
                         break
             except Exception as error:
-                said = f"{type(error).__name__}: {first_line(error)}"
-                about = getattr(error, "about_answer", None)
+                # A generator makes a RuntimeError of an answer's StopIteration.
+                stopped = isinstance(error.__cause__, StopIteration)
+                own = error.__cause__ if stopped else error
+                said = f"{type(own).__name__}: {first_line(own)}"
+                about = getattr(own, "about_answer", None)
                 if about is None:
                     report.broken = said
                 else:
@@ -227,12 +230,10 @@ def is_untouched(attempt: object) -> bool:
       attempt: what the reader's cell defined.
     """
     if isinstance(attempt, type):
-        own = vars(attempt).values()
-        return not any(callable(value) for value in own)
-    code = getattr(attempt, "__code__", None)
-    if code is None:
+        return not any(callable(value) for value in vars(attempt).values())
+    if not hasattr(attempt, "__code__"):
         return False
     loads_none = [("LOAD_CONST", None), ("RETURN_CONST", None)]  # the latter in 3.12
-    steps = [(step.opname, step.argval) for step in dis.get_instructions(code)
+    steps = [(step.opname, step.argval) for step in dis.get_instructions(attempt)
              if step.opname not in ("RESUME", "NOP", "RETURN_VALUE")]
     return len(steps) == 1 and steps[0] in loads_none
