@@ -68,7 +68,10 @@ class Task:
 
     def lines(self) -> list[str]:
         """Returns what it printed, line by line, without TensorFlow's start-up."""
-        return _worth_reading(self.log.read_text("utf-8", errors="replace"))
+        running = self.running
+        text = self.log.read_text("utf-8", errors="replace")
+        # It prints unbuffered, word by word: what has no end yet is no line.
+        return _worth_reading(text[: text.rfind("\n") + 1] if running else text)
 
     def last_lines(self) -> list[str]:
         """Returns the end of `lines`, as much as an error message can quote."""

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 
 import classroom
 import nbformat
@@ -74,7 +75,9 @@ def test_the_words_say_what_was_odd(graded):
     assert "there is steps_again" in words["renamed", "missing"]
     assert "helper belongs into the answer's own" in words[
         "helper in another cell", "not solved"]
-    assert "after computing for 4 s" in words["endless", "too long"]
+    # It may compute for four seconds; a busy machine may not give it as many in forty.
+    assert re.search("after computing for 4 s|not done after 40 s",
+                     words["endless", "too long"])
     assert "not done after 40 s" in words["waits and is deaf", "too long"]
     assert words["syntax error", "syntax error"].startswith("line 2: ")
     assert "check_repeated_steps" in words["another check", "tampered"]

@@ -131,12 +131,16 @@ class Stalls:
         """Returns the step that the main thread is in."""
         return self._under_way.get(threading.main_thread().ident)
 
-    def look(self) -> None:
-        """Reports a stall, and that it is over."""
+    def say_if_over(self) -> None:
+        """Says that a stall was none, when a step has ended after all."""
         if self._told and self._told != self._ended:
             say(f"a step has ended {self._ended - self._told:.1f} s after the one "
                 "before: it was slow, and did not hang")
             self._told = 0.0
+
+    def look(self) -> None:
+        """Reports a stall, and that it is over."""
+        self.say_if_over()
         if time.monotonic() - self._ended > self._stall and self._open_sessions():
             self.report_once()
 

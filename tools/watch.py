@@ -150,6 +150,7 @@ def main(arguments: list[str]) -> None:
         runpy.run_path(options.script, run_name="__main__")
     finally:
         if watch.stalls:
+            watch.stalls.say_if_over()
             watch.stalls.end_film()
 
 
