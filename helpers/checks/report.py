@@ -101,8 +101,8 @@ def exercise(title: str, *steps: str) -> Callable:
                         break
             except Exception as error:
                 # A generator makes a RuntimeError of an answer's StopIteration.
-                stopped = isinstance(error.__cause__, StopIteration)
-                own = error.__cause__ if stopped else error
+                cause = error.__cause__
+                own = cause if isinstance(cause, StopIteration) else error
                 said = f"{type(own).__name__}: {first_line(own)}"
                 about = getattr(own, "about_answer", None)
                 if about is None:
@@ -234,6 +234,6 @@ def is_untouched(attempt: object) -> bool:
     if not hasattr(attempt, "__code__"):
         return False
     loads_none = [("LOAD_CONST", None), ("RETURN_CONST", None)]  # the latter in 3.12
-    steps = [(step.opname, step.argval) for step in dis.get_instructions(attempt)
-             if step.opname not in ("RESUME", "NOP", "RETURN_VALUE")]
+    steps = [(op.opname, op.argval) for op in dis.get_instructions(attempt.__code__)
+             if op.opname not in ("RESUME", "NOP", "RETURN_VALUE")]
     return len(steps) == 1 and steps[0] in loads_none
