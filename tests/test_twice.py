@@ -5,7 +5,7 @@ import pytest
 from tools import notebook as nb
 from tools import readme, run_lessons
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 @pytest.mark.parametrize("number", readme.CORE)
