@@ -2,10 +2,11 @@
 
     python run_corpus.py FOLDER PROGRAM...
 
-Prints a JSON object: of each program "" or the error that ended it.
+Prints a JSON object: of each program "" or the error that ended it, and what it said.
 """
 
 import contextlib
+import io
 import json
 import os
 import runpy
@@ -57,6 +58,9 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 folder, programs = os.path.realpath(sys.argv[1]), sys.argv[2:]
 sys.argv = ["program"]
-with contextlib.redirect_stdout(sys.stderr):
-    ended = {program: run(folder, program) for program in programs}
+ended = {}
+for program in programs:
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        error = run(folder, program)
+    ended[program] = error, said.getvalue()
 print(json.dumps(ended))

@@ -38,9 +38,9 @@ RENAMED = {
     "contrib.distributions": "tf.distributions", "contrib.keras": "tf.keras",
     "contrib.lookup.HashTable": "tf.lookup.StaticHashTable",
     "contrib.lookup": "tf.lookup", "contrib.tpu": "tf.tpu",
-    "contrib.saved_model": "tf.saved_model", "contrib.distribute": "tf.distribute",
+    "contrib.distribute": "tf.distribute",
     "contrib.cluster_resolver": "tf.distribute.cluster_resolver",
-    "contrib.lite": "tf.lite", "contrib.training": "tf.train",
+    "contrib.lite": "tf.lite",
     "contrib.util": "tf",
     "contrib.util.make_ndarray": "tf.make_ndarray",
     "contrib.learn.datasets.mnist": "tutorials_mnist",
@@ -70,16 +70,14 @@ RENAMED = {
     "contrib.deprecated.scalar_summary": "tf.summary.scalar",
     "contrib.deprecated.histogram_summary": "tf.summary.histogram",
 }
-_SUMMARY = {"tags": "name", "tag": "name", "values": "tensor", "max_images":
-            "max_outputs"}
-_AXIS = {"concat_dim": "axis", "split_dim": "axis", "num_split": "num_or_size_splits"}
 KEYWORDS = {
-    "concat": _AXIS, "split": _AXIS,
+    "concat": {"concat_dim": "axis"},
+    "split": {"split_dim": "axis", "num_split": "num_or_size_splits"},
     "batch_matmul": {"adj_x": "adjoint_a", "adj_y": "adjoint_b"},
-    "scalar_summary": _SUMMARY, "histogram_summary": _SUMMARY,
-    "image_summary": _SUMMARY,
+    "scalar_summary": {"tags": "name", "values": "tensor"},
+    "histogram_summary": {"tag": "name"}, "audio_summary": {"tag": "name"},
+    "image_summary": {"tag": "name", "max_images": "max_outputs"},
     "nn.sigmoid_cross_entropy_with_logits": {"targets": "labels"},
-    "nn.softmax_cross_entropy_with_logits": {"targets": "labels"},
 }
 CROSS_ENTROPIES = tuple(f"nn.{kind}_cross_entropy_with_logits"
                         for kind in ("softmax", "sparse_softmax", "sigmoid"))

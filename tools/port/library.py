@@ -47,7 +47,7 @@ NAMES = {
     "os.getcwdu": "os.getcwd", "sys.maxint": "sys.maxsize",
     "time.clock": "time.perf_counter", "fractions.gcd": "math.gcd",
     "inspect.getargspec": "inspect.getfullargspec",
-    "numpy.int": "int", "numpy.float": "float", "numpy.bool": "bool",
+    "numpy.int": "int", "numpy.float": "float",
     "numpy.object": "object", "numpy.str": "str", "numpy.complex": "complex",
     "numpy.unicode": "str", "numpy.float_": "numpy.float64",
     "numpy.complex_": "numpy.complex128", "numpy.string_": "numpy.bytes_",
@@ -55,9 +55,8 @@ NAMES = {
     "numpy.Infinity": "numpy.inf", "numpy.infty": "numpy.inf",
     "numpy.NaN": "numpy.nan", "numpy.NAN": "numpy.nan", "numpy.product": "numpy.prod",
     "numpy.cumproduct": "numpy.cumprod", "numpy.alltrue": "numpy.all",
-    "numpy.sometrue": "numpy.any", "numpy.row_stack": "numpy.vstack",
-    "numpy.in1d": "numpy.isin", "numpy.trapz": "numpy.trapezoid",
-    "numpy.round_": "numpy.round",
+    "numpy.sometrue": "numpy.any", "numpy.in1d": "numpy.isin",
+    "numpy.trapz": "numpy.trapezoid", "numpy.round_": "numpy.round",
 }
 # Only these are looked into: they are there, and importing them does nothing.
 _KNOWN = (sys.stdlib_module_names | {"numpy", "tf_keras"}) - {"antigravity", "this"}

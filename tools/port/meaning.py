@@ -166,6 +166,10 @@ class Meaning(ast.NodeVisitor):
         elif method == "next" and not node.args and not self._own_next:
             end = self._text.span(node.func)[1]
             self.edits.append(Edit(end - len("next"), end, "__next__"))
+            made = getattr(getattr(node.func.value, "func", None), "attr", "")
+            if made in ("iterkeys", "itervalues", "iteritems"):  # a view has no next
+                start, end = self._text.span(node.func.value)
+                self.edits += [Edit(start, start, "iter("), Edit(end, end, ")")]
         for keyword in node.keywords:
             if keyword.arg == "cmp":
                 self.left.append((node.lineno, "cmp= is key=functools.cmp_to_key(...)"))

@@ -17,6 +17,7 @@ from tools.port.syntax import (
     canonical,
     dotted,
     is_axis,
+    look_ahead,
 )
 
 OLD_METHODS = ("make_one_shot_iterator", "make_initializable_iterator")
@@ -61,38 +62,13 @@ class Reader(ast.NodeVisitor):
 
     def read(self, tree: ast.Module) -> None:
         """Adds the uses of a tree; functions are read once all of it is known."""
-        self._look_ahead(tree)
+        bound, known = look_ahead(tree)
+        self.bound |= bound
+        self.top.names |= known
         self.visit(tree)
         for function, scope in self._later:  # it grows: functions hold functions
             self._read_function(function, scope)
         self._later = []
-
-    def _look_ahead(self, tree: ast.Module) -> None:
-        """Finds what is bound somewhere, `global tf` and `def get(): return tf`."""
-        imported: Aliases = {}
-        everywhere: set[str] = set()
-        functions = []
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                self.bound.add(node.id)
-            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                self.bound.add(node.name)
-                functions += [node] if isinstance(node, ast.FunctionDef) else []
-            elif isinstance(node, ast.arg):
-                self.bound.add(node.arg)
-            elif isinstance(node, ast.Global):
-                everywhere.update(node.names)
-            elif isinstance(node, ast.Import | ast.ImportFrom):
-                imported.update(brought(node))
-        self.bound |= imported.keys()
-        self.top.names |= {n: imported[n] for n in everywhere & imported.keys()}
-        for function in functions:
-            last = function.body[-1]
-            if isinstance(last, ast.Return) and last.value:
-                full = imported.get(dotted(last.value) or "", "")
-                if full.startswith(ROOT):
-                    self.top.names[f"{function.name}()"] = full
-                    self.top.names[f"self.{function.name}()"] = full
 
     def _read_function(self, function, outside: Scope) -> None:
         self.scope = Scope(outside)
@@ -280,6 +256,9 @@ class Reader(ast.NodeVisitor):
             self._add(node.func, f".{method}()", arguments)
 
     def visit_Attribute(self, node):
+        if node.attr[:2] == "__" and node.attr != "__flags":
+            self.visit(node.value)  # of the value that a name stands for
+            return
         if found := self._full(node):
             self._add(node, found[0], through=found[1])
             return

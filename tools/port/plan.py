@@ -74,8 +74,11 @@ class Plan:
 
     @property
     def is_old(self) -> bool:
-        """Whether some name or call in it is no longer TensorFlow's own."""
-        return any(row.fate.verdict in ("moved", "replaced", "gone")
+        """Whether some name or call in it is no longer TensorFlow's own.
+
+        Keras as a package of its own was Keras 2 then.
+        """
+        return self._has_keras or any(row.fate.verdict in ("moved", "replaced", "gone")
                    and row.use.name.startswith("tf.")
                    and not row.use.name.startswith(("tf.keras", "tf.compat"))
                    for row in self.rows)
@@ -83,7 +86,12 @@ class Plan:
     @property
     def legacy(self) -> bool:
         """Whether it needs Keras 2."""
-        return any(bridge.legacy(row.fate.bridge.name) for row in self.rows) or any(
+        return self._has_keras or any(
+            bridge.legacy(row.fate.bridge.name) for row in self.rows)
+
+    @property
+    def _has_keras(self) -> bool:
+        return any(
             alias.name.split(".")[0] == "keras" or
             getattr(node, "module", "").split(".")[0] == "keras"
             for part in self.source.parts for node in part.imports

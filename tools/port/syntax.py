@@ -97,6 +97,38 @@ def brought(node: ast.Import | ast.ImportFrom) -> Aliases:
             for a in node.names}
 
 
+def look_ahead(tree: ast.Module) -> tuple[set[str], Aliases]:
+    """Returns what a file binds anywhere, and what is known in all of it.
+
+    Known everywhere are `import tensorflow as tf` under `global tf`, and what
+    `def get(): return tf` gives.
+    """
+    bound: set[str] = set()
+    imported: Aliases = {}
+    everywhere: set[str] = set()
+    functions = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+            functions += [node] if isinstance(node, ast.FunctionDef) else []
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.Global):
+            everywhere.update(node.names)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            imported.update(brought(node))
+    known = {n: imported[n] for n in everywhere & imported.keys()}
+    for function in functions:
+        last = function.body[-1]
+        if isinstance(last, ast.Return) and last.value:
+            full = imported.get(dotted(last.value) or "", "")
+            if full.startswith(ROOT):
+                known[f"{function.name}()"] = known[f"self.{function.name}()"] = full
+    return bound | imported.keys(), known
+
+
 def arguments_of(node: ast.Call) -> Arguments:
     """Returns how a call gives its arguments."""
     kinds = [_kind(argument) for argument in node.args[:2]]

@@ -14,17 +14,21 @@ class DataSet:
     def __init__(self, images, labels):
         self.images, self.labels = images, labels
         self.num_examples, self.epochs_completed = len(images), 0
-        self._order, self._at = np.arange(len(images)), 0
+        self._rest = None  # rows of this epoch that are to come
 
     def next_batch(self, batch_size, fake_data=False, shuffle=True):
-        if self._at == 0 or self._at + batch_size > self.num_examples:
-            self.epochs_completed += self._at > 0
-            self._at = 0
-            if shuffle:
-                np.random.shuffle(self._order)
-        rows = self._order[self._at:self._at + batch_size]
-        self._at += batch_size
-        return self.images[rows], self.labels[rows]
+        rows = self._epoch(shuffle) if self._rest is None else self._rest
+        if len(rows) < batch_size:
+            self.epochs_completed += 1
+            rows = np.concatenate([rows, self._epoch(shuffle)])
+        self._rest = rows[batch_size:]
+        return self.images[rows[:batch_size]], self.labels[rows[:batch_size]]
+
+    def _epoch(self, shuffle):
+        order = np.arange(self.num_examples)
+        if shuffle:
+            np.random.shuffle(order)
+        return order
 
 
 def _read(folder, name, header):
