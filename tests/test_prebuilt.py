@@ -8,8 +8,11 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers import captions
-from helpers.datasets import grab_captions
+from helpers.checkpoints import restore_latest
+from helpers.datasets import grab_captions, grab_tin_records
+from helpers.records import image_label_dataset
 from helpers.shapes import write_scenes
+from helpers.vgg import vgg_net
 from prebuilt import build, captioner, runs
 
 MAX_KIB = 1024
@@ -51,7 +54,7 @@ def test_readme_has_a_row_for_every_graph():
         assert f"| `{name}/` |" in text
     folders = {path.name for path in build.FOLDER.iterdir()
                if path.is_dir() and path.name != "__pycache__"}
-    assert folders == {*build.BUILDERS, *runs.RUNS, "captioner"}
+    assert folders == {*build.BUILDERS, *runs.RUNS, "captioner", "narrow_vgg"}
 
 
 def run_file(name):
@@ -158,3 +161,15 @@ def test_the_captioner_says_what_is_there(tmp_path):
     exact = captions.exact_share([one.captions for one in pictures], said)
     assert exact > 0.9
     assert sum(path.stat().st_size for path in folder.iterdir()) < MAX_KIB * 1024
+
+
+def test_the_narrow_vgg_tells_the_drawn_classes_apart():
+    """What `python -m prebuilt.narrow_vgg` made; making it again takes minutes."""
+    pictures, labels = next(image_label_dataset(
+        grab_tin_records() / "val", 500, image_size=64, num_epochs=1, shuffle_buffer=0
+    ).as_numpy_iterator())
+    with tf.Graph().as_default(), tf1.Session() as session:
+        logits = vgg_net(tf.constant(pictures), configuration="A", num_classes=20,
+                         base_width=8)
+        restore_latest(tf1.train.Saver(), session, build.FOLDER / "narrow_vgg")
+        assert (session.run(logits).argmax(1) == labels).mean() > 0.8
