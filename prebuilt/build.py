@@ -165,7 +165,7 @@ def write(name: str, folder: Path = FOLDER) -> Path:
 
 
 def write_run(name: str, folder: Path = FOLDER) -> Path:
-    """Trains one run and writes it, with the files that the projector reads.
+    """Trains one run and writes it.
 
     Args:
       name: a key of `runs.RUNS`.
@@ -174,11 +174,7 @@ def write_run(name: str, folder: Path = FOLDER) -> Path:
     Returns:
       The event file.
     """
-    run = runs.RUNS[name]()
-    for file, text in run.files.items():
-        with whole_file(folder / name / file) as temporary:
-            temporary.write_text(text, "utf-8")
-    return _write_events(folder / name / runs.RUN_FILE, run.events)
+    return _write_events(folder / name / runs.RUN_FILE, runs.RUNS[name]())
 
 
 def _write_events(path: Path, events: list[tf1.Event]) -> Path:

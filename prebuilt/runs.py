@@ -6,23 +6,20 @@ of its events counts steps, one second each.
 """
 
 import functools
-import io
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
-from PIL import Image
 
-from helpers import captions
-from helpers.shapes import drawing, scenes
+from helpers.shapes import drawing
 from helpers.towers import build_towers, cpu_devices, process_gradient_list, split_batch
 from helpers.vgg import vgg_net
 
 RUN_FILE = "events.out.tfevents.run"
-SIDE, BATCH = 32, 32  # pixels; pictures or captions per step
+SIDE, BATCH = 32, 32  # pixels; pictures per step
 FULL = 400  # rows of a full queue, four batches
 SHAPES = list(drawing.SHAPES)[:4]
 CONFIG = tf1.ConfigProto(
@@ -31,19 +28,9 @@ CONFIG = tf1.ConfigProto(
 )
 
 
-class Run(NamedTuple):
-    """A finished run.
-
-    Attributes:
-      events: what its event file holds, in order.
-      files: names and contents of what the projector reads.
-    """
-
-    events: list[tf1.Event]
-    files: dict[str, str]
-
-
-def rate(learning_rate: float, steps: int = 60, *, all_kinds: bool = True) -> Run:
+def rate(
+    learning_rate: float, steps: int = 60, *, all_kinds: bool = True
+) -> list[tf1.Event]:
     """A narrow VGG-A on two towers, trained by Adam at one rate, as in lesson 07a.
 
     Args:
@@ -73,12 +60,11 @@ def rate(learning_rate: float, steps: int = 60, *, all_kinds: bool = True) -> Ru
     fetches = {"train": train, "train/loss": loss}
     with tf1.Session(graph=graph, config=CONFIG) as session:
         session.run(init)
-        events = _logged(
+        return _logged(
             session, fetches, shown if all_kinds else [],
             itertools.islice(itertools.cycle(feeds), steps),
             {"train/learning_rate": learning_rate}, with_graph=all_kinds,
         )
-    return Run(events, {})
 
 
 def _tower(optimizer, images, labels):
@@ -92,7 +78,7 @@ def _tower(optimizer, images, labels):
     return loss, logits, optimizer.compute_gradients(loss)
 
 
-def queue_run(steps: int = 60) -> Run:
+def queue_run(steps: int = 60) -> list[tf1.Event]:
     """A regression on two towers that a queue feeds, as in lesson 05b.
 
     The queue is filled to the brim whenever it cannot give the next batch.
@@ -131,8 +117,8 @@ def queue_run(steps: int = 60) -> Run:
     fetches = {"train": train, "train/loss": loss, "queue/rows": left}
     with tf1.Session(graph=graph, config=CONFIG) as session:
         session.run(init)
-        return Run(_logged(session, fetches, shown, filled(), with_graph=True, every=1,
-                           constants={"train/learning_rate": 0.1}), {})
+        return _logged(session, fetches, shown, filled(), with_graph=True, every=1,
+                       constants={"train/learning_rate": 0.1})
 
 
 def _regression(optimizer, x, y):
@@ -141,67 +127,6 @@ def _regression(optimizer, x, y):
     bias = tf1.get_variable("b", [1], initializer=tf1.zeros_initializer())
     loss = tf.reduce_mean(tf.square(x @ weights + bias - y))
     return loss, optimizer.compute_gradients(loss)
-
-
-def tell(steps: int = 150) -> Run:
-    """A small Show and Tell, as in lesson 08a: what it says, and its words' vectors."""
-    pictures, told = drawn_scenes()
-    vocabulary = captions.Vocabulary.build(told)
-    ids, mask = _padded([vocabulary.encode(text) for text in told])
-    with tf.Graph().as_default() as graph:
-        tf1.set_random_seed(7)
-        inputs = [
-            tf1.placeholder(array.dtype, [BATCH, *array.shape[1:]], name)
-            for array, name in ((pictures, "images"), (ids, "words"), (mask, "mask"))
-        ]
-        model = captions.ShowAndTell(captions.Sizes(
-            words=len(vocabulary), image_size=SIDE, base_width=4, embedding=16,
-            units=48, cell="gru",
-        ))
-        loss, said = _captioner(model, vocabulary, *inputs)
-        step = tf1.train.get_or_create_global_step()
-        variables = tf1.trainable_variables()
-        adam = tf1.train.AdamOptimizer(rate := 4e-3)
-        train = captions.train_op(loss, variables, adam, global_step=step)
-        shown = _pictures_and_words(inputs[0], said)
-        gradients = tf.gradients(loss, variables)
-        shown += _histograms(zip(gradients, variables, strict=True), train)
-        init = tf1.global_variables_initializer()
-    feeds = [
-        dict(zip(inputs, (pictures[rows], ids[rows], mask[rows]), strict=True))
-        for rows in np.arange(len(told)).reshape(-1, BATCH)
-    ]
-    with tf1.Session(graph=graph, config=CONFIG) as session:
-        session.run(init)
-        events = _logged(session, {"train": train, "train/loss": loss}, shown,
-                         itertools.islice(itertools.cycle(feeds), steps),
-                         {"train/learning_rate": rate},
-                         with_graph=False)  # show_and_tell has it, in full size
-        [table] = [v for v in variables if v.op.name == "decoder/embedding"]
-        return Run(events, _projector(session.run(table), vocabulary.words))
-
-
-def _padded(ids: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns captions of one length, and a mask over their targets."""
-    length = max(map(len, ids))
-    padded = np.array([row + [0] * (length - len(row)) for row in ids], np.int32)
-    counts = np.array([len(row) - 1 for row in ids])
-    return padded, (np.arange(length - 1) < counts[:, None]).astype(np.float32)
-
-
-def _captioner(model, vocabulary, images, words, mask):
-    """Builds the loss of a caption, and what the model says of four pictures."""
-    features = model.encode(images)
-    logits = model.teach(features, words[:, :-1])
-    with tf1.name_scope("loss"):
-        loss_sum, count = captions.masked_loss(logits, words[:, 1:], mask)
-        loss = loss_sum / count
-    heard = captions.greedy_search(
-        model.step, model.start(features[:4]), max_length=10,
-        start=vocabulary.start, end=vocabulary.end,
-    )
-    spoken = tf.gather(tf.constant(list(vocabulary.words)), heard)
-    return loss, tf.strings.reduce_join(spoken, axis=1, separator=" ")
 
 
 def _pictures_and_words(images: tf.Tensor, words: tf.Tensor) -> list[tf.Tensor]:
@@ -298,19 +223,6 @@ def _measured(metadata: tf1.RunMetadata) -> tf1.RunMetadata:
     return kept
 
 
-def _projector(vectors: np.ndarray, words: Iterable[str]) -> dict[str, str]:
-    """Returns the three files that the Projector page reads."""
-    rows = ("\t".join(f"{value:.4f}" for value in vector) for vector in vectors)
-    return {
-        "vectors.tsv": "\n".join(rows) + "\n",
-        "words.tsv": "\n".join(words) + "\n",
-        "projector_config.pbtxt": (
-            'embeddings { tensor_name: "words" tensor_path: "vectors.tsv" '
-            'metadata_path: "words.tsv" }\n'
-        ),
-    }
-
-
 def drawn_shapes() -> list[tuple[np.ndarray, np.ndarray]]:
     """Draws eight batches of pictures of one shape each.
 
@@ -333,35 +245,12 @@ def _one_shape(shape: str, rng: np.random.Generator) -> np.ndarray:
         centre=tuple(rng.uniform(13, 19, 2)), radius=float(rng.uniform(8, 11)),
         rotation=float(rng.uniform(-0.3, 0.3)),
     )
-    return _scaled(picture)
-
-
-def drawn_scenes() -> tuple[np.ndarray, list[str]]:
-    """Draws 256 scenes of two objects.
-
-    Returns:
-      float32 `[256, height, width, 3]` in [-1, 1], and a caption for each.
-    """
-    rng = np.random.default_rng(7)
-    objects, relations = scenes.phrases(3, 3), list(scenes.RELATIONS)
-    pictures, told = [], []
-    for _ in range(8 * BATCH):
-        one, other = (objects[k] for k in rng.integers(0, len(objects), 2))
-        scene = scenes.Scene(one, relations[rng.integers(2)], other)
-        jpeg, _ = scenes.draw_scene(scene, SIDE, rng)
-        pictures.append(_scaled(Image.open(io.BytesIO(jpeg))))
-        told.append(scene.captions()[0])
-    return np.stack(pictures), told
-
-
-def _scaled(picture: Image.Image) -> np.ndarray:
     return np.asarray(picture, np.float32) / 127.5 - 1.0
 
 
 # Folder of each run, and the function that trains it.
-RUNS: dict[str, Callable[[], Run]] = {
+RUNS: dict[str, Callable[[], list[tf1.Event]]] = {
     "queue_run": queue_run,
     "rate_0.002": functools.partial(rate, 0.002),
     "rate_0.05": functools.partial(rate, 0.05, all_kinds=False),
-    "tell": tell,
 }

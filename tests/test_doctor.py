@@ -1,6 +1,5 @@
 """`course.py doctor`: a line for each thing, the fix where it is bad, an exit code."""
 
-import platform
 import shutil
 import subprocess
 import sys
@@ -30,10 +29,6 @@ def test_it_runs_with_any_python_and_no_set_up(tmp_path):
 @pytest.mark.parametrize(
     ("name", "sick", "word"),
     [("Python", lambda p: p.setattr(sys, "version_info", (3, 9, 1)), "3.10 to 3.13"),
-     ("C library", lambda p: p.setattr(platform, "libc_ver", lambda: ("", "")),
-      "needs glibc"),
-     ("C library", lambda p: p.setattr(platform, "libc_ver", lambda: ("glibc", "2.12")),
-      "newer system"),
      ("processor", lambda p: p.setattr(doctor, "CPU_FLAGS", ("no-such-flag",)), "AVX"),
      ("disk", lambda p: (p.setattr(environment, "NEEDED_BYTES", 10**18),
                          p.setattr(environment, "is_set_up", lambda: False)),

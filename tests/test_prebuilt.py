@@ -63,12 +63,8 @@ def run_file(name):
 
 @functools.cache
 def stored_run(name):
-    folder = run_file(name).parent
-    files = {path.name: path.read_text("utf-8") for path in folder.iterdir()
-             if path.name != runs.RUN_FILE}
-    events = [tf1.Event.FromString(record)
-              for record in tf1.io.tf_record_iterator(str(run_file(name)))]
-    return runs.Run(events, files)
+    return [tf1.Event.FromString(record)
+            for record in tf1.io.tf_record_iterator(str(run_file(name)))]
 
 
 def logged(events):
@@ -77,13 +73,13 @@ def logged(events):
             for event in events for value in event.summary.value}
 
 
-# The fourth is the second at a rate at which no two processors go the same way.
+# The third is the second at a rate at which no two processors go the same way.
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["queue_run", "rate_0.002", "tell"])
+@pytest.mark.parametrize("name", TRACED)
 def test_stored_run_is_the_one_trained_today(name):
     """Up to rounding, which another processor may do otherwise."""
     stored, fresh = stored_run(name), runs.RUNS[name]()
-    left, right = logged(stored.events), logged(fresh.events)
+    left, right = logged(stored), logged(fresh)
     assert left.keys() == right.keys(), f"run: python -m prebuilt.build {name}"
     for key, value in left.items():
         assert value.WhichOneof("value") == right[key].WhichOneof("value")
@@ -94,11 +90,8 @@ def test_stored_run_is_the_one_trained_today(name):
     both = [[v.simple_value for (_, tag), v in side.items() if tag == "train/loss"]
             for side in (left, right)]
     np.testing.assert_allclose(*both, rtol=0.05, atol=0.05)
-    if name in TRACED:
-        assert graph_of(stored.events) == graph_of(fresh.events)
-        assert traced_ops(stored.events) == traced_ops(fresh.events)
-    assert stored.files.keys() == fresh.files.keys()
-    assert stored.files.get("words.tsv") == fresh.files.get("words.tsv")
+    assert graph_of(stored) == graph_of(fresh)
+    assert traced_ops(stored) == traced_ops(fresh)
 
 
 def pixels(value):
@@ -120,7 +113,7 @@ def traced_ops(events):
 def test_what_the_lessons_say_of_the_runs():
     def values(name, tag, field):
         return [getattr(value.histo, field)
-                for (_, found), value in logged(stored_run(name).events).items()
+                for (_, found), value in logged(stored_run(name)).items()
                 if found == tag]
 
     def widths(name, tag):
@@ -130,16 +123,10 @@ def test_what_the_lessons_say_of_the_runs():
     lows = values("queue_run", "gradient/w", "min")
     assert max(values("queue_run", "gradient/w", "max")[:2]) < -5 < min(lows[9:])
     rows = [value.simple_value for (_, tag), value
-            in logged(stored_run("queue_run").events).items() if tag == "queue/rows"]
+            in logged(stored_run("queue_run")).items() if tag == "queue/rows"]
     assert rows == [300, 200, 100, 0] * 15
-    for name, tag in (("rate_0.002", "weight/vgg/fc8/bias"),
-                      ("tell", "weight/decoder/embedding")):
-        assert widths(name, tag)[-1] > 2 * widths(name, tag)[0]
-    said = [[text.decode().split(" </S>")[0] for text in value.tensor.string_val]
-            for (_, tag), value in logged(stored_run("tell").events).items()
-            if tag == "answers"]
-    assert set(" ".join(said[0]).split()) == {"a"}
-    assert len(set(said[-1])) == 1 and len(said[-1][0].split()) > 5
+    biases = widths("rate_0.002", "weight/vgg/fc8/bias")
+    assert biases[-1] > 2 * biases[0]
 
 
 @pytest.mark.slow

@@ -5,11 +5,8 @@ To make the pictures in docs/ anew:
     UPDATE_SCREENSHOT=1 pytest tests/test_tensorboard.py
 """
 
-import json
 import os
 import re
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -19,7 +16,6 @@ from helpers.vgg import layer_table
 
 ROOT = Path(__file__).resolve().parents[1]
 SCREENSHOT = ROOT / "docs" / "tensorboard.png"
-PROJECTOR = ROOT / "docs" / "projector.png"
 UPDATE = os.environ.get("UPDATE_SCREENSHOT") == "1"
 SHOWN = {"x": 0, "y": 0, "width": 1000, "height": 580}  # pixels of the page
 TOWERS = {f"tower_{k}" for k in range(4)}
@@ -37,10 +33,6 @@ def tensorboard(serve):
 @pytest.fixture
 def board(page, tensorboard):
     """A page; afterwards, nothing has been asked of another machine."""
-    yield from watched(page, tensorboard)
-
-
-def watched(page, tensorboard):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": 1400, "height": 900})
@@ -115,12 +107,11 @@ def test_towers_have_a_colour_per_device(graphs):
     assert colours(graphs, "average") == of_towers["tower_0"]  # so are the sums
 
 
-@pytest.mark.parametrize("picture", [SCREENSHOT, PROJECTOR])
-def test_readme_shows_the_picture(picture):
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert picture.stat().st_size < 150_000
+def test_readme_shows_the_picture():
+    assert SCREENSHOT.read_bytes().startswith(b"\x89PNG")
+    assert SCREENSHOT.stat().st_size < 150_000
     text = (ROOT / "README.md").read_text("utf-8")
-    assert f'src="docs/{picture.name}"' in text
+    assert f'src="docs/{SCREENSHOT.name}"' in text
 
 
 def card(page, address, dashboard, run, tag, element):
@@ -170,43 +161,6 @@ def test_images_and_text_show_pictures_and_answers(board, tensorboard):
     newest = max(logged("rate_0.002", "answers").items())[1]
     assert [text.strip() for text in shown] == [
         text.decode() for text in newest.tensor.string_val]
-
-
-@pytest.fixture
-def with_webgl(browser_type, browser_type_launch_args, tensorboard):
-    """A page of a browser that draws in three dimensions by its own means."""
-    options = dict(browser_type_launch_args)
-    options["args"] = [
-        *(flag for flag in options["args"] if flag != "--disable-gpu"),
-        "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    browser = browser_type.launch(**options)
-    try:
-        yield from watched(browser.new_page(), tensorboard)
-    finally:
-        browser.close()
-
-
-def test_projector_has_a_point_for_each_word(with_webgl, tensorboard):
-    """It becomes active soon after somebody first asks which pages are."""
-    for _ in range(120):
-        with urllib.request.urlopen(f"{tensorboard}data/plugins_listing") as answer:
-            if json.load(answer)["projector"]["enabled"]:
-                break
-        time.sleep(0.5)
-    page = with_webgl
-    page.goto(f"{tensorboard}#projector")
-    inside = page.frame_locator("iframe").frame_locator("iframe")
-    words = (ROOT / "prebuilt/tell/words.tsv").read_text("utf-8").splitlines()
-    inside.get_by_text(f"Points: {len(words)}").wait_for(timeout=60_000)
-    assert inside.get_by_text("Dimension: 16").is_visible()
-    panel = inside.locator("vz-projector-inspector-panel")
-    panel.get_by_role("textbox").first.fill("triangle")
-    neighbours = panel.locator(".nn-list .label")  # nearest first
-    neighbours.first.wait_for(timeout=60_000)
-    assert set(neighbours.all_inner_texts()[:2]) == {"star", "circle"}
-    if UPDATE:
-        clip = {"x": 314, "y": 66, "width": 1086, "height": 640}
-        page.screenshot(path=PROJECTOR, clip=clip)
 
 
 def test_graphs_are_coloured_by_what_a_step_cost(graphs):

@@ -23,9 +23,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 GIGA = 10**9
 OK, WARN, BAD = "ok", "note", "BAD"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox",
-            "safari", "msedge")
-GLIBC = (2, 17)  # of TensorFlow's manylinux wheel
 CPU_FLAGS = ("avx",)
 # Runs where TensorFlow is; of CUDA it names what TensorFlow's own metadata ask for.
 SEEN = """
@@ -83,37 +80,6 @@ def disk(environment) -> Finding:
         return Finding("disk", BAD, f"{text}, the set-up needs "
                        f"{environment.NEEDED_BYTES / GIGA:.0f}: make room")
     return Finding("disk", OK, text)
-
-
-def memory() -> Finding:
-    try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, AttributeError, OSError):
-        return Finding("memory", WARN, "cannot be read here; 8 GB are enough")
-    if total < 6 * GIGA:
-        return Finding("memory", WARN, f"{total / GIGA:.0f} GB: lesson 07b may "
-                       "be short of it; close other programs")
-    return Finding("memory", OK, f"{total / GIGA:.0f} GB")
-
-
-def cores() -> Finding:
-    number = os.cpu_count() or 1
-    if number < 2:
-        return Finding("cores", WARN, "1: lessons take twice the minutes that they say")
-    return Finding("cores", OK, str(number))
-
-
-def glibc() -> Finding:
-    name, version = platform.libc_ver()
-    if name != "glibc":
-        if platform.system() == "Linux":
-            return Finding("C library", BAD, f"{name or 'not glibc'}: TensorFlow's "
-                           "wheel needs glibc: use Debian, Ubuntu or Fedora")
-        return Finding("C library", OK, "none needed here")
-    if tuple(map(int, version.split(".")[:2])) < GLIBC:
-        return Finding("C library", BAD, f"glibc {version}, needed is "
-                       f"{GLIBC[0]}.{GLIBC[1]}: use a newer system or a container")
-    return Finding("C library", OK, f"glibc {version}")
 
 
 def processor() -> Finding:
@@ -209,16 +175,6 @@ def loopback() -> Finding:
     return Finding("ports", OK, "8888 and 6006 are free")
 
 
-def browser() -> Finding:
-    if platform.system() in ("Windows", "Darwin"):
-        return Finding("browser", OK, "that of the system")
-    found = next(filter(shutil.which, BROWSERS), None)
-    if found is None:
-        return Finding("browser", WARN, "none found: `course.py run` needs none; on "
-                       "Debian: apt install chromium")
-    return Finding("browser", OK, found)
-
-
 def data_folder() -> Finding:
     folder = Path(os.environ.get("HELPERS_DATA") or ROOT / "data")
     with contextlib.suppress(RuntimeError):
@@ -236,9 +192,9 @@ def examine() -> list[Finding]:
     import course
     from tools import environment
 
-    found = [python_version(course), set_up(environment), disk(environment), memory(),
-             cores(), glibc(), processor(), tensorflow(environment), proxy(),
-             loopback(), browser(), data_folder()]
+    found = [python_version(course), set_up(environment), disk(environment),
+             processor(), tensorflow(environment), proxy(), loopback(),
+             data_folder()]
     return sorted(found, key=lambda finding: (BAD, WARN, OK).index(finding.state))
 
 

@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     print(f"TensorBoard: in a few seconds at http://127.0.0.1:{port}/#graphs   "
           "(Ctrl-C stops it)", flush=True)
     return subprocess.call(
-        [sys.executable, "-m", "tools.board_program", "--host=127.0.0.1",
+        [sys.executable, "-m", "tensorboard.main", "--host=127.0.0.1",
          f"--port={port}", "--logdir_spec=prebuilt:prebuilt,logs:logs", *arguments],
         cwd=ROOT,
     )

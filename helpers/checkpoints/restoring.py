@@ -69,7 +69,6 @@ def restore_latest(
         _check_fit(path, saved, wanted)
         with session.graph.as_default():
             saver.restore(session, str(path))
-        _go_on_rotating(saver, folder, step)
         for line in damage:
             warnings.warn(f"passed over {line}; restored step {step}", stacklevel=2)
         return step
@@ -108,23 +107,6 @@ def _check_fit(path: Path, saved: dict, wanted: list[Entry]) -> None:
         raise DataError(
             f"{path.name} is of another model: " + "; ".join(dict.fromkeys(problems))
         )
-
-
-def _go_on_rotating(saver: tf1.train.Saver, folder: Path, step: int) -> None:
-    """Tells a new `Saver` which older checkpoints it may delete in its turn.
-
-    TensorFlow's state file lists those that the `Saver` before it would have deleted.
-    Of one that keeps all it lists only the newest, so a list of one proves nothing.
-    """
-    try:
-        state = tf1.train.get_checkpoint_state(str(folder))
-    except ValueError:
-        state = None
-    paths = state.all_model_checkpoint_paths if state else []
-    listed = [Path(path).name for path in paths]
-    if len(listed) > 1 and not saver.last_checkpoints:
-        ours = {path.name: str(path) for at, path in numbered(folder) if at <= step}
-        saver.recover_last_checkpoints([ours[name] for name in listed if name in ours])
 
 
 def _refuse_a_silent_restart(folder: Path, damage: list[str]) -> None:

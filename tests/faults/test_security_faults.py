@@ -47,7 +47,7 @@ def test_tensorboard_is_started_for_this_machine(monkeypatch, tmp_path):
     monkeypatch.setattr(serve_graphs, "ROOT", tmp_path)
     monkeypatch.setattr(serve_graphs.subprocess, "call", lambda words, cwd: words)
     words = serve_graphs.main([])
-    assert words[1:3] == ["-m", "tools.board_program"]
+    assert words[1:3] == ["-m", "tensorboard.main"]
     assert [w for w in words if w.startswith("--host")] == ["--host=127.0.0.1"]
     assert not re.search(OPEN, "\n".join(words))
 
