@@ -1,4 +1,4 @@
-"""Submissions of lesson 09a: right, wrong and hostile; and what each is due."""
+"""Submissions of lesson 09a: right, wrong and odd; and what each is due."""
 
 import copy
 import os
@@ -50,21 +50,6 @@ def copied():
     return notebook
 
 
-def renamed():
-    notebook = solved()
-    cell = stubs.exercise_cells(notebook)[1]
-    cell.source = cell.source.replace("repeated_steps", "steps_again")
-    return notebook
-
-
-def spread_over_cells():
-    notebook = solved()
-    stubs.exercise_cells(notebook)[1].source = HOST + "    return helper(log)"
-    helper = nbformat.v4.new_code_cell("def helper(log):\n    return 0")
-    notebook.cells.insert(2, helper)
-    return notebook
-
-
 # Each: the notebook, whose first answer is right, or the second answer alone; and what
 # the second is due.
 SECOND = {
@@ -88,8 +73,6 @@ await asyncio.sleep(0)
 """, RIGHT),
     "untouched": (HOST + "    ### YOUR CODE HERE\n    pass", "not tried"),
     "wrong": (HOST + "    return len(log) - len(set(log))", WRONG),
-    "renamed": (renamed, "missing"),
-    "helper in another cell": (spread_over_cells, WRONG),
     "syntax error": (HOST + "    return (", "syntax error"),
     "endless": (HOST + "    while True:\n        pass", "too long"),
     "waits and is deaf": ("""\
@@ -97,12 +80,6 @@ import signal, time
 for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
     signal.signal(number, signal.SIG_IGN)
 """ + HOST + "    while True:\n        time.sleep(3600)", "too long"),
-    "gigabyte": ("""\
-def repeated_steps(log):
-    for _ in range(1000):
-        print('x' * 10**6)
-    return 0
-""", "too much output"),
     "memory": ("full = [bytearray(10**10) for _ in range(10)]\n" + HOST
                + "    return 0", "error"),
     "exits hard, with a fake": ("""\
@@ -121,61 +98,19 @@ check_repeated_steps = checks.check_repeated_steps = lambda *a, **k: Fine()
 import numpy as np
 np.allclose = np.testing.assert_allclose = lambda *a, **k: True
 """ + HOST + "    return 0", "tampered"),
-    "fills its folder": ("""\
-import os
-for number in range(4000):
-    os.makedirs(f"{number % 2}/" * 4 + str(number))
-while True:
-    pass
-""" + HOST + "    return 0", "too much on disk"),
-    "forks without end": ("""\
-import os
-def repeated_steps(log):
+    "fills the disk": ("""\
+with open("full", "wb") as file:
     while True:
-        try:
-            os.fork()
-        except OSError:
-            pass
-""", "too many processes"),
-    "leaves a daemon": ("""\
-import os, time
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        time.sleep(3600)
-    os._exit(0)
-""" + HOST + "    return 0", WRONG),
-    "kills its parent": ("""\
-import os, signal
-def repeated_steps(log):
-    for victim in (os.getppid(), 0):
-        try:
-            os.kill(victim, signal.SIGKILL)
-        except OSError:
-            pass
-    return 0
-""", "ended itself"),
-    "reads the right answer": ("""\
-import json
-notebook = json.load(open({answer!r}))
-for cell in notebook['cells']:
-    if 'def repeated_steps' in ''.join(cell['source']):
-        exec(''.join(cell['source']))
-def unused(): pass
-repeated_steps = repeated_steps
-""", "error"),
+        file.write(bytes(10**6))
+""" + HOST + "    return 0", "too much on disk"),
 }
 
 
 def write(folder: Path) -> dict[str, tuple[str, ...]]:
     """Writes the submissions; returns what the exercises of each are due."""
     due = {}
-    answer = folder / "right" / "home work (2).ipynb"
     for number, (name, (made, second)) in enumerate(SECOND.items()):
-        if isinstance(made, str):
-            notebook = with_second(made.replace("{answer!r}", repr(str(answer))))
-        else:
-            notebook = made()
+        notebook = with_second(made) if isinstance(made, str) else made()
         file = "home work (2).ipynb" if number % 2 == 0 else LESSON.name
         _write(folder / name / file, notebook)
         due[name] = ("missing" if isinstance(made, str) else RIGHT, second)

@@ -102,12 +102,6 @@ def test_what_is_called_ready_runs(corpus):
         assert words in said, (name, said, failed[name])
 
 
-def test_only_what_is_left_is_not_ready(corpus):
-    _, _, found = corpus
-    assert {name for name, plans in found.items()
-            if any(one.left for one in plans.values())} == LEFT.keys()
-
-
 def test_a_copy_of_a_copy_is_the_same(corpus, tmp_path):
     """What was written once needs no change more."""
     _, new, found = corpus

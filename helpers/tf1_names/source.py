@@ -4,8 +4,6 @@ The names are those that the course's sources use, as they spell them. Nothing h
 says what became of a name: `verdict` finds out by running the old call.
 """
 
-from types import ModuleType
-
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -59,13 +57,11 @@ def _sequence_loss(tf):
     )
 
 
-def gru_output(tf: ModuleType, cells: ModuleType) -> tf1.Tensor:
-    """Returns what an old GRU cell gives, from either place that it had."""
+def _gru_output(cells):
     return cells.GRUCell(4)(np.ones([2, 3], "f"), np.zeros([2, 4], "f"))[0]
 
 
-def stacked_size(tf: ModuleType, cells: ModuleType) -> object:
-    """Returns the size of the state of an old stack of cells."""
+def _stacked_size(cells):
     return cells.MultiRNNCell([cells.GRUCell(4)]).state_size
 
 
@@ -165,9 +161,9 @@ SOURCE_NAMES = {
         OldName("nn.softmax_cross_entropy_with_logits", _label_gradient,
                 "tf.nn.sparse_softmax_cross_entropy_with_logits"),
         OldName("nn.sampled_softmax_loss", _sampled, "tf.nn.sampled_softmax_loss"),
-        OldName("contrib.rnn.GRUCell", lambda tf: gru_output(tf, tf.contrib.rnn),
+        OldName("contrib.rnn.GRUCell", lambda tf: _gru_output(tf.contrib.rnn),
                 "tf.keras.layers.GRUCell"),
-        OldName("contrib.rnn.MultiRNNCell", lambda tf: stacked_size(tf, tf.contrib.rnn),
+        OldName("contrib.rnn.MultiRNNCell", lambda tf: _stacked_size(tf.contrib.rnn),
                 "tf.keras.layers.StackedRNNCells"),
         OldName("contrib.seq2seq.sequence_loss", _sequence_loss,
                 "tf.nn.sparse_softmax_cross_entropy_with_logits"),
@@ -270,3 +266,63 @@ SOURCE_NAMES = {
                 "tf.summary.create_file_writer"),
     ],
 }
+
+# Not in the documents; where 1.x code moved when it left `tf.contrib`.
+LATER_NAMES = [
+    OldName("nn.rnn_cell.GRUCell", lambda tf: _gru_output(tf.nn.rnn_cell),
+            "tf.keras.layers.GRUCell"),
+    OldName("nn.rnn_cell.MultiRNNCell", lambda tf: _stacked_size(tf.nn.rnn_cell),
+            "tf.keras.layers.StackedRNNCells"),
+    OldName("nn.dynamic_rnn", lambda tf: tf.nn.dynamic_rnn, "tf.keras.layers.RNN"),
+    OldName("nn.dropout",
+            lambda tf: tf.nn.dropout(np.ones(1000, "f"), 0.999, seed=7) > 0,
+            "tf.nn.dropout"),
+    OldName("layers.dense", lambda tf: tf.layers.dense(ROWS, 2),
+            "tf.keras.layers.Dense"),
+    OldName("layers.conv2d",
+            lambda tf: tf.layers.conv2d(np.ones([1, 3, 3, 1], "f"), 2, 3),
+            "tf.keras.layers.Conv2D"),
+    OldName("estimator.Estimator", lambda tf: tf.estimator.Estimator,
+            "tf.keras.Model.fit"),
+    OldName("train.replica_device_setter",
+            lambda tf: tf.train.replica_device_setter(1)(tf1.no_op()),
+            "tf.distribute.experimental.ParameterServerStrategy"),
+]
+
+
+def _shards(tf):
+    return tf.nn.embedding_lookup(
+        [np.float32([0, 1]), np.float32([2, 3])], [0, 1, 2, 3])
+
+
+_PICTURE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+
+# The same names, called as old code also calls them: one call is not every call.
+OTHER_CALLS = [
+    OldName("argmax(dimension=)", lambda tf: tf.argmax(ROWS, dimension=1),
+            "tf.argmax"),
+    OldName("squeeze(squeeze_dims=)",
+            lambda tf: tf.squeeze(ROWS[:1], squeeze_dims=[0]), "tf.squeeze"),
+    OldName("expand_dims(dim=)", lambda tf: tf.expand_dims(ROWS, dim=0),
+            "tf.expand_dims"),
+    OldName("reduce_mean(reduction_indices=)",
+            lambda tf: tf.reduce_mean(ROWS, reduction_indices=[0]), "tf.reduce_mean"),
+    OldName("reduce_mean(keep_dims=)",
+            lambda tf: tf.reduce_mean(ROWS, 0, keep_dims=True), "tf.reduce_mean"),
+    OldName("nn.softmax(dim=)", lambda tf: tf.nn.softmax(ROWS, dim=0),
+            "tf.nn.softmax"),
+    OldName("nn.conv2d(filter=)",
+            lambda tf: tf.nn.conv2d(_PICTURE, filter=np.ones([2, 2, 1, 1], "f"),
+                                    strides=[1, 1, 1, 1], padding="SAME"),
+            "tf.nn.conv2d"),
+    OldName("name_scope(name, default, values)",
+            lambda tf: entered(tf.name_scope(None, "s", [ROWS])), "tf.name_scope"),
+    OldName("nn.embedding_lookup(two shards)", _shards, "tf.nn.embedding_lookup"),
+    OldName("image.resize(4x4 to 2x2)", lambda tf: tf.image.resize(_PICTURE, [2, 2]),
+            "tf.image.resize"),
+    OldName("where(one axis, matrix, matrix)",
+            lambda tf: tf.where([True, False], ROWS, -ROWS), "tf.where"),
+    OldName("random_normal_initializer()",
+            lambda tf: np.std(tf1.Session().run(tf.random_normal_initializer(seed=7)(
+                [1000]))).round(1), "tf.random_normal_initializer"),
+]

@@ -1,10 +1,12 @@
 """What no look-up tells: other results, what to write instead, which lesson."""
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 
 from tensorflow.tools.compatibility import tf_upgrade_v2
 
+from helpers.files import ROOT
 from tools.port.bridge import CROSS_ENTROPIES
 from tools.port.syntax import Arguments
 
@@ -177,42 +179,6 @@ KERAS_RESULTS = {
     "keras.layers.GRU": "give reset_after=False for weights of Keras 2.0 or of GRUCell",
     "keras.backend.learning_phase": "training= of the call",
 }
-_LESSONS = {
-    "02": "ConfigProto GPUOptions device config test.is_gpu_available Session",
-    "01": "get_variable variable_scope get_variable_scope AUTO_REUSE name_scope "
-          "Variable global_variables global_variables_initializer "
-          "local_variables_initializer initialize_all_variables trainable_variables "
-          "zeros_initializer truncated_normal_initializer constant_initializer "
-          "random_normal_initializer random_uniform_initializer get_collection "
-          "GraphKeys",
-    "03": "FIFOQueue PaddingFIFOQueue PriorityQueue RandomShuffleQueue queue "
-          "Coordinator QueueRunner train.Coordinator train.QueueRunner "
-          "train.add_queue_runner train.start_queue_runners train.batch "
-          "train.batch_join train.shuffle_batch train.shuffle_batch_join "
-          "train.slice_input_producer "
-          "train.input_producer train.range_input_producer train.limit_epochs "
-          "train.queue_runner train.MonitoredSession "
-          "errors.OutOfRangeError TextLineReader WholeFileReader decode_csv",
-    "04": "python_io TFRecordReader parse_single_example parse_example FixedLenFeature "
-          "VarLenFeature train.Example train.Features train.Feature train.BytesList "
-          "train.FloatList train.Int64List train.string_input_producer "
-          "train.match_filenames_once decode_raw image data.TFRecordDataset io",
-    "05": "gradients train.GradientDescentOptimizer train.AdamOptimizer "
-          "train.MomentumOptimizer add_n IndexedSlices",
-    "06": "nn.conv2d nn.max_pool nn.avg_pool nn.relu nn.bias_add nn.lrn",
-    "07": "summary train.Saver train.exponential_decay "
-          "train.ExponentialMovingAverage train.get_or_create_global_step "
-          "train.latest_checkpoint",
-    "08": "nn.embedding_lookup nn.rnn_cell nn.dynamic_rnn contrib.rnn contrib.seq2seq "
-          "contrib.legacy_seq2seq nn.sampled_softmax_loss",
-    "09": "train.Server train.ClusterSpec train.replica_device_setter "
-          "train.SyncReplicasOptimizer train.MonitoredTrainingSession distribute",
-    "11": "train.import_meta_graph import_graph_def GraphDef saved_model graph_util "
-          "estimator contrib.predictor",
-}
-_LESSON_OF = {name: lesson for lesson, names in _LESSONS.items()
-              for name in names.split()}
-
 
 def another_result(path: str, call: Arguments | None) -> str:
     """Returns what to mind where `tf` takes an old call and answers otherwise.
@@ -241,7 +207,18 @@ def longest(path: str, table: Mapping[str, str]) -> str:
 
 def lesson(path: str) -> str:
     """Returns the number of the lesson that shows a name; 10 shows them all."""
-    return longest(path, _LESSON_OF) or "10"
+    return longest(path, _lessons()) or "10"
+
+
+@functools.cache
+def _lessons() -> Mapping[str, str]:
+    """Returns the first lesson with each name, or where docs/names.md says it is."""
+    found: dict[str, str] = {}
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for name in re.findall(r"\btf1?\.([A-Za-z][\w.]*\w)", path.read_text("utf-8")):
+            found.setdefault(name, path.name[:2])
+    page = (ROOT / "docs" / "names.md").read_text("utf-8")
+    return found | dict(re.findall(r"^\| `tf\.([\w.]+)`.*?\[(\d\d)", page, re.M))
 
 
 @functools.cache

@@ -14,7 +14,6 @@ from tools.port import advice, bridge, library
 from tools.port.bridge import NOTHING, look
 from tools.port.syntax import Arguments
 
-VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
 _TODAY = {old.name: old.today
           for names in [*SOURCE_NAMES.values(), LATER_NAMES] for old in names}
 _PLACES = {

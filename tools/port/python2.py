@@ -52,7 +52,7 @@ def translated(text: str) -> tuple[list[Edit], ast.Module]:
     Raises:
       SyntaxError: it is neither.
     """
-    edits = list(_syntax(text))
+    edits = list(syntax(text))
     try:
         return edits, parse(applied(text, edits))
     except IndentationError:  # tabs beside blanks: a tab goes to the next eighth column
@@ -61,11 +61,6 @@ def translated(text: str) -> tuple[list[Edit], ast.Module]:
                   if token.kind == "space" and "\t" in token.text
                   and text[token.start - 1:token.start] in ("", "\n")]
         return edits, parse(applied(text, edits))
-
-
-def syntax(text: str) -> list[Edit]:
-    """Returns the changes for what can be read of a text that is broken."""
-    return list(_syntax(text))
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -77,7 +72,8 @@ def _tokens(text: str) -> Iterator[Token]:
         depth += word in ("(", "[", "{")
 
 
-def _syntax(text: str) -> Iterator[Edit]:
+def syntax(text: str) -> Iterator[Edit]:
+    """Yields the changes that make Python 3 of the syntax of Python 2."""
     whole = list(_tokens(text))
     yield from _words(whole)
     printing = not re.search(r"from\s+__future__\s+import[^\n]*print_function", text)

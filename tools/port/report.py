@@ -1,10 +1,9 @@
-"""The report as text and as JSON, with a summary in the order in which to work."""
+"""The report as text and as JSON."""
 
 import re
 import textwrap
-from collections import defaultdict
 
-from tools.port.fates import VERDICTS
+from helpers.tf1_names import VERDICTS
 from tools.port.plan import Plan, Row
 
 MARKS = {"kept": " ", "moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
@@ -29,18 +28,13 @@ def _row_as_json(row: Row) -> dict:
 
 
 def summary(pages: list[Plan]) -> dict:
-    """Returns the counts, how far each file is from running, and the steps to take.
-
-    The way is short: under `import tensorflow.compat.v1 as tf` all runs but what is
-    gone, and gives the old results. Only then is it worth writing it anew.
-    """
+    """Returns the counts, and how far each file is from running."""
     counts = {v: sum(p.count(v) for p in pages) for v in VERDICTS}
     return {
         "files": len(pages),
         "names": sum(counts.values()),
         "verdicts": counts,
         "distance": {str(p.source.path): distance(p, _by_path(pages)) for p in pages},
-        "steps": list(_steps(pages, counts)),
     }
 
 
@@ -78,37 +72,6 @@ def _by_path(pages: list[Plan]) -> dict:
     return {p.source.path: p for p in pages}
 
 
-def _steps(pages: list[Plan], counts: dict[str, int]):
-    broken = [p for p in pages if not p.source.whole]
-    python2 = [p for p in pages if p.python2]
-    kinds = defaultdict(list)
-    for row in (row for p in pages for row in p.rows if row.fate.verdict == "gone"):
-        name = row.fate.bridge.name
-        kinds["left" if name is None else "legacy" if row.use.name.startswith(name)
-              else "renamed"].append(row)
-    todo = [
-        (len(broken), "{file|files} that could not be read whole: look at {it|each}"),
-        (len(python2), "{file|files} of Python 2: make {it|them} Python 3 first, as "
-                       "`port --write` does"),
-        (counts["moved"] + counts["replaced"] + counts["another result"],
-         "{use runs|uses run} under `import tensorflow.compat.v1 as tf` with "
-         "`tf.disable_v2_behavior()` after it"),
-        (len(kinds["legacy"]), "{use runs|uses run} with TF_USE_LEGACY_KERAS=1 in the "
-                               "environment, as {it stands|they stand}"),
-        (len(kinds["renamed"]), "{use has|uses have} another name there, which "
-                                "`port --write` writes"),
-        (sum(len(p.left) for p in pages), "{thing is|things are} left for you to "
-         "change; now it runs. Keep some inputs with the outputs of this day"),
-        (counts["another result"], "{use gives|uses give} another result under `tf`: "
-         "rewrite {it|these} first, against the outputs that you kept"),
-        (counts["replaced"], "{use needs|uses need} other arguments under `tf`"),
-        (counts["moved"], "{use has|uses have} another name or form today"),
-    ]
-    for number, text in todo:
-        if number:
-            yield {"count": number, "do": _counted(number, text)}
-
-
 def _counted(number: int, text: str) -> str:
     """Chooses in each `{singular|plural}` of a text by a number."""
     return re.sub(r"\{(.*?)\|(.*?)\}", r"\1" if number == 1 else r"\2", text)
@@ -128,7 +91,7 @@ def as_text(pages: list[Plan], *, all_names: bool = False) -> str:
                 lines += _lines(row)
         if (kept := one.count("kept")) and not all_names:
             lines.append(f"  {kept} kept")
-    return "\n".join([*lines, "", *_summary_lines(summary(pages))]).strip()
+    return "\n".join([*lines, "", _counts(summary(pages))]).strip()
 
 
 def _lines(row: Row) -> list[str]:
@@ -142,12 +105,8 @@ def _lines(row: Row) -> list[str]:
     return [first, *then]
 
 
-def _summary_lines(found: dict) -> list[str]:
+def _counts(found: dict) -> str:
     counts = ", ".join(f"{n} {verdict}" for verdict, n in found["verdicts"].items())
     uses = _counted(found["names"], "{use|uses}")
     files = _counted(found["files"], "{file|files}")
-    lines = [f"{found['names']} {uses} in {found['files']} {files}: {counts}"]
-    for number, step in enumerate(found["steps"], 1):
-        lines += textwrap.wrap(f"{number}. {step['count']} {step['do']}", 78,
-                               subsequent_indent="   ")
-    return lines
+    return f"{found['names']} {uses} in {found['files']} {files}: {counts}"

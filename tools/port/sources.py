@@ -1,6 +1,7 @@
 """Old code from files: Python 2 and 3, notebooks, and a clear word for the rest."""
 
 import ast
+import contextlib
 import json
 import os
 import re
@@ -12,13 +13,10 @@ from typing import NamedTuple
 from tools.port import library, python2
 from tools.port.edits import Edit, Places, Text, applied
 from tools.port.names import Reader
-from tools.port.syntax import Aliases, Use, canonical
+from tools.port.syntax import Aliases, Use
 
 ENDINGS = (".py", ".ipynb")
 SKIPPED = {"__pycache__", "node_modules", "site-packages"}
-_IMPORT = re.compile(
-    r"^\s*(?:import\s+(?P<module>tensorflow[\w.]*)(?:\s+as\s+(?P<local>\w+))?"
-    r"|from\s+(?P<parent>tensorflow[\w.]*)\s+import\s+(?P<names>[\w ,]+))")
 # A magic before a line of Python leaves it where it stands, under an `if` as wide.
 _TIMED = re.compile(r"^(\s*)(%(?:time|timeit|prun|memit))(?=\s+[^-\s])", re.M)
 _MAGIC = re.compile(r"^(\s*)([%!?].*|.*\?)$", re.M)
@@ -246,7 +244,7 @@ def _part(reader: Reader, cell: int | None, text: str, words: list[str]) -> Part
             edits, tree = python2.translated(code)
             words.append("Python 2")
         except SyntaxError as second:
-            edits = python2.syntax(code)
+            edits = list(python2.syntax(code))
             first = second if edits else error
             words += ["Python 2"] if edits else []
             words.append(f"{where}syntax error in line {first.lineno}: read as far as "
@@ -255,7 +253,8 @@ def _part(reader: Reader, cell: int | None, text: str, words: list[str]) -> Part
         reader.read(tree)
     else:
         for start, block in _blocks(applied(code, edits)):
-            _read_block(reader, start, block)
+            with contextlib.suppress(SyntaxError):  # the one that is broken
+                reader.read(ast.increment_lineno(python2.parse(block), start))
     part = Part(cell, text, edits, tree, _in_order(reader.uses), reader.imports)
     reader.uses, reader.imports = [], []
     return part
@@ -272,43 +271,6 @@ def _blocks(code: str) -> Iterator[tuple[int, str]]:
         if ends:
             yield start, "\n".join(lines[start:number])
             start = number
-
-
-def _read_block(reader: Reader, start: int, block: str) -> None:
-    """Reads one statement, or its lines where it cannot be parsed."""
-    try:
-        tree = python2.parse(block)
-        reader.read(ast.increment_lineno(tree, start))
-        return
-    except SyntaxError:
-        pass
-    for number, line in enumerate(block.split("\n"), start + 1):
-        _read_line(reader, number, line.split("#")[0])
-
-
-def _read_line(reader: Reader, number: int, line: str) -> None:
-    """Finds names by their spelling alone."""
-    names = reader.top.names
-    if found := _IMPORT.match(line):
-        if found["module"] and found["local"]:
-            names[found["local"]] = canonical(found["module"])
-        elif found["module"]:
-            names["tensorflow"] = "tf"
-        for part in (found["names"] or "").split(","):
-            name, _, local = part.strip().partition(" as ")
-            full = canonical(f"{found['parent']}.{name}")
-            names[local.strip() or name] = full
-            _add(reader, number, found.start("names") + 1, full if name else "tf")
-        return
-    for name in re.finditer(r"(?<![\w.'\"])[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*)*", line):
-        parts = re.sub(r"\s", "", name[0]).split(".")
-        if full := names.get(parts[0]):
-            _add(reader, number, name.start() + 1, ".".join([full, *parts[1:]]))
-
-
-def _add(reader: Reader, line: int, column: int, name: str) -> None:
-    if name.startswith("tf.") and name != "tf.compat.v1":
-        reader.uses.append(Use(line, column, name, None))
 
 
 def _in_order(uses: list[Use]) -> list[Use]:

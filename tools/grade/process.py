@@ -1,0 +1,82 @@
+"""A process for one answer, with limits, that always ends.
+
+A server imports TensorFlow once; each answer gets a copy of it, made by `fork`.
+"""
+
+import contextlib
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from tools.grade.trial import run
+
+CONTEXT = multiprocessing.get_context("forkserver")
+TICK = 0.2
+DISK = 10**9  # bytes that an answer may leave in its folder
+
+
+def prepare(modules: set[str]) -> None:
+    """Has the server import what answers need, TensorFlow above all, once."""
+    CONTEXT.set_forkserver_preload(
+        ["helpers.lesson", "tools.grade.trial", *sorted(modules)])
+
+
+def judge(task: dict) -> dict:
+    """Returns the verdict on one answer, and the seconds that it took.
+
+    Args:
+      task: what `trial.try_answer` takes, and the limits: `seconds` that it may
+        compute, seconds by the `clock`, bytes of `memory`.
+    """
+    try:
+        workplace = Path(tempfile.mkdtemp(prefix="answer-")).resolve()
+    except OSError as error:  # this machine's disk is full, not the answer's fault
+        return {"result": "not graded", "says": str(error)}
+    way, end = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=run, args=(task, str(workplace), end), daemon=True)
+    try:
+        process.start()
+        end.close()
+        began = time.monotonic()
+        verdict = _follow(process, way, workplace, began + task["clock"], task)
+        return {**verdict, "seconds": time.monotonic() - began}
+    finally:
+        with contextlib.suppress(OSError, TypeError):
+            os.killpg(process.pid, signal.SIGKILL)  # with what it started
+        with contextlib.suppress(AssertionError):  # it did not start
+            process.join()
+        way.close()
+        subprocess.run(["rm", "-rf", "--", workplace], check=False)  # at any depth
+
+
+def _follow(process, way, workplace: Path, end: float, task: dict) -> dict:
+    """Waits until an answer has a verdict, has ended, or has gone too far."""
+    while not way.poll(TICK):
+        if time.monotonic() > end:
+            return {"result": "too long", "says": f"not done after {task['clock']:g} s"}
+        if (kept := _bytes_in(workplace)) > DISK:
+            return {"result": "too much on disk", "says": f"{kept / 1e9:.1f} GB"}
+    try:
+        return json.loads(way.recv_bytes())  # never unpickled: it may be anything
+    except (EOFError, OSError, ValueError):
+        process.join(TICK)
+    code = process.exitcode
+    if code == -signal.SIGXCPU:
+        return {"result": "too long",
+                "says": f"after computing for {task['seconds']:g} s"}
+    return {"result": "ended itself", "says": "its process ended, before the check had "
+            f"an answer (exit code {code})"}
+
+
+def _bytes_in(folder: Path) -> int:
+    kept = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # it is gone by now
+                kept += os.lstat(os.path.join(place, name)).st_size
+    return kept
