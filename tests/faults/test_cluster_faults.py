@@ -10,7 +10,7 @@ import pytest
 from helpers.cluster import Cluster, WorkerDied
 
 LAST, SAVE_EVERY = 100, 7
-WORKERS, KILLS = 2, 3
+WORKERS, KILLS = 2, 2
 
 TRAINER = """
 import sys, time
