@@ -202,8 +202,9 @@ def test_what_is_left_has_its_line(text, line, words, tmp_path):
 def test_the_original_stays_and_the_diff_makes_the_copy(tmp_path, capsys):
     old, new = tmp_path / "old", tmp_path / "new"
     old.mkdir()
+    ran = tmp_path / "ran"
     text = "import tensorflow as tf\nx = tf.pack([1])\nprint tf.Session().run(x)"
-    (old / "a.py").write_text(text)
+    (old / "a.py").write_text(f"{text}; open({str(ran)!r}, 'w')")
     (old / "data.bin").write_bytes(b"\0\1")
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": [
         "%time import tensorflow as tf\n", "%time x = tf.mul(2, 3)\n", "!ls"]}
@@ -218,7 +219,8 @@ def test_the_original_stays_and_the_diff_makes_the_copy(tmp_path, capsys):
     assert before == {p: p.read_bytes() for p in old.iterdir() if p.is_file()}
     assert (new / "data.bin").read_bytes() == b"\0\1"
     assert (new / "a.py").read_text() == (
-        f"{HEAD}x = tf.stack([1])\nprint(tf.Session().run(x))")
+        f"{HEAD}x = tf.stack([1])\nprint(tf.Session().run(x)); open({str(ran)!r}, 'w')")
+    assert not ran.exists()
     source = json.loads((new / "b.ipynb").read_text())["cells"][0]["source"]
     assert source == [
         *HEAD.splitlines(True), "%time import tensorflow.compat.v1 as tf\n",

@@ -51,20 +51,6 @@ def _sampled(tf):
     ).shape.as_list()
 
 
-def _sequence_loss(tf):
-    return tf.contrib.seq2seq.sequence_loss(
-        np.ones([2, 3, 5], "f"), np.ones([2, 3], int), np.ones([2, 3], "f")
-    )
-
-
-def _gru_output(cells):
-    return cells.GRUCell(4)(np.ones([2, 3], "f"), np.zeros([2, 4], "f"))[0]
-
-
-def _stacked_size(cells):
-    return cells.MultiRNNCell([cells.GRUCell(4)]).state_size
-
-
 def _minimized(optimizer):
     return optimizer.minimize(tf1.square(_variable(tf1))).type
 
@@ -161,11 +147,12 @@ SOURCE_NAMES = {
         OldName("nn.softmax_cross_entropy_with_logits", _label_gradient,
                 "tf.nn.sparse_softmax_cross_entropy_with_logits"),
         OldName("nn.sampled_softmax_loss", _sampled, "tf.nn.sampled_softmax_loss"),
-        OldName("contrib.rnn.GRUCell", lambda tf: _gru_output(tf.contrib.rnn),
+        OldName("contrib.rnn.GRUCell", lambda tf: tf.contrib.rnn.GRUCell(4),
                 "tf.keras.layers.GRUCell"),
-        OldName("contrib.rnn.MultiRNNCell", lambda tf: _stacked_size(tf.contrib.rnn),
+        OldName("contrib.rnn.MultiRNNCell", lambda tf: tf.contrib.rnn.MultiRNNCell([]),
                 "tf.keras.layers.StackedRNNCells"),
-        OldName("contrib.seq2seq.sequence_loss", _sequence_loss,
+        OldName("contrib.seq2seq.sequence_loss",
+                lambda tf: tf.contrib.seq2seq.sequence_loss,
                 "tf.nn.sparse_softmax_cross_entropy_with_logits"),
     ],
     "optimizers and training": [
@@ -269,9 +256,9 @@ SOURCE_NAMES = {
 
 # Not in the documents; where 1.x code moved when it left `tf.contrib`.
 LATER_NAMES = [
-    OldName("nn.rnn_cell.GRUCell", lambda tf: _gru_output(tf.nn.rnn_cell),
+    OldName("nn.rnn_cell.GRUCell", lambda tf: tf.nn.rnn_cell.GRUCell(4),
             "tf.keras.layers.GRUCell"),
-    OldName("nn.rnn_cell.MultiRNNCell", lambda tf: _stacked_size(tf.nn.rnn_cell),
+    OldName("nn.rnn_cell.MultiRNNCell", lambda tf: tf.nn.rnn_cell.MultiRNNCell([]),
             "tf.keras.layers.StackedRNNCells"),
     OldName("nn.dynamic_rnn", lambda tf: tf.nn.dynamic_rnn, "tf.keras.layers.RNN"),
     OldName("nn.dropout",

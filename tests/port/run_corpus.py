@@ -35,11 +35,7 @@ def run(folder, program):
     except SystemExit as end:
         return "" if not end.code else f"exit {end.code}"
     except BaseException as error:
-        place = [f for f in traceback.extract_tb(error.__traceback__)
-                 if f.filename.startswith(folder)]
-        line = f"{os.path.basename(place[-1].filename)}:{place[-1].lineno} " \
-            if place else ""
-        return f"{line}{type(error).__name__}: {error}"
+        return "".join(traceback.format_exception(error)[-3:])
     finally:
         tf.InteractiveSession = session
         for one in opened:  # its graph would stay the default one

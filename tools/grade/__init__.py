@@ -69,7 +69,10 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
     def judged(answer: Answer) -> dict:
         if not answer.source:
             return _row(answer, {})
-        task = _task(answer) | pristine[answer.exercise.lesson] | limits
+        exercise = answer.exercise
+        task = {"module": _module(exercise), "check": exercise.check,
+                "name": exercise.name, "source": answer.source}
+        task |= pristine[exercise.lesson] | limits
         return _row(answer, process.judge(task))
 
     process.prepare({_module(exercise) for exercise in wanted})
@@ -84,12 +87,6 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
 
 def _module(exercise: ex.Exercise) -> str:
     return f"helpers.checks.lesson_{exercise.lesson.split('_')[0]}"
-
-
-def _task(answer: Answer) -> dict:
-    exercise = answer.exercise
-    return {"module": _module(exercise), "check": exercise.check,
-            "name": exercise.name, "source": answer.source}
 
 
 def _row(answer: Answer, verdict: dict) -> dict:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,28 +42,24 @@ def collect(folder: Path, exercises: list[Exercise]) -> list[Answer]:
 
 
 def _of_learner(learner: str, paths: list[Path], exercises) -> list[Answer]:
-    """Returns the answers of one learner, of the newest notebook of each lesson."""
-    newest, counts, answers = {}, Counter(), []
+    """Returns the answers of one learner; of two to one exercise the newer counts."""
+    defined, names, answers = defaultdict(list), [], []
     for path in sorted(paths, key=lambda path: (path.stat().st_mtime, path.name)):
         try:
-            cells = [cell for cell in read_cells(path) if cell.kind == "code"]
+            cells = read_cells(path)
         except ValueError as error:
             nothing = Exercise("", path.name, "", "")
             answers.append(Answer(learner, nothing, "", "not a notebook", str(error)))
             continue
-        defined = defaultdict(list)
+        names.append(path.name)
         for cell in cells:
-            for name in dict.fromkeys(map("".join, _DEFINED.findall(cell.source))):
-                defined[name].append(cell)
-        for lesson in {e.lesson for e in exercises
-                       if path.name.startswith(e.lesson) or e.name in defined}:
-            newest[lesson] = path, defined
-            counts[lesson] += 1
-    for lesson, (path, defined) in sorted(newest.items()):
-        several = f"{counts[lesson]} notebooks: {path.name} is the newest"
-        note = several if counts[lesson] > 1 else ""
-        of_lesson = [e for e in exercises if e.lesson == lesson]
-        answers += [_answer(learner, e, defined, note) for e in of_lesson]
+            if cell.kind == "code":
+                for name in set(map("".join, _DEFINED.findall(cell.source))):
+                    defined[name].append(cell.source)
+    tried = {e.lesson for e in exercises if e.name in defined
+             or any(name.startswith(e.lesson) for name in names)}
+    answers += [_answer(learner, exercise, defined[exercise.name])
+                for exercise in exercises if exercise.lesson in tried]
     nothing = Answer(learner, Exercise("", "", "", ""), "", "no exercise found")
     return answers or [nothing]
 
@@ -85,13 +81,10 @@ def _learners(folder: Path) -> dict[str, list[Path]]:
     return dict(sorted(found.items()))
 
 
-def _answer(learner, exercise, defined, note) -> Answer:
-    """Finds the cell by the name that it defines: no order, copy or tag misleads it."""
-    found = defined.get(exercise.name)
-    notes = [note] if note else []
+def _answer(learner: str, exercise: Exercise, found: list[str]) -> Answer:
+    """Takes the cell that defines the name: no order, copy or tag misleads it."""
     if not found:
-        return Answer(learner, exercise, "", "missing", "; ".join(notes))
-    source = found[-1].source
-    if len({cell.source for cell in found}) > 1:
-        notes.append(f"{len(found)} cells define it: the last one counts")
-    return Answer(learner, exercise, source, note="; ".join(notes))
+        return Answer(learner, exercise, "", "missing")
+    several = f"{len(found)} cells define it: the last one counts"
+    return Answer(learner, exercise, found[-1],
+                  note=several if len(set(found)) > 1 else "")

@@ -15,14 +15,13 @@ from pathlib import Path
 
 from tools.grade.trial import run
 
-CONTEXT = multiprocessing.get_context("forkserver")
 TICK = 0.2
 DISK = 10**9  # bytes that an answer may leave in its folder
 
 
 def prepare(modules: set[str]) -> None:
     """Has the server import what answers need, TensorFlow above all, once."""
-    CONTEXT.set_forkserver_preload(
+    multiprocessing.get_context("forkserver").set_forkserver_preload(
         ["helpers.lesson", "tools.grade.trial", *sorted(modules)])
 
 
@@ -37,8 +36,9 @@ def judge(task: dict) -> dict:
         workplace = Path(tempfile.mkdtemp(prefix="answer-")).resolve()
     except OSError as error:  # this machine's disk is full, not the answer's fault
         return {"result": "not graded", "says": str(error)}
-    way, end = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=run, args=(task, str(workplace), end), daemon=True)
+    context = multiprocessing.get_context("forkserver")
+    way, end = context.Pipe(duplex=False)
+    process = context.Process(target=run, args=(task, str(workplace), end), daemon=True)
     try:
         process.start()
         end.close()

@@ -8,6 +8,7 @@ are small and their training is short: what matters is that the real thing wrote
 This program is never run by the tests; it needs another Python and another TensorFlow.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -48,9 +49,14 @@ def chance():
     return np.random.RandomState(SEED)
 
 
-def session(graph):
+@contextlib.contextmanager
+def built():
+    """Opens a session of a new graph, which is built while it is open."""
     # Some ops ask for /gpu:0, as they did on the machine of 2019.
-    return tf.Session(graph=graph, config=tf.ConfigProto(allow_soft_placement=True))
+    config = tf.ConfigProto(allow_soft_placement=True)
+    with tf.Graph().as_default(), tf.Session(config=config) as s:
+        tf.set_random_seed(SEED)
+        yield s
 
 
 # 1 and 2: a slim network, trained by Momentum, with moving averages, then frozen.
@@ -83,9 +89,7 @@ def stripes(number):
 
 def make_slim():
     images, labels = stripes(64)
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.set_random_seed(SEED)
+    with built() as s:
         fed = tf.placeholder(tf.float32, [None, 16, 16, 3], name="images")
         wanted = tf.placeholder(tf.int32, [None], name="labels")
         is_training = tf.placeholder_with_default(False, [], name="is_training")
@@ -101,17 +105,15 @@ def make_slim():
             train = averages.apply(tf.trainable_variables())
         tf.summary.scalar("loss", loss)
         saver = tf.train.Saver(max_to_keep=1)
-        with session(graph) as s:
-            s.run(tf.global_variables_initializer())
-            for _ in range(30):
-                s.run(train, {fed: images, wanted: labels, is_training: True})
-            saver.save(s, at("slim", "model.ckpt"), global_step=step)
-            raw = {v.op.name: s.run(v) for v in tf.trainable_variables()}
-            shadow = {v.op.name: s.run(averages.average(v))
-                      for v in tf.trainable_variables()}
+        s.run(tf.global_variables_initializer())
+        for _ in range(30):
+            s.run(train, {fed: images, wanted: labels, is_training: True})
+        saver.save(s, at("slim", "model.ckpt"), global_step=step)
+        raw = {v.op.name: s.run(v) for v in tf.trainable_variables()}
+        shadow = {v.op.name: s.run(averages.average(v))
+                  for v in tf.trainable_variables()}
         restore = averages.variables_to_restore()
-    graph = tf.Graph()
-    with graph.as_default():
+    with built() as s:
         fed = tf.placeholder(tf.float32, [None, 16, 16, 3], name="images")
         logits = slim_net(fed, is_training=False)
         tf.nn.softmax(logits, name="probabilities")
@@ -120,13 +122,12 @@ def make_slim():
                     if v.op.name in names}
         path = tf.train.latest_checkpoint(at("slim", ""))
         answers = {}
-        with session(graph) as s:
-            for kind, saver in (("raw", tf.train.Saver(names)),
-                                ("averaged", tf.train.Saver(averaged))):
-                saver.restore(s, path)
-                answers[kind] = s.run("probabilities:0", {fed: images[:7]})
-            frozen = tf.graph_util.convert_variables_to_constants(
-                s, graph.as_graph_def(), ["probabilities"])
+        for kind, saver in (("raw", tf.train.Saver(names)),
+                            ("averaged", tf.train.Saver(averaged))):
+            saver.restore(s, path)
+            answers[kind] = s.run("probabilities:0", {fed: images[:7]})
+        frozen = tf.graph_util.convert_variables_to_constants(
+            s, s.graph.as_graph_def(), ["probabilities"])
         tf.io.write_graph(frozen, HERE, "slim_frozen.pb", as_text=False)
     kernel = "conv1/weights"
     golden("slim", images=images[:7], labels=labels[:7], raw=answers["raw"],
@@ -146,8 +147,7 @@ def make_slim():
 
 def make_old_checkpoint():
     random = chance()
-    graph = tf.Graph()
-    with graph.as_default():
+    with built() as s:
         x = tf.placeholder(tf.float32, [None, 4], name="x")
         w = tf.get_variable("layer/weights", [4, 3], initializer=tf.constant_initializer(
             random.standard_normal((4, 3)).astype(np.float32)))
@@ -156,11 +156,10 @@ def make_old_checkpoint():
         y = tf.tanh(tf.matmul(x, w) + b, name="y")
         saver = tf.train.Saver(write_version=tf.train.SaverDef.V1)
         rows = random.standard_normal((6, 4)).astype(np.float32)
-        with session(graph) as s:
-            s.run(tf.global_variables_initializer())
-            saver.save(s, at("old_format", "model.ckpt"))
-            golden("old_format", x=rows, y=s.run(y, {x: rows}), weights=s.run(w),
-                   biases=s.run(b))
+        s.run(tf.global_variables_initializer())
+        saver.save(s, at("old_format", "model.ckpt"))
+        golden("old_format", x=rows, y=s.run(y, {x: rows}), weights=s.run(w),
+               biases=s.run(b))
     label("old_format", title="A checkpoint of the first format",
           kind="V1 checkpoint and .meta",
           story="one file with weights and index together, as before TensorFlow 0.12")
@@ -170,8 +169,7 @@ def make_old_checkpoint():
 
 def make_partitioned():
     random = chance()
-    graph = tf.Graph()
-    with graph.as_default():
+    with built() as s:
         ids = tf.placeholder(tf.int32, [None], name="ids")
         table = tf.get_variable(
             "table", [10, 4], partitioner=tf.fixed_size_partitioner(3),
@@ -180,11 +178,10 @@ def make_partitioned():
         tf.identity(tf.reduce_sum(rows, axis=1), name="sums")
         saver = tf.train.Saver()
         asked = random.randint(0, 10, 8).astype(np.int32)
-        with session(graph) as s:
-            s.run(tf.global_variables_initializer())
-            saver.save(s, at("partitioned", "model.ckpt"))
-            golden("partitioned", ids=asked, sums=s.run("sums:0", {ids: asked}),
-                   table=s.run(tf.convert_to_tensor(table)))
+        s.run(tf.global_variables_initializer())
+        saver.save(s, at("partitioned", "model.ckpt"))
+        golden("partitioned", ids=asked, sums=s.run("sums:0", {ids: asked}),
+               table=s.run(tf.convert_to_tensor(table)))
     label("partitioned", title="One variable in three parts",
           kind="checkpoint and .meta",
           story="a table of 10 rows cut for three parameter servers; the checkpoint "
@@ -195,9 +192,7 @@ def make_partitioned():
 
 def make_recurrent():
     random = chance()
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.set_random_seed(SEED)
+    with built() as s:
         x = tf.placeholder(tf.float32, [None, 6, 5], name="x")
         lengths = tf.placeholder(tf.int32, [None], name="lengths")
         cells = [tf.nn.rnn_cell.LSTMCell(7, use_peepholes=True, forget_bias=1.0),
@@ -209,16 +204,15 @@ def make_recurrent():
         saver = tf.train.Saver()
         steps = random.standard_normal((3, 6, 5)).astype(np.float32)
         long = np.array([6, 2, 4], np.int32)
-        with session(graph) as s:
-            s.run(tf.global_variables_initializer())
-            for variable in tf.global_variables():  # zeros would hide a wrong order
-                value = 0.4 * random.standard_normal(variable.shape.as_list())
-                variable.load(value.astype(np.float32), s)
-            saver.save(s, at("recurrent", "model.ckpt"))
-            values = {v.op.name.replace("/", "|"): s.run(v)
-                      for v in tf.global_variables()}
-            golden("recurrent", x=steps, lengths=long,
-                   outputs=s.run("outputs:0", {x: steps, lengths: long}), **values)
+        s.run(tf.global_variables_initializer())
+        for variable in tf.global_variables():  # zeros would hide a wrong order
+            value = 0.4 * random.standard_normal(variable.shape.as_list())
+            variable.load(value.astype(np.float32), s)
+        saver.save(s, at("recurrent", "model.ckpt"))
+        values = {v.op.name.replace("/", "|"): s.run(v)
+                  for v in tf.global_variables()}
+        golden("recurrent", x=steps, lengths=long,
+               outputs=s.run("outputs:0", {x: steps, lengths: long}), **values)
     label("recurrent", title="Two recurrent layers",
           kind="checkpoint and .meta",
           story="MultiRNNCell of an LSTM with peepholes and a GRU, through dynamic_rnn")
@@ -233,9 +227,7 @@ def make_saved_model():
         file.write("\n".join(words) + "\n")
     folder = at("saved_model")
     shutil.rmtree(folder, ignore_errors=True)
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.set_random_seed(SEED)
+    with built() as s:
         tokens = tf.placeholder(tf.string, [None, 3], name="tokens")
         weights = tf.placeholder_with_default(tf.ones([3]), [3], name="weights")
         name = tf.constant(asset, name="asset_path")
@@ -253,18 +245,17 @@ def make_saved_model():
                      "ids": tf.saved_model.utils.build_tensor_info(ids)},
             method_name="course/score")
         rows = np.array([["the", "queue", "starves"], ["tower", "of", "average"]])
-        with session(graph) as s:
-            s.run([tf.global_variables_initializer(), tf.tables_initializer()])
-            builder = tf.saved_model.builder.SavedModelBuilder(folder)
-            builder.add_meta_graph_and_variables(
-                s, ["serve"], {"score_words": signature},
-                assets_collection=tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS),
-                main_op=tf.tables_initializer())
-            builder.save()
-            factors = np.array([1.0, 0.5, -2.0], np.float32)
-            feeds = {tokens: rows, weights: factors}
-            golden("saved_model", tokens=rows.astype("S10"), weights=factors,
-                   score=s.run(score, feeds), ids=s.run(ids, feeds))
+        s.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        builder = tf.saved_model.builder.SavedModelBuilder(folder)
+        builder.add_meta_graph_and_variables(
+            s, ["serve"], {"score_words": signature},
+            assets_collection=tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS),
+            main_op=tf.tables_initializer())
+        builder.save()
+        factors = np.array([1.0, 0.5, -2.0], np.float32)
+        feeds = {tokens: rows, weights: factors}
+        golden("saved_model", tokens=rows.astype("S10"), weights=factors,
+               score=s.run(score, feeds), ids=s.run(ids, feeds))
     os.remove(asset)
     label("saved_model", title="A SavedModel with a signature of its own",
           kind="SavedModel",
@@ -361,9 +352,7 @@ def make_queue_fed():
     golden("records", rows=rows)
     label("records", title="Record files, GZIP and ZLIB", kind="TFRecord",
           story="30 Examples with a row of four floats and a number")
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.set_random_seed(SEED)
+    with built() as s:
         files = tf.train.string_input_producer(["rows.tfrecord"], num_epochs=2)
         _, record = tf.TFRecordReader().read(files)
         fields = tf.parse_single_example(
@@ -373,11 +362,10 @@ def make_queue_fed():
         hidden = tf.layers.dense(batch, 6, tf.nn.relu, name="hidden")
         tf.nn.softmax(tf.layers.dense(hidden, 3, name="out"), name="probabilities")
         saver = tf.train.Saver()
-        with session(graph) as s:
-            s.run(tf.global_variables_initializer())
-            saver.save(s, at("queue_fed", "model.ckpt"))
-            golden("queue_fed", batch=rows[:5],
-                   probabilities=s.run("probabilities:0", {batch: rows[:5]}))
+        s.run(tf.global_variables_initializer())
+        saver.save(s, at("queue_fed", "model.ckpt"))
+        golden("queue_fed", batch=rows[:5],
+               probabilities=s.run("probabilities:0", {batch: rows[:5]}))
     label("queue_fed", title="A graph that queues feed, without its data",
           kind="checkpoint and .meta",
           story="string_input_producer, TFRecordReader, shuffle_batch, two layers; the "
@@ -387,15 +375,13 @@ def make_queue_fed():
 # 11: an event file.
 
 def make_events():
-    graph = tf.Graph()
-    with graph.as_default():
+    with built() as s:
         x = tf.placeholder(tf.float32, [], name="x")
         summary = tf.summary.scalar("loss", x)
-        writer = tf.summary.FileWriter(at("events", ""), graph)
+        writer = tf.summary.FileWriter(at("events", ""), s.graph)
         losses = [2.0 / (step + 1) for step in range(10)]
-        with session(graph) as s:
-            for step, loss in enumerate(losses):
-                writer.add_summary(s.run(summary, {x: loss}), step)
+        for step, loss in enumerate(losses):
+            writer.add_summary(s.run(summary, {x: loss}), step)
         writer.close()
     [name] = os.listdir(at("events", ""))
     os.rename(at("events", name), at("events", "events.out.tfevents.1546300800.museum"))
@@ -411,9 +397,7 @@ def make_training():
     words = random.randint(0, 20, (52, size, 6)).astype(np.int32)
     lengths = random.randint(1, 7, (52, size)).astype(np.int32)
     labels = (words[:, :, 0] % 3).astype(np.int32)
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.set_random_seed(SEED)
+    with built() as s:
         fed = {name: tf.placeholder(tf.int32, [size] + shape, name=name)
                for name, shape in (("words", [6]), ("lengths", []), ("labels", []))}
         table = tf.get_variable("table", [20, 4])
@@ -435,15 +419,14 @@ def make_training():
             optimizer.apply_gradients(zip(gradients, variables), step, name="train")
         saver = tf.train.Saver(max_to_keep=1)
         losses = []
-        with session(graph) as s:
-            s.run(tf.global_variables_initializer())
-            for now in range(52):
-                if now == 40:
-                    saver.save(s, at("training", "model.ckpt"), global_step=step)
-                losses.append(s.run([loss, "train"], {
-                    fed["words"]: words[now], fed["lengths"]: lengths[now],
-                    fed["labels"]: labels[now]})[0])
-            variance = s.run("norm/moving_variance:0")
+        s.run(tf.global_variables_initializer())
+        for now in range(52):
+            if now == 40:
+                saver.save(s, at("training", "model.ckpt"), global_step=step)
+            losses.append(s.run([loss, "train"], {
+                fed["words"]: words[now], fed["lengths"]: lengths[now],
+                fed["labels"]: labels[now]})[0])
+        variance = s.run("norm/moving_variance:0")
     golden("training", words=words[40:], lengths=lengths[40:], labels=labels[40:],
            losses=np.array(losses[40:], np.float32), moving_variance=variance)
 

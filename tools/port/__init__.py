@@ -1,6 +1,6 @@
 """A report on old code: every TensorFlow name in it, and what became of it.
 
-    python3 course.py port FILE-OR-FOLDER [--json] [--all]
+    python3 course.py port FILE-OR-FOLDER [--json]
     python3 course.py port --write FILE-OR-FOLDER OUT
 
 The code is read, never run and never changed. Python 2, notebooks and broken files
@@ -36,7 +36,6 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("out", type=Path, nargs="?", help="the copy that --write makes")
     parser.add_argument("--write", action="store_true", help="make a changed copy")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
-    parser.add_argument("--all", action="store_true", help="also what is kept")
     arguments = parser.parse_args(argv)
     if arguments.write != (arguments.out is not None):
         parser.error("--write and the folder OUT go together")
@@ -58,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
         return _write(arguments.path, arguments.out, plans)
     pages = list(plans.values())
     print(json.dumps(report.as_json(pages), indent=1) if arguments.json
-          else report.as_text(pages, all_names=arguments.all))
+          else report.as_text(pages))
     return 0 if all(one.source.whole for one in pages) else 1
 
 

@@ -49,7 +49,6 @@ GONE = {
     "contrib.rnn": "a cell of your own on tf.compat.v1.nn.rnn_cell",
     "contrib.cudnn_rnn": "tf.keras.layers.LSTM",
     "contrib.seq2seq": LOOP, "contrib.legacy_seq2seq": LOOP, "nn.seq2seq": LOOP,
-    "python.ops.seq2seq": LOOP,
     "contrib.training.HParams": "a dataclass",
     "contrib.learn.preprocessing": "a dictionary of your own, or "
                                    "tf.keras.layers.TextVectorization",
@@ -73,7 +72,6 @@ GONE = {
     "contrib.tensorboard": "the package tensorboard",
     "contrib.integrate": "scipy.integrate",
     "contrib.distributions": "the package tensorflow-probability",
-    "models": "the repository tensorflow/models",
 }
 _HALF_PIXEL = "tf.image.resize: half-pixel centres, [0, 2, 4] becomes [4.5, 6.5, 8.5]"
 MOVED = {
@@ -170,8 +168,6 @@ _OTHER: dict[str, tuple[str, Callable[[Arguments], bool]]] = {
 }
 KERAS_KEYWORDS = {
     "lr": "learning_rate= for lr=", "decay": "a schedule for decay=",
-    "input_dim": "tf.keras.Input for input_dim=",
-    "input_shape": "tf.keras.Input for input_shape=",
     "batch_input_shape": "tf.keras.Input for batch_input_shape=",
     "weights": "set_weights for weights=",
 }

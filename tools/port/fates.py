@@ -63,7 +63,7 @@ def fate(name: str, call: Arguments | None) -> Fate:
         return Fate(name, "gone", library.instead(name), "10", found)
     path = name.removeprefix("tf.")
     if path == "Dimension.value":
-        return Fate("shape[...].value", "gone", "shape[...]: an axis is an int (under "
+        return Fate("shape[...].value", "moved", "shape[...]: an axis is an int (under "
                     "compat.v1 it has a value)", "10", bridge.Bridge(name))
     for prefix, module in (("compat.v1", tf1), ("compat.v2", tf)):
         if path == prefix or path.startswith(prefix + "."):
@@ -189,7 +189,8 @@ def _keras(path: str, call: Arguments | None, new) -> tuple[str, str]:
         for keyword in call.keywords:
             if keyword not in after:
                 return "replaced", f"tf.{path} without {keyword}="
-    if call and (other := advice.KERAS_KEYWORDS.keys() & set(call.keywords)):
+    known = advice.KERAS_KEYWORDS.keys() - set(after or ())
+    if call and (other := known & set(call.keywords)):
         keyword = sorted(other)[0]
         return "replaced", f"tf.{path}: {advice.KERAS_KEYWORDS[keyword]}"
     if other := advice.longest(path, advice.KERAS_RESULTS):

@@ -232,20 +232,11 @@ class Reader(ast.NodeVisitor):
             self.visit(argument)
 
     def _special_call(self, node, arguments) -> None:
-        """`partial(f, ...)` calls f; `getattr(tf, "x")` is `tf.x`."""
-        function = (dotted(node.func) or "").split(".")[-1]
+        """Methods whose values are unknown, and names that a program makes."""
         first = self._value(node.args[0]) if node.args else None
-        if function == "partial" and first:
-            self._add(node.args[0], first, arguments._replace(
-                positional=arguments.positional - 1, open=True, first="", second=""))
-        if function in ("getattr", "hasattr") and first and len(node.args) > 1:
-            if full := self._value(node):
-                self._add(node, full)
-            elif first.startswith(ROOT):
-                self.notes.append((node.lineno, f"a name of {first} is made at run "
-                                                "time: look for yourself"))
-        if function in ("import_module", "__import__") and (full := self._value(node)):
-            self._add(node, full)
+        if dotted(node.func) == "getattr" and first and first.startswith(ROOT):
+            self.notes.append((node.lineno, f"a name of {first} is made at run time: "
+                                            "look for yourself"))
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if self._value(node.func) == "numpy.load" and "encoding" in arguments.keywords \
                 and "allow_pickle" not in arguments.keywords:
@@ -306,17 +297,7 @@ class Reader(ast.NodeVisitor):
         return None
 
     def _value(self, node) -> str | None:
-        """Returns what an expression stands for: a name, or one looked up by text."""
-        if isinstance(node, ast.Call) and node.args:
-            function = (dotted(node.func) or "").split(".")[-1]
-            text = node.args[-1].value if isinstance(node.args[-1], ast.Constant) else 0
-            if function in ("import_module", "__import__") and isinstance(text, str):
-                return canonical(text)
-            second = node.args[1] if len(node.args) > 1 else None
-            if function in ("getattr", "hasattr") and isinstance(second, ast.Constant):
-                first = self._full(node.args[0])
-                return f"{first[0]}.{second.value}" if first else None
-            return None
+        """Returns the full name that an expression stands for, if it has one."""
         if isinstance(node, ast.Call):
             return self.scope.get(dotted(node) or "")
         found = self._full(node)

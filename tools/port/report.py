@@ -6,7 +6,7 @@ import textwrap
 from helpers.tf1_names import VERDICTS
 from tools.port.plan import Plan, Row
 
-MARKS = {"kept": " ", "moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
+MARKS = {"moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
 
 
 def as_json(pages: list[Plan]) -> dict:
@@ -30,11 +30,12 @@ def _row_as_json(row: Row) -> dict:
 def summary(pages: list[Plan]) -> dict:
     """Returns the counts, and how far each file is from running."""
     counts = {v: sum(p.count(v) for p in pages) for v in VERDICTS}
+    others = {p.source.path: p for p in pages}
     return {
         "files": len(pages),
         "names": sum(counts.values()),
         "verdicts": counts,
-        "distance": {str(p.source.path): distance(p, _by_path(pages)) for p in pages},
+        "distance": {str(p.source.path): distance(p, others) for p in pages},
     }
 
 
@@ -68,28 +69,24 @@ def distance(one: Plan, others: dict | None = None, top: str = "") -> str:
     return first + (f"; when {' and '.join(waits)} does" if waits else "")
 
 
-def _by_path(pages: list[Plan]) -> dict:
-    return {p.source.path: p for p in pages}
-
-
 def _counted(number: int, text: str) -> str:
     """Chooses in each `{singular|plural}` of a text by a number."""
     return re.sub(r"\{(.*?)\|(.*?)\}", r"\1" if number == 1 else r"\2", text)
 
 
-def as_text(pages: list[Plan], *, all_names: bool = False) -> str:
+def as_text(pages: list[Plan]) -> str:
     """Returns the report for a reader: what is not kept, then the summary."""
-    lines = []
+    lines, others = [], {p.source.path: p for p in pages}
     for one in pages:
-        way = distance(one, _by_path(pages), "put these lines")
+        way = distance(one, others, "put these lines")
         lines += ["", *textwrap.wrap(f"{one.source.path}: {way}", 88,
                                      subsequent_indent="  ")]
         lines += [f"      {line}" for line in one.top]
         lines += [f"  {word}" for word in one.source.words]
         for row in one.rows:
-            if all_names or row.fate.verdict != "kept":
+            if row.fate.verdict != "kept":
                 lines += _lines(row)
-        if (kept := one.count("kept")) and not all_names:
+        if kept := one.count("kept"):
             lines.append(f"  {kept} kept")
     return "\n".join([*lines, "", _counts(summary(pages))]).strip()
 

@@ -59,8 +59,7 @@ class Speller:
         before = through if through in MODULE_ROOTS else bridge.of(through, None).name
         if before is not None and before + name[len(through):] == new:
             return ""
-        if new.startswith("tf.python") or isinstance(row.use.node, ast.Call) \
-                and not row.use.call:
+        if new.startswith("tf.python"):
             return None
         return self.written(new)
 
