@@ -449,7 +449,8 @@ def manifest():
 
 
 def main():
-    shutil.rmtree(HERE, ignore_errors=True)
+    if os.path.exists(HERE):
+        sys.exit(HERE + " is there already: name a folder that is not")
     for make in (make_slim, make_old_checkpoint, make_partitioned, make_recurrent,
                  make_saved_model, make_estimator, make_keras, make_queue_fed,
                  make_events, make_training):

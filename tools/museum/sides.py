@@ -3,7 +3,7 @@
     python -m tools.museum.sides 2.7=python2.7 0.12=PYTHON 1.15=PYTHON
 
 Each program of tests/port/sides says in its first line what it runs under. What it
-printed goes beside it, as NAME.said; tests/test_port_sides.py compares it with what the
+printed goes beside it, as NAME.said; tests/test_port_write.py compares it with what the
 copy that `port --write` makes prints today. TensorFlow 0.12.1 is a wheel for Python
 2.7; with TensorFlow 1.15.5, for Python 3.7, goes Keras 2.3.1.
 """
