@@ -2,7 +2,7 @@
 
     python3 course.py test checks           # every exercise
     python3 course.py test checks 03a 05    # of some lessons
-    python3 course.py test checks --sample 3    # so many mutants of each exercise
+    python3 course.py test mutants          # one mutant of each exercise, by a seed
 
 Operators change a number, an argument, a comparison, a statement. Specialisers make the
 answer right for one case only: a parameter or a length keeps the value that it first
@@ -12,7 +12,6 @@ a gradient is stopped. A mutant that does the same as the solution stands in
 """
 
 import argparse
-import contextlib
 import importlib
 import io
 import multiprocessing
@@ -22,6 +21,7 @@ import re
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,12 +41,13 @@ else:
 
 EQUAL = ROOT / "tests" / "mutants_equal.toml"
 # A mutant may wait for ever: one that takes so much longer than the solution does.
-LEAST_SECONDS, TIMES, MOST_SECONDS, SAMPLE_SECONDS = 10, 3, 300, 40
+LEAST_SECONDS, TIMES, MOST_SECONDS = 10, 3, 300
 # Imported once, in a server from which every process that judges is forked.
 PRELOADED = ["helpers.lesson", "helpers.checks.report", "tools.special"]
 REFUSED, ACCEPTED, BROKEN, ENDLESS = "refused", "accepted", "broken check", "endless"
-CALLS_A_CHECK = re.compile(r"\bcheck_\w+\(")
 NONE = "no mutant"  # it cannot change anything that the check gives it, by its type
+CALLS_A_CHECK = re.compile(r"\bcheck_\w+\(")
+ROW = "{:34s} {:>11s} {:>13s} {:>6}"
 
 
 class Task(NamedTuple):
@@ -70,27 +71,6 @@ class Task(NamedTuple):
         return f"{self.number} {self.exercise.name}"
 
 
-class Score(NamedTuple):
-    """How the mutants of one exercise fared.
-
-    Attributes:
-      task: the exercise.
-      fates: of each mutant that is not listed as equal.
-      equal: the mutants listed as equal.
-      seconds: all of them took.
-    """
-
-    task: Task
-    fates: dict[Mutant, str]
-    equal: list[Mutant]
-    seconds: float
-
-    def count(self, special: bool) -> tuple[int, int]:
-        """Returns how many of how many were refused, of one of the two kinds."""
-        fates = [fate for m, fate in self.fates.items() if m.special == special]
-        return sum(fate != ACCEPTED for fate in fates), len(fates)
-
-
 def tasks(lesson: Path) -> list[Task]:
     """Returns the exercises of a lesson with their solutions."""
     cells = nbformat.read(nb.solution(lesson), as_version=4).cells
@@ -106,31 +86,12 @@ def tasks(lesson: Path) -> list[Task]:
     return found
 
 
-def judge(connection, task: Task) -> None:
-    """Answers sources that come over a connection with what the check makes of each."""
-    module = importlib.import_module(f"helpers.checks.lesson_{task.number}")
-    check = getattr(module, task.exercise.check)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        place = {"__name__": "answer"}
-        with contextlib.redirect_stdout(io.StringIO()):
-            for text in task.before:
-                exec(text, place)
-        connection.send("ready")
-        while True:
-            try:
-                source = connection.recv()
-            except EOFError:
-                return
-            with contextlib.redirect_stdout(io.StringIO()):
-                fate = _fate(check, task.exercise.name, source, dict(place))
-            connection.send(fate)
-
-
-def _fate(check, name: str, source: str, place: dict) -> str:
+def fate(check, name: str, place: dict, source: str) -> str:
+    """Returns what a check makes of a source, which runs with `place` at hand."""
     from tools import special  # not above: TensorFlow is for those that judge
 
     special.forget()
+    place = dict(place)
     try:
         exec(source, place)
         report = check(place[name])
@@ -141,49 +102,59 @@ def _fate(check, name: str, source: str, place: dict) -> str:
     return ACCEPTED if report else BROKEN if report.broken else REFUSED
 
 
-class Judge:
-    """A process that judges answers to one exercise, made anew when one hangs."""
+_OWN: list = []  # of a process that judges: what comes before the source in `fate`
 
-    def __init__(self, task: Task):
-        self.task = task
-        self.process = None
+
+def prepare(task: Task, folder: str) -> None:
+    """Makes a process ready to judge answers: runs all that comes before one."""
+    module = importlib.import_module(f"helpers.checks.lesson_{task.number}")
+    place = {"__name__": "answer"}
+    os.chdir(folder)
+    sys.stdout = io.StringIO()
+    for text in task.before:
+        exec(text, place)
+    _OWN[:] = getattr(module, task.exercise.check), task.exercise.name, place
+
+
+def judge(source: str) -> str:
+    """Returns the fate of a source in a process that is ready."""
+    return fate(*_OWN, source)
+
+
+class Judge:
+    """A process that judges answers to one exercise, made anew when one hangs.
+
+    Args:
+      task: the exercise.
+      folder: where the answers run.
+    """
+
+    def __init__(self, task: Task, folder: str):
+        self.given = task, folder
+        self.start()
+
+    def start(self) -> None:
+        """Starts the process and waits until it is ready."""
+        ways = multiprocessing.get_all_start_methods()
+        way = multiprocessing.get_context(
+            "forkserver" if "forkserver" in ways else "spawn")
+        way.set_forkserver_preload(PRELOADED)
+        self.pool = way.Pool(1)
+        self.pool.apply(prepare, self.given)
 
     def fate(self, source: str, seconds: float) -> str:
         """Returns what the check makes of a source."""
-        if self.process is None:
-            self.start()
-        self.connection.send(source)
         try:
-            if self.connection.poll(seconds):
-                return self.connection.recv()
-        except EOFError:  # the answer ended the process
-            pass
-        self.close()
-        return ENDLESS
-
-    def start(self):
-        """Starts the process, which runs all that comes before an answer."""
-        way = multiprocessing.get_context("spawn")
-        if "forkserver" in multiprocessing.get_all_start_methods():
-            way = multiprocessing.get_context("forkserver")
-            way.set_forkserver_preload(PRELOADED)
-        self.connection, theirs = way.Pipe()
-        self.process = way.Process(target=judge, args=(theirs, self.task))
-        self.process.start()
-        theirs.close()
-        if not self.connection.poll(MOST_SECONDS) or self.connection.recv() != "ready":
-            raise ValueError(f"{self.task.key}: what comes before it does not end")
-
-    def close(self):
-        """Ends the process."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.join()
-            self.process = None
+            return self.pool.apply_async(judge, [source]).get(seconds)
+        except multiprocessing.TimeoutError:  # it hangs, or it ended the process
+            self.pool.terminate()
+            self.start()
+            return ENDLESS
 
 
-def score(task: Task, equal: dict[str, str], sample: int, bar: tqdm) -> Score:
-    """Judges the mutants of one exercise.
+def fates(task: Task, equal: dict[str, str], sample: int, bar: tqdm
+          ) -> dict[Mutant, str]:
+    """Returns what the check makes of each mutant that is not listed as equal.
 
     Args:
       task: the exercise.
@@ -195,50 +166,25 @@ def score(task: Task, equal: dict[str, str], sample: int, bar: tqdm) -> Score:
     Raises:
       ValueError: the check refuses the solution, or a listed mutant is none.
     """
-    found = mutants(task.answer)
-    if unknown := equal.keys() - {mutant.name for mutant in found}:
+    made = mutants(task.answer)
+    if unknown := equal.keys() - {mutant.name for mutant in made}:
         raise ValueError(f"{EQUAL.name}: {task.key} has no mutant {min(unknown)!r}")
-    same = [mutant for mutant in found if mutant.name in equal]
-    others = [mutant for mutant in found if mutant.name not in equal]
-    if sample:
-        others = random.Random(task.key).sample(others, min(sample, len(others)))
-    start, judge_of = time.monotonic(), Judge(task)
-    try:
-        judge_of.start()
-        once, limit, fates = time.monotonic(), SAMPLE_SECONDS, {}
-        if not sample:
-            if (fate := judge_of.fate(task.answer, MOST_SECONDS)) != ACCEPTED:
-                raise ValueError(f"{task.key}: the solution itself: {fate}")
-            limit = max(LEAST_SECONDS, TIMES * (time.monotonic() - once))
-        for mutant in others:
-            if (fate := judge_of.fate(mutant.source, limit)) != NONE:
-                fates[mutant] = fate
+    made = [mutant for mutant in made if mutant.name not in equal]
+    limit, found = MOST_SECONDS, {}
+    with tempfile.TemporaryDirectory() as folder:
+        judging = Judge(task, folder)
+        if sample:
+            made = random.Random(task.key).sample(made, min(sample, len(made)))
+        else:
+            start = time.monotonic()
+            if (said := judging.fate(task.answer, limit)) != ACCEPTED:
+                raise ValueError(f"{task.key}: the solution itself: {said}")
+            limit = max(LEAST_SECONDS, TIMES * (time.monotonic() - start))
+        for mutant in made:
+            found[mutant] = judging.fate(mutant.source, limit)
             bar.update()
-    finally:
-        judge_of.close()
-    return Score(task, fates, same, time.monotonic() - start)
-
-
-def row(one: Score) -> str:
-    """Returns how many of how many were refused, and which were not."""
-    shown = ["{} of {}".format(*one.count(special)) for special in (False, True)]
-    lines = [f"{one.task.key:34s} {shown[0]:>11s} {shown[1]:>13s} "
-             f"{len(one.equal):6d} {one.seconds:5.0f}"]
-    lines += [f"    {fate}: {mutant.name}" for mutant, fate in one.fates.items()
-              if fate != REFUSED]
-    return "\n".join(lines)
-
-
-def total(scores: list[Score]) -> str:
-    """Returns how many of all were refused, of each kind and together."""
-    kinds = [[one.count(special) for one in scores] for special in (False, True)]
-    refused, made = ([sum(pair[k] for pair in counts) for counts in kinds]
-                     for k in (0, 1))
-    shown = ["{} of {}".format(*pair) for pair in zip(refused, made, strict=True)]
-    share = 100 * sum(refused) / max(1, sum(made))
-    return (f"{'together':34s} {shown[0]:>11s} {shown[1]:>13s} "
-            f"{sum(len(one.equal) for one in scores):6d}\n"
-            f"refused: {sum(refused)} of {sum(made)} ({share:.1f} %)")
+        judging.pool.terminate()
+    return {mutant: said for mutant, said in found.items() if said != NONE}
 
 
 def main(arguments: list[str]) -> int:
@@ -254,21 +200,35 @@ def main(arguments: list[str]) -> int:
         equal = tomllib.loads(EQUAL.read_text("utf-8"))
     except ValueError as error:
         parser.error(str(error))
-    scores, failed = [], False
-    print(f"{'exercise':34s} {'operators':>11s} {'specialisers':>13s} "
-          f"{'equal':>6s} {'s':>5s}")
+    failed, refused, made, same = False, Counter(), Counter(), 0
+    print(ROW.format("exercise", "operators", "specialisers", "equal"))
     with tqdm(unit="mutant", dynamic_ncols=True) as bar:
         for task in every:
             bar.set_postfix_str(task.key)
+            listed = equal.get(task.key, {})
             try:
-                scores.append(score(task, equal.get(task.key, {}), options.sample, bar))
-                bar.write(row(scores[-1]))
+                found = fates(task, listed, options.sample, bar)
             except ValueError as error:
                 bar.write(str(error))
                 failed = True
-    print(total(scores))
-    passed = [fate for one in scores for fate in one.fates.values() if fate == ACCEPTED]
-    return int(failed or bool(passed))
+                continue
+            of_all = Counter(mutant.special for mutant in found)
+            held = Counter(m.special for m, said in found.items() if said != ACCEPTED)
+            bar.write(row(task.key, held, of_all, len(listed)))
+            for mutant, said in found.items():
+                if said != REFUSED:
+                    bar.write(f"    {said}: {mutant.name}")
+            refused, made, same = refused + held, made + of_all, same + len(listed)
+    print(row("together", refused, made, same))
+    share = 100 * refused.total() / max(1, made.total())
+    print(f"refused: {refused.total()} of {made.total()} ({share:.1f} %)")
+    return int(failed or refused != made)
+
+
+def row(name: str, refused: Counter, made: Counter, equal: int) -> str:
+    """Returns how many of how many were refused, of each kind."""
+    shown = (f"{refused[special]} of {made[special]}" for special in (False, True))
+    return ROW.format(name, *shown, equal)
 
 
 if __name__ == "__main__":

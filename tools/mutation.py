@@ -6,8 +6,8 @@ Each mutant is a whole source. A specialiser calls one of the functions of
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 SWAPPED = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
@@ -20,12 +20,20 @@ SWAPPED = {
 WRITTEN_OUT = {"shape", "dtype", "name", "ndim", "size", "rank", "op", "device"}
 MODULES = {"tf", "tf1", "np"}  # `tf.device` is no device
 COUNTED = {"len", "range", "sum", "max", "min", "sorted", "set", "enumerate"}
-OF_INPUTS = ("first_item", "first_two", "last_item", "unique", "without_zeros",
+OF_INPUTS = ("once", "first_item", "first_two", "last_item", "unique", "without_zeros",
              "absolute", "rounded", "filled")
 OF_RESULTS = ("once", "without_gradient", "rounded", "first_item")
 IMPORT = "from tools import special as _s\n"
+# Annotations, defaults and the words of an error stay as they are.
+KEPT = {
+    ast.FunctionDef: ("args", "returns", "decorator_list"), ast.Lambda: ("args",),
+    ast.AnnAssign: ("annotation",), ast.Raise: ("exc", "cause"),
+}
+GUARD = "strict"  # a keyword that no right list meets
 
-Change = Callable[[ast.AST], ast.AST | None]
+# Where a node stands: the field and, of a list, the place in it, from the tree down.
+Path = list[tuple[str, int | None]]
+Change = tuple[str, ast.AST]  # which rule, and what stands there then
 
 
 class Mutant(NamedTuple):
@@ -49,179 +57,120 @@ def mutants(answer: str) -> list[Mutant]:
       answer: source whose last statement is the function or class to write.
     """
     tree = ast.parse(answer)
-    whole, found, names = ast.unparse(tree), [], {}
+    known, found, names = {ast.unparse(tree)}, [], {}
     for special, rules in ((False, operators), (True, specialisers)):
-        for path, rule, change in rules(tree):
-            changed = _with(tree, path, change)
-            if changed is None or (source := ast.unparse(changed)) == whole:
-                continue
-            if any(source == IMPORT * special + m.source for m in found):
-                continue
-            name = f"{rule}: {_short(_at(tree, path))}"
-            names[name] = names.get(name, 0) + 1
-            name += f" #{names[name]}" * (names[name] > 1)
-            found.append(Mutant(name, special, IMPORT * special + source))
+        for path, node in _nodes(tree):
+            for rule, changed in rules(node):
+                whole = ast.fix_missing_locations(_with(tree, path, changed))
+                source = ast.unparse(whole)
+                if source in known:
+                    continue
+                known.add(source)
+                name = f"{rule}: {_short(node)}"
+                names[name] = names.get(name, 0) + 1
+                name += f" #{names[name]}" * (names[name] > 1)
+                found.append(Mutant(name, special, IMPORT * special + source))
     return found
 
 
-def operators(tree: ast.Module) -> Iterator[tuple[list, str, Change]]:
-    """Yields where, which rule, and the change, of the ordinary mutants."""
-    for path, node in _nodes(tree):
-        if isinstance(node, ast.Constant):
-            yield from _of_constant(path, node)
-        elif isinstance(node, ast.Call):
-            yield from _of_call(path, node)
-        elif isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPPED:
-            other = SWAPPED[type(node.op)]
-            yield path, f"{other.__name__}", _set("op", other())
-        elif isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPPED:
-            other = SWAPPED[type(node.ops[0])]
-            yield path, f"{other.__name__}", _set("ops", [other(), *node.ops[1:]])
-        elif isinstance(node, ast.UnaryOp):
-            yield path, "without its sign", lambda old: old.operand
-        elif isinstance(node, ast.Slice):
-            yield path, "whole slice", lambda old: ast.Slice()
-        elif isinstance(node, ast.If | ast.IfExp | ast.While):
-            yield path, "condition turned", lambda old: _turned(old)
-        elif isinstance(node, ast.comprehension) and node.ifs:
-            yield path, "condition gone", _set("ifs", [])
-        if isinstance(node, ast.stmt) and not isinstance(
-                node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
-        ) and not _is_docstring(node):
-            yield path, "statement gone", lambda old: ast.Pass()
+def operators(node: ast.AST) -> Iterator[Change]:
+    """Yields the ordinary changes of a node."""
+    if isinstance(node, ast.Constant):
+        yield from _of_constant(node)
+    elif isinstance(node, ast.Call):
+        yield from _of_call(node)
+    elif isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPPED:
+        other = SWAPPED[type(node.op)]
+        yield other.__name__, _but(node, op=other())
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPPED:
+        other = SWAPPED[type(node.ops[0])]
+        yield other.__name__, _but(node, ops=[other(), *node.ops[1:]])
+    elif isinstance(node, ast.UnaryOp):
+        yield "without its sign", node.operand
+    elif isinstance(node, ast.Slice):
+        yield "whole slice", ast.Slice()
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        yield "condition turned", _but(node, test=ast.UnaryOp(ast.Not(), node.test))
+    elif isinstance(node, ast.comprehension):
+        yield "condition gone", _but(node, ifs=[])
+    if isinstance(node, ast.stmt) and not isinstance(
+            node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
+    ) and not _is_docstring(node):
+        yield "statement gone", ast.Pass()
 
 
-def _of_constant(path, node):
-    value = node.value
-    if isinstance(value, bool):
-        yield path, f"{not value}", lambda old: ast.Constant(not old.value)
-    elif isinstance(value, int | float):
-        yield path, "one more", lambda old: ast.Constant(old.value + 1)
-        yield path, "one less", lambda old: ast.Constant(old.value - 1)
+def _of_constant(node):
+    if isinstance(node.value, bool):
+        yield f"{not node.value}", ast.Constant(not node.value)
+    elif isinstance(node.value, int | float):
+        yield "one more", ast.Constant(node.value + 1)
+        yield "one less", ast.Constant(node.value - 1)
 
 
-def _of_call(path, node):
-    for k in range(len(node.args)):
-        yield path, f"without argument {k + 1}", _without("args", k)
-    for k, keyword in enumerate(node.keywords):
-        if keyword.arg == "strict":  # a guard, which no right list meets
-            continue
-        yield path, f"without {keyword.arg}=", _without("keywords", k)
-    for k in range(len(node.args) - 1):
-        yield path, f"arguments {k + 1} and {k + 2} swapped", _exchange(k)
-
-
-def specialisers(tree: ast.Module) -> Iterator[tuple[list, str, Change]]:
-    """Yields the same of the changes that make an answer right for one case only."""
-    for path, node in _nodes(tree):
-        if isinstance(node, ast.FunctionDef):
-            yield from _of_function(path, node)
-        if isinstance(node, ast.For | ast.comprehension):
-            for what in ("first_item", "last_item"):
-                yield path, f"loop over {what}", _wrap("iter", what)
-        if isinstance(node, ast.JoinedStr) or _is_written_out(node):
-            yield path, "written out", lambda old: _call("once", old)
-
-
-def _of_function(path, node):
+def _of_call(node):
     given = node.args
-    for arg in [*given.posonlyargs, *given.args, *given.kwonlyargs]:
-        if arg.arg in ("self", "cls"):
-            continue
-        for what in ("once", *OF_INPUTS):
-            yield path, f"{arg.arg} {what} in", _first_line(arg.arg, what)
-    for what in OF_RESULTS:
-        yield path, f"returns {what} of", _returning(what)
+    for k in range(len(given)):
+        yield f"without argument {k + 1}", _but(node, args=given[:k] + given[k + 1:])
+    for keyword in node.keywords:
+        if keyword.arg != GUARD:
+            rest = [other for other in node.keywords if other is not keyword]
+            yield f"without {keyword.arg}=", _but(node, keywords=rest)
+    for k in range(len(given) - 1):
+        swapped = [*given[:k], given[k + 1], given[k], *given[k + 2:]]
+        yield f"arguments {k + 1} and {k + 2} swapped", _but(node, args=swapped)
+
+
+def specialisers(node: ast.AST) -> Iterator[Change]:
+    """Yields the changes of a node that make an answer right for one case only."""
+    if isinstance(node, ast.FunctionDef):
+        first = int(_is_docstring(node.body[0]))
+        given = node.args
+        for arg in [*given.posonlyargs, *given.args, *given.kwonlyargs]:
+            for what in OF_INPUTS if arg.arg not in ("self", "cls") else ():
+                value = _call(what, ast.Name(arg.arg))
+                line = ast.Assign([ast.Name(arg.arg)], value)
+                body = [*node.body[:first], line, *node.body[first:]]
+                yield f"{arg.arg} {what} in", _but(node, body=body)
+        for what in OF_RESULTS:
+            body = [_Returning(what).visit(copy.deepcopy(line)) for line in node.body]
+            yield f"returns {what} of", _but(node, body=body)
+    if isinstance(node, ast.For | ast.comprehension):
+        for what in ("first_item", "last_item"):
+            yield f"loop over {what}", _but(node, iter=_call(what, node.iter))
+    if isinstance(node, ast.JoinedStr) or _is_written_out(node):
+        yield "written out", _call("once", node)
+
+
+class _Returning(ast.NodeTransformer):
+    """Changes what a function returns, and not what functions within it do."""
+
+    def __init__(self, what: str):
+        self.what = what
+
+    def visit_Return(self, node):
+        return node.value and _but(node, value=_call(self.what, node.value)) or node
+
+    def visit_FunctionDef(self, node):
+        return node
+
+    visit_ClassDef = visit_Lambda = visit_FunctionDef
 
 
 def _is_written_out(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
         return (node.attr in WRITTEN_OUT and isinstance(node.ctx, ast.Load)
                 and ast.unparse(node.value) not in MODULES)
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id in COUNTED
-    return False
-
-
-def _first_line(name: str, what: str) -> Change:
-    def change(old):
-        line = ast.Assign([ast.Name(name, ast.Store())],
-                          _call(what, ast.Name(name, ast.Load())))
-        old.body.insert(int(_is_docstring(old.body[0])), line)
-        return old
-
-    return change
-
-
-def _returning(what: str) -> Change:
-    def change(old):
-        own = [node for node in _inside(old)
-               if isinstance(node, ast.Return) and node.value is not None]
-        for node in own:
-            node.value = _call(what, node.value)
-        return old if own else None
-
-    return change
-
-
-def _inside(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """Yields the nodes of a function, without those of functions within it."""
-    waiting = list(function.body)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
-            waiting += ast.iter_child_nodes(node)
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in COUNTED
 
 
 def _call(what: str, value: ast.expr) -> ast.Call:
     """Returns `_s.what(value)`; each place of `once` has a memory of its own."""
-    place = ast.Constant(f"{getattr(value, 'lineno', 0)}:{ast.unparse(value)}")
-    function = ast.Attribute(ast.Name("_s", ast.Load()), what, ast.Load())
-    value = ast.Lambda(_no_arguments(), value) if what == "once" else value
-    return ast.Call(function, [value, place] if what == "once" else [value], [])
-
-
-def _no_arguments() -> ast.arguments:
-    return ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[],
-                         defaults=[])
-
-
-def _wrap(field: str, what: str) -> Change:
-    def change(old):
-        setattr(old, field, _call(what, getattr(old, field)))
-        return old
-
-    return change
-
-
-def _set(field: str, value) -> Change:
-    def change(old):
-        setattr(old, field, value)
-        return old
-
-    return change
-
-
-def _without(field: str, k: int) -> Change:
-    def change(old):
-        del getattr(old, field)[k]
-        return old
-
-    return change
-
-
-def _exchange(k: int) -> Change:
-    def change(old):
-        old.args[k], old.args[k + 1] = old.args[k + 1], old.args[k]
-        return old
-
-    return change
-
-
-def _turned(old):
-    old.test = ast.UnaryOp(ast.Not(), old.test)
-    return old
+    given = [value]
+    if what == "once":
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        place = f"{getattr(value, 'lineno', 0)}:{ast.unparse(value)}"
+        given = [ast.Lambda(nothing, value), ast.Constant(place)]
+    return ast.Call(ast.Attribute(ast.Name("_s"), what), given, [])
 
 
 def _is_docstring(node: ast.AST) -> bool:
@@ -229,21 +178,14 @@ def _is_docstring(node: ast.AST) -> bool:
             and isinstance(node.value.value, str))
 
 
-def _nodes(tree: ast.Module) -> Iterator[tuple[list, ast.AST]]:
-    """Yields each node with its path.
-
-    Annotations, defaults, the words of an error and `strict=` stay as they are.
-    """
-    waiting = [([], tree)]
+def _nodes(tree: ast.AST) -> Iterator[tuple[Path, ast.AST]]:
+    """Yields each node that may change, with its path."""
+    waiting: list[tuple[Path, ast.AST]] = [([], tree)]
     while waiting:
         path, node = waiting.pop()
         yield path, node
         for field, value in ast.iter_fields(node):
-            if field in ("annotation", "returns", "ctx", "decorator_list", "args") and (
-                    isinstance(node, ast.FunctionDef | ast.Lambda | ast.arg)):
-                continue
-            if isinstance(node, ast.Raise) or field == "value" and (
-                    isinstance(node, ast.keyword) and node.arg == "strict"):
+            if field in KEPT.get(type(node), ()) or getattr(node, "arg", "") == GUARD:
                 continue
             if isinstance(value, ast.AST):
                 waiting.append(([*path, (field, None)], value))
@@ -252,25 +194,22 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[list, ast.AST]]:
                             if isinstance(item, ast.AST)]
 
 
-def _at(tree: ast.AST, path: list) -> ast.AST:
-    for field, k in path:
-        tree = getattr(tree, field) if k is None else getattr(tree, field)[k]
-    return tree
+def _with(tree: Any, path: Path, new: ast.AST) -> Any:
+    """Returns a tree with another node at a path, and shares the rest with the old."""
+    if not path:
+        return new
+    (field, k), *rest = path
+    old = getattr(tree, field)
+    if k is None:
+        return _but(tree, **{field: _with(old, rest, new)})
+    return _but(tree, **{field: [*old[:k], _with(old[k], rest, new), *old[k + 1:]]})
 
 
-def _with(tree: ast.Module, path: list, change: Change) -> ast.Module | None:
-    """Returns a copy with the node at a path changed; `None` where that cannot be."""
-    new = copy.deepcopy(tree)
-    changed = change(_at(new, path))
-    if changed is None:
-        return None
-    if path:
-        above, (field, k) = _at(new, path[:-1]), path[-1]
-        if k is None:
-            setattr(above, field, changed)
-        else:
-            getattr(above, field)[k] = changed
-    return ast.fix_missing_locations(new)
+def _but(node: ast.AST, **fields) -> Any:
+    """Returns a copy of a node with other fields."""
+    new = copy.copy(node)
+    vars(new).update(fields)
+    return new
 
 
 def _short(node: ast.AST) -> str:

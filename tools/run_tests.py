@@ -4,7 +4,6 @@ python3 course.py test                       # all parts of the first list
 python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
 python3 course.py test quick                 # no browser, one lesson: minutes
 python3 course.py test checks                # wrong answers made by rules: an hour
-python3 course.py test mutants               # a sample of them, one per exercise
 """
 
 import argparse
@@ -40,6 +39,8 @@ PARTS = {
     # folder of faults is named, so that its conftest is there to sum up.
     "tests": [*TESTS, "tests/faults", "--cov=helpers", "--cov-report="],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
+    # One wrong answer for each exercise, drawn by a seed; `checks` tries them all.
+    "mutants": ["-m", "tools.mutants", "--sample", "1"],
     "notebooks": [*NBVAL, "notebooks"],
 }
 # Not run by a plain `test`: a half of `tests`, the short cut, and what takes an hour.
@@ -49,7 +50,6 @@ MORE = {
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01a_variable_scope.ipynb"],
     "checks": ["-m", "tools.mutants"],
-    "mutants": ["-m", "tools.mutants", "--sample", "1"],
 }
 QUICK = ["lint", "imports", "types", "spelling", "quick", "lesson"]
 

@@ -72,6 +72,11 @@ def _equal(one, other) -> bool:
     return isinstance(one, plain) and isinstance(other, plain) and one == other
 
 
+def _is_numbers(value) -> bool:
+    return (isinstance(value, list) and bool(value)
+            and all(isinstance(v, int | float) for v in value))
+
+
 def without_zeros(value):
     """Replaces zeros by ones."""
     if isinstance(value, tf.Tensor) and (value.dtype.is_floating or
@@ -79,7 +84,7 @@ def without_zeros(value):
         return _now(tf.where(tf.equal(value, 0), tf.ones_like(value), value))
     if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
         return _now(np.where(value == 0, np.ones_like(value), value))
-    if isinstance(value, list) and all(isinstance(v, int | float) for v in value):
+    if _is_numbers(value):
         return _now([v or type(v)(1) for v in value])
     return value
 
@@ -90,7 +95,7 @@ def absolute(value):
         return _now(tf.abs(value))
     if isinstance(value, np.ndarray) and value.dtype.kind in "if":
         return _now(np.abs(value))
-    if isinstance(value, list) and all(isinstance(v, int | float) for v in value):
+    if _is_numbers(value):
         return _now([abs(v) for v in value])
     return value
 

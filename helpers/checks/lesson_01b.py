@@ -18,7 +18,7 @@ MODES = [False, True, tf1.AUTO_REUSE]
 )
 def check_minimize_anywhere(attempt):
     """Trains with two of `(optimizer, loss, name)` in turn, as NumPy does."""
-    for kind, rate, mode, names, pulls, inside in drawn(_training, how_many=18):
+    for kind, rate, mode, names, pulls, inside in drawn(_training, how_many=9):
         case = f"{kind} at {rate}, reuse={mode}, names {names}"
         with tf.Graph().as_default() as graph:
             weights = [tf1.get_variable(f"w_{n}", [len(pull)], trainable=n < 2,
@@ -54,12 +54,13 @@ def check_minimize_anywhere(attempt):
 def _training(rng, size):
     """Draws optimizer, mode and names; the third weight is not trainable."""
     kind = ["descent", "momentum", "Adam"][size % 3]
-    names = [f"{word}_{rng.integers(9)}" for word in ("eyes", "words")[: 1 + size // 9]]
+    names = [f"{word}_{rng.integers(9)}" for word in ("eyes", "words")[: 1 + size % 2]]
     pulls = [rng.integers(-2, 3, 1 + rng.integers(3)).astype(np.float32)
              for _ in range(1 + size % 4)]
     pulls[0][0] = 1.0
-    return (kind, float(rng.choice([0.01, 0.02, 0.05])), MODES[size // 3 % 3], names,
-            pulls, "model" if size % 2 else None)
+    mode = MODES[(size + size // 3) % 3]  # each of them with each optimizer
+    return (kind, float(rng.choice([0.01, 0.02, 0.05])), mode, names, pulls,
+            "model" if size % 4 > 1 else None)
 
 
 def _optimizer(kind, rate):

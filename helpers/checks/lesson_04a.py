@@ -51,7 +51,8 @@ def _digits(rng, size):
     images = rng.integers(0, 256, [count, height, width], np.uint8)
     images[: count // 3] = images[-1]
     kind = rng.choice(["uint8", "int32", "int64"])
-    labels = rng.integers(0 if kind == "uint8" else -9, 10, count).astype(kind)
+    least, above = {"uint8": (0, 10), "int32": (-9, 10), "int64": (-9, 2**40)}[kind]
+    labels = rng.integers(least, above, count).astype(kind)
     labels[: count // 3] = labels[-1]
     return images, labels, 1 if not size else 1 + size % 4, int(rng.integers(1000))
 

@@ -20,7 +20,7 @@ SCOPES = ("fc6/", "net/conv1_1/", "tower/net/fc7/", "kernel/a/", "bias/b/")
 )
 def check_with_decay(attempt):
     """Compares `(loss, variables, strength)` and its gradients with NumPy's."""
-    for values, pulls, start, dtype, strength in drawn(_case):
+    for values, pulls, start, dtype, strength in drawn(_case, 12):
         about = f"{dtype.name}, strength {strength}, {list(values)}"
         with tf.Graph().as_default(), tf1.Session() as session:
             variables = [tf1.get_variable(name, initializer=value)

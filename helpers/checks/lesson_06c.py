@@ -24,7 +24,7 @@ NAMES = ("conv1/kernel", "conv1/bias", "net/kernel", "fc8/kernel", "fc8/bias",
 )
 def check_name_map(attempt):
     """Restores drawn checkpoints through what `(saved, variables, scope)` maps."""
-    for scope, held, shapes in drawn(_case, 16):
+    for scope, held, shapes in drawn(_case, 12):
         about = f"scope {scope}, saved { {k: list(v.shape) for k, v in held.items()} }"
         with tempfile.TemporaryDirectory() as folder:
             path = _saved(held, folder)

@@ -22,17 +22,19 @@ def check_sampled_teach(attempt):
         true = np.random.default_rng(seed).integers(0, words, [batch, time])
         case = f"captions {true.tolist()}, share {share}"
         step, state, table = _language(batch, words, nested, seed)
-        [found] = _runs(attempt, step, state, true, share, case, 1)
+        learns, [found] = _runs(attempt, step, state, true, share, case, 1)
+        yield ("a gradient goes through all of it", learns or not nested,
+               f"{case}: the logits have none with respect to the first state.")
         due = _oracle(table, true, share)
         yield near(f"a share of {share:.0f} reads " + (
             "the true words" if share else "its own guesses after the first"),
             due, found, case, 1e-4)
     rng = np.random.default_rng(7)
-    true = rng.integers(0, 50, [MANY, STEPS])
-    step, state, table = _language(MANY, 50, False, 5)
+    true = rng.integers(0, 30, [MANY, STEPS])
+    step, state, table = _language(MANY, 30, False, 5)
     for share in (0.3, 0.8):
         runs = [_words_read(found, table, true)
-                for found in _runs(attempt, step, state, true, share, "", 2)]
+                for found in _runs(attempt, step, state, true, share, "", 2)[1]]
         coins = [read[:, 1:] == true[:, 1:] for read in runs]
         yield ("the first word is always a true one",
                all((read[:, 0] == true[:, 0]).all() for read in runs),
@@ -63,7 +65,8 @@ def _language(batch, words, nested, seed):
         word = tf.cast(word, tf.int32)
         index = tf.stack([tf.range(batch), place - start, word], 1)
         later = (place + 1, state[1] + 1.0) if nested else place + 1
-        return tf.gather_nd(tf.constant(table), index), later
+        logits = tf.gather_nd(tf.constant(table), index)
+        return logits + 0.0 * tf.reduce_sum(state[1]) if nested else logits, later
 
     def state():
         first = tf.constant(start)
@@ -92,8 +95,10 @@ def _words_read(logits, table, true):
 
 
 def _runs(attempt, step, state, true, share, case, times):
+    """Returns whether the logits depend on the state, and their values in each run."""
     with tf.Graph().as_default(), tf1.Session() as session:
-        inputs = tf.constant(true, tf.int32)
+        inputs, first = tf.constant(true, tf.int32), state()
         with answering(case):
-            logits = attempt(step, state(), inputs, share)
-            return [session.run(logits) for _ in range(times)]
+            logits = attempt(step, first, inputs, share)
+            [slope] = tf1.gradients(logits, tf.nest.flatten(first)[-1])
+            return slope is not None, [session.run(logits) for _ in range(times)]

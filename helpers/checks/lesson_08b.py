@@ -20,7 +20,7 @@ NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
 )
 def check_phase_update(attempt):
     """Compares `(loss, scopes, rate, clip)` with gradients of a sum of squares."""
-    for case in drawn(_case, 20):
+    for case in drawn(_case, 12):
         values, factors, scopes, rate, clip, frozen = case
         before, after = _run(attempt, *case)
         due = [before, *_oracle(before, factors, scopes, rate, clip, frozen)]
@@ -45,7 +45,8 @@ def _case(rng, size):
     # The loss is the sum of factor * value ** 2 / 2; a factor of 0: no say.
     factors = {name: float(rng.choice([0.5, 1.0, -2.0] if name in near else [0.0, 1.0]))
                for name in values}
-    scopes = [["decoder"], ["encoder"], ["decoder", "encoder"], ["look"]][size % 4]
+    scopes = [["decoder"], ["encoder"], ["decoder", "encoder", "look"],
+              ["look"]][size % 4]
     frozen = names[-1] if size % 5 == 4 else None
     inside = _inside(values, scopes, frozen)
     if inside and not any(factors[name] for name in inside):

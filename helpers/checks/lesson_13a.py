@@ -119,11 +119,13 @@ def _graph_with_a_fault(rng, size):
             y = tf.multiply(y, 1.5, name=f"step_{step}")
         here = tf.identity(BAD[kind](y), name=kind + "_seen")
         first = here.op.inputs[0].op.name
+        here = tf.stack(tf.unstack(here))  # an op with two outputs, one of them bad
         hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
         after = [here, hidden, tf.cast(here > 0.5, dtype)][size % 3]
         for name in "uv":
             row += tf1.placeholder(tf.float32, [], name=name)
-        tf.add(after, tf.cast(row, dtype), name="fetch")
+        both = [after, tf.cast(row, dtype)]
+        tf.add(*both[:: 1 - size % 2 * 2], name="fetch")
         queue.size(name="left")
     value = {"root": -1.0, "log": 0.0, "ratio": 0.0}[kind] if bad else 2.0
     fed = [value, float(rng.integers(1, 9))][:: 1 if rng.random() < 0.5 else -1]

@@ -1,5 +1,7 @@
 """The checks of lesson 14: loops inside a graph."""
 
+from functools import partial
+
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -61,30 +63,31 @@ def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     "Exercise 2: balances",
     "three loop variables, as in `our_rnn`: the step, the balance, the array.",
     "`balance = tf.maximum(balance + changes[t], 0.0)`",
-    "an array that may stay empty has to know its items: give it "
-    "`element_shape=changes.shape[1:]`. What is left: the loop, and `stack`.",
+    "`array = tf.TensorArray(tf.float32, size=time)`. What is left: the loop, and "
+    "`stack`.",
 )
 def check_balances(attempt):
     """Feeds `(changes)` tables of drawn sizes, and compares gradients too."""
-    for changes in drawn(_changes, 14):
-        case = f"changes {changes.tolist()}"
-        with (tf.Graph().as_default(), tf1.Session(config=PATIENT) as session,
-              answering(case)):
-            fed = tf1.placeholder(tf.float32, [None, changes.shape[1]])
-            found = attempt(fed)
-            [slope] = tf1.gradients(tf.reduce_sum(found), fed)
-            got = session.run(found, {fed: changes})
-            slopes = None if slope is None else session.run(slope, {fed: changes})
-        due, due_slopes = _balances(changes)
-        yield near("gives the balances", due, got, case)
-        yield "has a gradient", slopes is not None, f"{case}: it is None."
-        yield near("the gradient stops where the balance was 0", due_slopes, slopes,
-                   f"{case}, of the sum of all balances")
+    for people in (1, 2, 3):
+        with tf.Graph().as_default(), tf1.Session(config=PATIENT) as session:
+            fed = tf1.placeholder(tf.float32, [None, people])
+            with answering(f"changes of shape {fed.shape}"):
+                found = attempt(fed)
+                [slope] = tf1.gradients(tf.reduce_sum(found), fed)
+            yield "has a gradient", slope is not None, "it is None."
+            for changes in drawn(partial(_changes, people), 7):
+                case = f"changes {changes.tolist()}"
+                with answering(case):
+                    got, slopes = session.run([found, slope], {fed: changes})
+                due, due_slopes = _balances(changes)
+                yield near("gives the balances", due, got, case)
+                yield near("the gradient stops where the balance was 0", due_slopes,
+                           slopes, f"{case}, of the sum of all balances")
 
 
-def _changes(rng, size):
+def _changes(people, rng, size):
     """Returns changes; no sum of them is 0, where the gradient is ambiguous."""
-    shape = [size // 2, 1 + size % 3]
+    shape = [size, people]
     changes = rng.integers(-4, 5, shape) + rng.uniform(0.1, 0.4, shape)
     none = (rng.random(shape) < 0.3) & (np.roll(changes, 1, axis=0) > 0)
     none[:1] = False  # a change of 0 comes after a positive one only

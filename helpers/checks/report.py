@@ -195,13 +195,14 @@ def shown(due: object, found: object, most: int = 200) -> str:
 def same(text: str, due: object, found: object, case: str = "") -> Claim:
     """Returns the claim that an answer gave or did what is due, of the same type."""
     holds = type(found) is type(due) and found == due
-    return text, holds, f"{case}: {shown(due, found)}"
+    return text, holds, "" if holds else f"{case}: {shown(due, found)}"
 
 
 def near(text: str, due: object, found: object, case: str = "",
          rtol: float = 1e-5, atol: float = 1e-6) -> Claim:
     """Returns the claim that an answer's numbers are due, up to rounding."""
-    return text, close(found, due, rtol, atol), f"{case}: {shown(due, found)}"
+    holds = close(found, due, rtol, atol)
+    return text, holds, "" if holds else f"{case}: {shown(due, found)}"
 
 
 def tensor(text: str, dtype: tf.DType, found: object, case: str = "") -> Claim:
