@@ -5,11 +5,10 @@ import json
 import subprocess
 import sys
 
-import psutil
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import rounds, tables, towers
+from benchmarks import rounds, tables
 from helpers.files import ROOT
 
 
@@ -52,23 +51,8 @@ def test_medians_of_rounds_and_ratios():
     assert lines[-1] == "ours / limit: 0.50, rounds 0.08 to 0.67; goal 0.6: NOT MET"
 
 
-def test_peak_memory_is_this_process_own():
-    held = bytearray(300_000_000)
-    program = "from benchmarks import rounds; print(rounds.peak_mb())"
-    child = subprocess.run([sys.executable, "-c", program], cwd=ROOT,
-                           capture_output=True, text=True).stdout
-    assert rounds.peak_mb() > 300 and 1 < float(child) < 100 and held
-
-
 def test_a_contestant_that_fails_is_one_line():
     with pytest.raises(RuntimeError) as caught:
         rounds.compete({"ours": ["benchmarks.nothing"]}, 1)
     assert "ours failed with status 1: " in str(caught.value)
     assert str(caught.value).endswith("No module named benchmarks.nothing")
-
-
-def test_towers_ask_for_memory_first(monkeypatch):
-    free = psutil.virtual_memory()._replace(available=10**9)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
-    with pytest.raises(RuntimeError, match="needs 15 GB"):
-        towers.main([])

@@ -175,20 +175,3 @@ def test_each_term_is_quoted_from_its_lesson():
     assert page.count("\n:   ") == len(terms.splitlines()) - 1 > 80
     with pytest.raises(ValueError, match="stands in 0 cells"):
         book_pages.glossary_page("shelf | 01 | no lesson says this")
-
-
-@pytest.mark.parametrize("text, words, count, quote", [
-    ("One. Two is *here*. Three.", "*here*", 1, "Two is *here*."),
-    ("One. Two is *here*. Three.", "*here*", 2, "Two is *here*. Three."),
-    ("## Head\n\n(A [link](a.ipynb) stands here.) Not this.", "stands", 1,
-     "A link stands here."),
-    ("A `x.y` is. It ends so:", "ends", 1, "It ends so."),
-])
-def test_a_quote_is_whole_sentences(text, words, count, quote):
-    assert book_pages.quoted(text, words, count) == quote
-
-
-def test_the_drawing_of_the_imports_is_a_list_in_the_book():
-    page = book_pages.in_words("a\n```mermaid\nflowchart TD\n  x --> y\n  y --> z\n"
-                               "  x --> z\n```\nb")
-    assert page == "a\n- `x` imports `y`, `z`\n- `y` imports `z`\nb"

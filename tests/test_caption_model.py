@@ -124,28 +124,3 @@ def test_one_bad_batch_moves_no_weight(bad, named):
             np.testing.assert_array_equal(one, two)
         session.run(op, {batch: [0.0, 1.0, 1.0]})
         assert session.run(step) == 2
-
-
-def test_the_norm_of_the_gradients_is_limited():
-    with tf.Graph().as_default(), tf1.Session() as session:
-        w = tf1.get_variable("w", [2], initializer=tf1.zeros_initializer())
-        op = cap.train_op(
-            tf.reduce_sum(w * [300.0, 400.0]), [w],
-            tf1.train.GradientDescentOptimizer(1.0), clip=5.0,
-        )
-        session.run(tf1.global_variables_initializer())
-        session.run(op)
-        np.testing.assert_allclose(session.run(w), [-3.0, -4.0], rtol=1e-5)
-        other = tf1.get_variable("other", [2])
-        with pytest.raises(ValueError, match="other"):
-            cap.train_op(
-                tf.reduce_sum(w), [w, other], tf1.train.GradientDescentOptimizer(1.0)
-            )
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"words": 0}, {"cell": "rnn"}, {"configuration": "F"}]
-)
-def test_impossible_sizes_are_refused(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong)) + r".*|Sizes"):
-        dataclasses.replace(TINY, **wrong)

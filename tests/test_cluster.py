@@ -136,18 +136,6 @@ def test_the_time_limit_ends_everything(tmp_path, program):
     assert_nothing_left([task.process.pid], flat(cluster))
 
 
-def test_killing_on_purpose_is_no_error_and_the_task_starts_again(tmp_path, program):
-    with Cluster(tmp_path, {"worker": 1}) as cluster:
-        task, = started(cluster, program(LISTEN))
-        with pytest.raises(ValueError, match="is running already"):
-            cluster.start("worker", 0, program(LISTEN))
-        task.kill()
-        assert not task.running and not task.died
-        again = cluster.start("worker", 0, program(LISTEN))
-        cluster.wait_for(lambda: len(again.lines()) == 2)  # one log for both lives
-    assert_nothing_left([task.process.pid, again.process.pid], flat(cluster))
-
-
 def test_a_reserved_port_is_given_to_nobody_else(tmp_path):
     with Cluster(tmp_path, {"worker": 1}) as cluster:
         port = int(flat(cluster)[0].split(":")[1])

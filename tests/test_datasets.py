@@ -69,12 +69,6 @@ def test_records_follow_the_pictures(data, monkeypatch):
     assert (draw(seed=8) / shard.name).read_bytes() != whole
 
 
-@pytest.mark.parametrize("grab", [grab_tin, grab_tin_records, grab_mnist])
-def test_an_unknown_source_is_an_error(grab):
-    with pytest.raises((ValueError, DataError), match='"download"'):
-        grab(source="web")
-
-
 @pytest.mark.parametrize("text", [None, "", "n01443537\nn01443537\n"])
 def test_a_list_that_cannot_be_right_is_an_error(text, tmp_path):
     file = tmp_path / "tiny-imagenet-200" / "wnids.txt"

@@ -1,6 +1,5 @@
 """The film of a pipeline: what it counts, how it ends, and its page in a browser."""
 
-import contextlib
 import re
 import threading
 import time
@@ -81,23 +80,6 @@ def test_a_full_queue_makes_its_thread_wait_for_room():
     assert movie.starving is None and "no queue starves" in movie.summary()
 
 
-def test_it_may_end_before_the_threads_do():
-    """As with `training.Model`, whose queues run until it is closed."""
-    graph, queue = one_queue()
-    with graph.as_default():
-        tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue(1)]))
-        take = queue.dequeue_many(2)
-    with tf1.Session(graph=graph) as session, contextlib.ExitStack() as later:
-        with film(session, take) as movie:
-            runner = later.enter_context(running_queues(session))
-            list(runner.steps(take, n=3))
-        assert list(runner.steps(take, n=2)) and movie.steps == 3
-        later.close()
-        with film(session, take) as again:
-            pass
-        assert again.steps == 0
-
-
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_it_ends_with_the_block_on_any_error(error):
     graph, _ = one_queue()
@@ -110,37 +92,6 @@ def test_it_ends_with_the_block_on_any_error(error):
         with film(session) as again:  # a second film is a film of its own
             pass
     assert len(movie.frames) == seen and again.frames is not movie.frames
-
-
-def test_what_cannot_be_filmed_is_refused():
-    graph, queue = one_queue()
-    with graph.as_default():
-        tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue(1)]))
-        other = tf.constant(1)
-        with (
-            tf1.train.MonitoredSession() as session,
-            pytest.raises(RuntimeError, match="MonitoredSession"), film(session),
-        ):
-            pass
-    with tf1.Session(graph=graph) as session:
-        with pytest.raises(ValueError, match="from no queue"), film(session, other):
-            pass
-        with (
-            film(session), pytest.raises(RuntimeError, match="another film"),
-            film(session),
-        ):
-            pass
-        with (
-            running_queues(session),
-            pytest.raises(RuntimeError, match="'q' run already: write .* first"),
-            film(session),
-        ):
-            pass
-    with (
-        tf1.Session(graph=graph) as session, film(session) as movie,
-        pytest.raises(KeyError, match="no queue 'r'; it has q"),
-    ):
-        movie.level("r")
 
 
 @pytest.fixture

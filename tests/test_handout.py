@@ -2,8 +2,6 @@
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
-from nbformat import v4
 
 from helpers.files import ROOT
 from tools import exercises as ex
@@ -32,25 +30,6 @@ def test_a_handout_has_every_exercise_with_its_check_and_no_answer(lesson):
     assert len(headings) == len(exercises)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_handouts_run_and_say_not_tried_yet(tmp_path):
-    """A third, in one kernel, which forgets every name before the next one."""
-    lessons = LESSONS[1::3]
-    handout.main([str(tmp_path), *map(nb.number, lessons)])
-    handouts = {lesson: nbformat.read(tmp_path / lesson.name, as_version=4)
-                for lesson in lessons}
-    cells = [cell for notebook in handouts.values()
-             for cell in [v4.new_code_cell("%reset -f"), *notebook.cells]]
-    NotebookClient(v4.new_notebook(cells=cells), timeout=300, kernel_name="python3",
-                   resources={"metadata": {"path": str(tmp_path)}}).execute()
-    for lesson, notebook in handouts.items():
-        said = [output.data["text/plain"] for cell in notebook.cells
-                for output in cell.get("outputs", []) if "data" in output]
-        assert sum("not tried yet" in text for text in said) == len(
-            ex.exercises(lesson)), lesson.name
-
-
 def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
     assert handout.main([str(tmp_path), "01a"]) == 0
     [path] = tmp_path.iterdir()
@@ -59,11 +38,6 @@ def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
         handout.main([str(tmp_path)])
     assert "may hold answers" in capsys.readouterr().err
     assert path.read_text() == "my answers" and len(list(tmp_path.iterdir())) == 1
-
-
-def test_lessons_are_named_by_their_numbers(tmp_path):
-    assert handout.main([str(tmp_path), "1", "03b"]) == 0
-    assert sorted(nb.number(p) for p in tmp_path.iterdir()) == ["01a", "01b", "03b"]
 
 
 def test_what_a_lesson_taught_follows_an_answer():

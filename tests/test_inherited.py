@@ -2,14 +2,12 @@
 
 import shutil
 
-import h5py
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers import lesson
 from helpers.errors import DataError
 from helpers.files import ROOT
 from helpers.inherited import describe, open_model, read_weights
@@ -139,25 +137,6 @@ def test_a_description_says_what_one_needs(piece, words):
     for word in words:
         assert word in text, text
     assert str(ROOT) not in text
-
-
-def test_describing_never_makes_a_session(monkeypatch):
-    def refuse(*_, **__):
-        raise AssertionError("a session was opened")
-
-    monkeypatch.setattr(tf1, "Session", refuse)
-    monkeypatch.setattr(tf1, "import_graph_def", refuse)
-    for piece in ("slim", "slim_frozen.pb", "saved_model", "queue_fed", EXPORT):
-        describe(MUSEUM / piece)
-
-
-def test_every_file_of_the_museum_is_in_its_catalogue():
-    text = (MUSEUM / "manifest.json").read_text("utf-8")
-    for path in MUSEUM.rglob("*"):
-        if path.is_file() and path.name not in ("manifest.json", "README.md"):
-            assert f'"{path.relative_to(MUSEUM).as_posix()}"' in text
-    size = sum(path.stat().st_size for path in MUSEUM.rglob("*") if path.is_file())
-    assert size < 3e6
 
 
 def test_questions_that_need_an_answer():
@@ -358,12 +337,3 @@ def test_several_ends_are_listed(tmp_path):
     found = both(x=np.array([4.0, 9.0], np.float32))
     np.testing.assert_allclose(found["square"], [16, 81])
     np.testing.assert_allclose(found["root"], [2, 3])
-
-
-def test_weights_alone_are_no_model(tmp_path):
-    lesson.begin("tests")
-    with h5py.File(tmp_path / "weights.h5", "w") as file:
-        file["dense/kernel"] = np.ones([2, 3])
-    with pytest.raises(DataError, match="weights without a model"):
-        open_model(tmp_path / "weights.h5")
-    assert read_weights(tmp_path / "weights.h5")["dense/kernel"].sum() == 6

@@ -213,14 +213,3 @@ def test_lstm_forgets_nothing_at_first():
                        normal(2, 3))
     np.testing.assert_array_equal(
         variables["lstm/bias"], np.repeat([0.0, 1.0, 0.0, 0.0], 3))
-
-
-@pytest.mark.parametrize("call", [
-    lambda: layers.conv_layer(tf.zeros([2, 3, 5]), 7, 3, name="here"),
-    lambda: layers.fully_connected_layer(
-        tf1.placeholder(tf.float32, [2, None]), 7, name="here"),
-])
-def test_errors_name_the_scope_and_come_on_one_line(call):
-    with tf.Graph().as_default(), pytest.raises(ValueError, match="^here: ") as caught:
-        call()
-    assert "\n" not in str(caught.value)

@@ -3,14 +3,12 @@
 import itertools
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from helpers import layers, plots
-from helpers.plots.layout import GAP, layered
 
 
 def siamese(share):
@@ -117,40 +115,6 @@ def test_boxes_do_not_overlap_and_text_stays_inside(graph, depth):
     for box in boxes:
         assert whole.x0 <= box.x0 and box.x1 <= whole.x1
         assert whole.y0 <= box.y0 and box.y1 <= whole.y1
-
-
-def sized(edges):
-    return {name: (1.0, 0.3) for edge in edges for name in edge}
-
-
-def test_every_arrow_points_down_and_inputs_stand_above_their_first_user():
-    edges = [("x", "a"), ("a", "b"), ("b", "c"), ("x", "c"), ("late", "c"), ("a", "c")]
-    found = layered(sized(edges), edges)
-    assert found.row == {"x": 0, "a": 1, "b": 2, "late": 2, "c": 3}
-    assert set(found.passages) == {("x", "c", 1), ("x", "c", 2), ("a", "c", 2)}
-    for a, b in edges:
-        assert found.centre[a][1] > found.centre[b][1]
-
-
-def test_rows_keep_their_gaps_whatever_the_widths():
-    random = np.random.default_rng(5)
-    names = [f"box{i}" for i in range(30)]
-    sizes = {name: (random.uniform(0.3, 3.0), 0.3) for name in names}
-    edges = list({(names[a], names[b]) for a, b in random.integers(0, 30, (60, 2))
-                  if a < b})
-    found = layered(sizes, edges)
-    for a, b in itertools.combinations(names, 2):
-        if found.row[a] == found.row[b]:
-            apart = abs(found.centre[a][0] - found.centre[b][0])
-            assert apart >= (sizes[a][0] + sizes[b][0]) / 2 + GAP - 1e-9
-
-
-def test_what_can_be_untangled_is():
-    edges = [(f"up{i}", f"down{3 - i}") for i in range(4)]
-    found = layered(sized(edges), edges)
-    tops, ends = ([found.centre[name][0] for name in side]
-                  for side in zip(*edges, strict=True))
-    assert np.argsort(tops).tolist() == np.argsort(ends).tolist()
 
 
 def test_show_prints_the_sentence_and_closes_the_figure(capsys):

@@ -7,7 +7,6 @@ from nbformat import v4
 
 from helpers.checks.report import exercise
 from tools import copies, handout, progress
-from tools import notebook as nb
 
 
 @exercise("Exercise 1: halve", "divide.", "return x / 2")
@@ -63,14 +62,6 @@ def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, caps
         assert progress.main([str(named)]) == 0
         last = capsys.readouterr().out.splitlines()[-1]
         assert last == f"1 of {len(untouched)} solved"
-
-
-@pytest.mark.parametrize("path", nb.lessons(progress.ROOT), ids=lambda p: p.stem)
-def test_lessons_are_handed_out_untouched_and_solutions_are_solved(path):
-    states = [e.state for e in progress.states(path)]
-    solved = [e.state for e in progress.states(nb.solution(path))]
-    assert len(states) == len(solved) >= 1
-    assert set(states) == {progress.UNTOUCHED} and set(solved) == {progress.SOLVED}
 
 
 def test_the_command_sums_up(capsys, tmp_path, monkeypatch):

@@ -72,19 +72,6 @@ def test_fewer_items_than_a_batch_is_an_error():
     assert "'batch/fifo_queue' holds 7 items and a step wants 10" in str(caught.value)
 
 
-def test_a_step_error_is_one_line_with_its_cause():
-    with tf.Graph().as_default() as graph:
-        check = tf.debugging.Assert(tf.constant(False), ["no", tf.constant(17)])
-    with (
-        tf1.Session(graph=graph) as session,
-        pytest.raises(tf.errors.InvalidArgumentError) as caught,
-        running_queues(session) as runner,
-    ):
-        runner.run(check)
-    assert str(caught.value) == "assertion failed: [no] [17]"
-    assert "Original stack trace" in str(caught.value.__cause__)
-
-
 def test_stall_names_the_queue_that_nobody_fills():
     with tf.Graph().as_default() as graph:
         first, second = fifo(name="first"), fifo(name="second")
@@ -149,16 +136,6 @@ def test_diagnose_reads_size_and_capacity():
     assert state.why.startswith("it has no runner")
 
 
-def test_diagnose_looks_into_a_monitored_session():
-    graph, values = numbers(epochs=None)
-    with graph.as_default(), tf1.train.MonitoredSession() as session:
-        session.run(values)
-        assert [state.alive for state in diagnose(session).queues] == [1, 1]
-        with pytest.raises(RuntimeError, match="MonitoredSession starts and stops"):
-            all_of(session, values)
-        session.run(values)
-
-
 # --- feed_queue ---
 
 
@@ -206,16 +183,6 @@ def test_feed_from_a_generator_pads():
         assert all_of(session, value) == [[[1, 0, 0], [2, 2, 0], [3, 3, 3]]] * 2
 
 
-def test_feed_behind_a_queue_runner_ends_with_it():
-    with tf.Graph().as_default() as graph:
-        queue = fifo()
-        values = tf1.train.batch([queue.dequeue()], 4, allow_smaller_final_batch=True)
-        feed_queue(queue, np.arange(23), epochs=2)
-    with started(graph) as session:
-        got = list(itertools.chain(*all_of(session, values)))
-    assert got == list(range(23)) * 2
-
-
 def test_feed_with_a_slow_source_goes_on_in_the_next_block():
     leaves = threading.Event()
 
@@ -237,41 +204,6 @@ def test_feed_with_a_slow_source_goes_on_in_the_next_block():
                 got += [int(one) for one in runner.steps(value, n=5)]
                 leaves.set()
     assert got == list(range(15))
-
-
-def test_feed_goes_on_after_a_step_that_was_slow():
-    with tf.Graph().as_default() as graph:
-        queue = fifo()
-        value = queue.dequeue()
-        slow = tf1.py_func(lambda row: time.sleep(2) or row, [value], tf.int32)
-        feed_queue(queue, np.arange(101))
-    with tf1.Session(graph=graph) as session:
-        with (
-            pytest.raises(PipelineStalled, match="no queue starves"),
-            running_queues(session, stall=0.3) as runner,
-        ):
-            runner.run(slow)
-        with running_queues(session) as runner:
-            assert [int(one) for one in runner.steps(value, n=3)] == [1, 2, 3]
-
-
-def test_feed_serves_one_session_at_a_time():
-    with tf.Graph().as_default() as graph:
-        queue = fifo()
-        value = queue.dequeue()
-        feed_queue(queue, np.arange(101))
-    with (
-        tf1.Session(graph=graph) as session,
-        tf1.Session(graph=graph) as other,
-        running_queues(session) as runner,
-    ):
-        runner.run(value)
-        with (
-            pytest.raises(RuntimeError, match="runs in another session"),
-            running_queues(other),
-        ):
-            pass
-        runner.run(value)
 
 
 @pytest.mark.parametrize(

@@ -46,15 +46,6 @@ def test_feeds_are_constant_or_made_per_step(counting):
     assert film["root"].tolist() == [0, 1, 2]
 
 
-def test_wrong_calls_say_what_is_wrong(counting):
-    with pytest.raises(ValueError, match="steps=0: must be at least 1"):
-        tracing.record(counting, "root:0", 0)
-    with pytest.raises(ValueError, match="'root' is fetched twice"):
-        tracing.record(counting, ["root:0", "root:0"], 1)
-    with pytest.raises(ValueError, match="only ops"):
-        tracing.record(counting, "root", 1)
-
-
 def test_the_table_is_aligned_and_sums_up_what_is_long(counting):
     lines = tracing.record(
         counting, ["root:0", "row:0", "many:0", "word:0"], 2).table().splitlines()

@@ -7,14 +7,11 @@ import pytest
 import tensorflow as tf
 
 from helpers.checks.report import (
-    Report,
     answering,
     close,
     drawn,
     exercise,
     is_untouched,
-    near,
-    same,
     shown,
 )
 
@@ -52,26 +49,6 @@ def test_hints_come_one_at_a_time_and_only_when_asked():
     assert "Hint 1: think of a division." in one and "x / 2" not in one
     assert "hints=2" in one
     assert "Hint 2: return x / 2" in two and "hints=" not in two
-
-
-def test_a_right_attempt_gets_no_hint():
-    assert "Hint" not in repr(check_halve(lambda x: x / 2, hints=2))
-
-
-def test_an_error_is_a_cross_not_a_traceback():
-    report = check_halve(lambda x: 1 / 0)
-    assert not report
-    assert "ZeroDivisionError: division by zero" in repr(report)
-
-
-def test_a_right_attempt_is_true():
-    report = check_halve(lambda x: x / 2)
-    assert report
-    assert repr(report).count("✓") == 3
-
-
-def test_no_claims_at_all_is_no_pass():
-    assert not Report("Exercise 0")
 
 
 class UntouchedModule(tf.Module):
@@ -122,21 +99,10 @@ def test_the_smallest_case_that_fails_is_shown():
     assert "due " in repr(report) and "yours " in repr(report)
 
 
-def test_an_error_names_its_case():
-    assert "of []: IndexError" in repr(check_total(lambda numbers: numbers[0]))
-
-
 def test_what_equals_everything_is_not_close():
     assert not check_total(lambda numbers: mock.ANY)
     assert not close([1.0, 1.0], 1.0) and not close([[1.0]], [1.0])
     assert close(np.float32(0.1), 0.1) and close([], [])
-
-
-def test_claims_compare_types_and_every_array():
-    assert same("", [1], [1])[1] and not same("", 1, True)[1]
-    assert near("", [np.ones(2), 3.0], [np.ones(2), 3.0])[1]
-    assert not near("", [np.ones(2), 3.0], [np.ones(2)])[1]
-    assert not near("", [1.0], mock.ANY)[1]
 
 
 def test_a_check_that_fails_does_not_blame_the_answer():
@@ -144,12 +110,3 @@ def test_a_check_that_fails_does_not_blame_the_answer():
     assert not report and "the check itself failed" in repr(report)
     assert "✗" not in repr(report)
     assert "✗" in repr(check_broken(lambda x: 1 / 0))
-
-
-def test_an_answer_that_runs_out_of_elements_is_told_so():
-    @exercise("a check")
-    def check(attempt):
-        yield "it is one", attempt() == 1, ""
-
-    said = repr(check(lambda: next(iter([]))))
-    assert "runs without an error" in said and "StopIteration" in said

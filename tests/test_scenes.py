@@ -3,7 +3,6 @@
 import hashlib
 import itertools
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,26 +15,11 @@ from helpers.shapes import drawing, scenes, write_scenes
 
 SMALL = {"train": 97, "val": 23, "unseen": 19, "size": 41}
 
-# Written by hand after COCO's published format: cocodataset.org, "Data format".
+# As small as COCO's published format allows: cocodataset.org, "Data format".
 COCO = {
-    "info": {
-        "year": 2014, "version": "1.0", "description": "by hand", "contributor": "us",
-        "url": "", "date_created": "2014/07/10",
-    },
-    "licenses": [{"id": 1, "name": "Attribution", "url": ""}],
-    "images": [
-        {"id": 391895, "width": 4, "height": 3, "license": 1, "flickr_url": "",
-         "file_name": "COCO_val2014_000000391895.jpg", "coco_url": "",
-         "date_captured": "2013-11-14 11:18:45"},
-        {"id": 60623, "width": 4, "height": 3, "license": 1, "flickr_url": "",
-         "file_name": "COCO_val2014_000000060623.jpg", "coco_url": "",
-         "date_captured": "2013-11-14 17:24:15"},
-    ],
-    "annotations": [
-        {"image_id": 60623, "id": 1, "caption": "A young girl inhales.\n"},
-        {"image_id": 391895, "id": 770337, "caption": "A man with a red helmet. "},
-        {"image_id": 391895, "id": 771687, "caption": "Man riding a motor bike."},
-    ],
+    "images": [{"id": 391895, "file_name": "one.jpg"},
+               {"id": 60623, "file_name": "two.jpg"}],
+    "annotations": [{"image_id": 60623, "id": 1, "caption": "A young girl inhales."}],
 }
 
 
@@ -144,24 +128,10 @@ def test_boxes_hold_the_colour_that_is_named_and_never_meet(small):
 # The loader -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", ["val2014", "images", "images/val2014"])
-def test_real_coco_files_are_read(coco, place):
-    if place != "val2014":
-        (coco / place).parent.mkdir(exist_ok=True)
-        shutil.move(coco / "val2014", coco / place)
-    (pictures,) = grab_captions(coco).values()
-    assert [p.id for p in pictures] == [391895, 60623]
-    assert pictures[0].captions == (
-        "A man with a red helmet.", "Man riding a motor bike."
-    )
-    assert pictures[1].captions == ("A young girl inhales.",)
-    assert all(p.path.is_file() and p.objects == () for p in pictures)
-
-
 @pytest.mark.parametrize(("content", "message"), [
     ("{", "cannot be read as JSON"),
     ("[]", "not of COCO, it has no list `images`"),
-    ({**COCO, "annotations": [*COCO["annotations"], None]}, "entry 3 .* no 'image_id'"),
+    ({**COCO, "annotations": [*COCO["annotations"], None]}, "entry 1 .* no 'image_id'"),
     ({**COCO, "images": [{**COCO["images"][0], "file_name": 7}]}, "7 as its file_name"),
     ({**COCO, "images": COCO["images"][:1]}, "annotation 1 is of image 60623"),
     ({**COCO, "annotations": []}, "no picture has a caption"),

@@ -13,7 +13,6 @@ from helpers.towers import (
     devices,
     process_gradient_list,
     split_batch,
-    variables_on,
 )
 
 TOWERS = 4
@@ -96,31 +95,6 @@ def test_unequal_slices_count_by_their_size(as_tensors):
     assert max(wrong) > 1e-3, "the plain mean is not the big batch's gradient"
 
 
-@pytest.mark.parametrize(
-    "optimizer",
-    [
-        tf1.train.GradientDescentOptimizer,
-        lambda rate: tf1.train.MomentumOptimizer(rate, 0.9),
-        tf1.train.AdamOptimizer,
-    ],
-)
-def test_training_with_towers_is_training_with_the_big_batch(optimizer):
-    def trained(with_towers):
-        with tf.Graph().as_default() as graph:
-            tf1.set_random_seed(11)
-            rule = optimizer(0.05)
-            _, _, average, big = tower_graph(rule, equally)
-            train = rule.apply_gradients(average if with_towers else big)
-            weights = tf1.trainable_variables()
-            with started(graph, CONFIG) as session:
-                for _ in range(5):
-                    session.run(train)
-                return session.run(weights)
-
-    for ours, theirs in zip(trained(True), trained(False), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
-
-
 def test_four_devices_work_and_one_holds_the_variables():
     with tf.Graph().as_default() as graph:
         optimizer = tf1.train.MomentumOptimizer(0.05, 0.9)
@@ -139,22 +113,6 @@ def test_four_devices_work_and_one_holds_the_variables():
     holders = [op for op in graph.get_operations() if op.type == "VarHandleOp"]
     assert len(holders) == 8, "four weights and their four momenta"
     assert {op.device for op in holders} == {"/device:CPU:0"}
-
-
-def device_of(value):
-    spec = tf.DeviceSpec.from_string(value.device)
-    return f"{spec.device_type}:{spec.device_index}"
-
-
-def test_variables_on_knows_both_kinds_and_either_nesting():
-    places = variables_on("/cpu:1"), "/cpu:2"
-    for resource in (True, False):
-        for outer, inner in (places, reversed(places)):
-            with tf.Graph().as_default(), tf1.device(outer), tf1.device(inner):
-                v = tf1.get_variable("v", [2], use_resource=resource)
-                doubled = v * 2.0
-            assert device_of(v) == "CPU:1"
-            assert device_of(doubled) == "CPU:2"
 
 
 def embedding_gradients(towers_rows, dense=()):
@@ -220,23 +178,6 @@ def test_split_batch_refuses_what_does_not_divide():
             session.run(slices, {unknown: np.zeros([7, 2])})
 
 
-def test_bad_arguments_are_errors():
-    with pytest.raises(ValueError, match="at least one"):
-        cpu_devices(0)
-    with tf.Graph().as_default():
-        batch = tf.zeros([2, 5])
-        with pytest.raises(ValueError, match="no devices"):
-            build_towers(net, [], [])
-        with pytest.raises(ValueError, match="1 slices for 2 devices"):
-            build_towers(net, cpu_devices(2), [batch])
-        with pytest.raises(ValueError, match="w_1"):
-            number = iter(range(2))
-            build_towers(
-                lambda x: tf1.get_variable(f"w_{next(number)}", [5]),
-                cpu_devices(2), [batch] * 2,
-            )
-
-
 @pytest.mark.parametrize(("wanted", "gpus", "names"), [
     (3, 0, ["/cpu:0", "/cpu:1", "/cpu:2"]),
     (3, 1, ["/gpu:0"]),
@@ -250,9 +191,3 @@ def test_devices_reads_the_setting(monkeypatch, capsys, wanted, gpus, names):
     assert devices(wanted) == names
     said = capsys.readouterr().out
     assert " ".join(names) in said and ("no GPU" in said) == (not gpus)
-
-
-@pytest.mark.parametrize("wanted", [0, [], "gpu"])
-def test_devices_refuses_what_names_none(wanted):
-    with pytest.raises(ValueError, match="devices: "):
-        devices(wanted)

@@ -85,16 +85,3 @@ def test_also_is_fetched_by_the_run_that_trains():
     assert [at for at, _ in seen] == [10, 20, 30]
     assert [value for _, value in seen] == pytest.approx(
         [losses[at - 8] for at, _ in seen])
-
-
-def test_a_failed_step_leaves_a_model_that_goes_on():
-    with model_of() as model:
-        with pytest.raises(tf.errors.InvalidArgumentError, match="bad row"):
-            model.fit(1, {model.features: X * np.nan})
-        assert len(model.fit(1)) == 1
-
-
-def test_a_train_op_that_does_not_move_the_step_is_told():
-    with model_of(global_step=False) as model, pytest.raises(
-            RuntimeError, match="global step is 0"):
-        model.fit(3)

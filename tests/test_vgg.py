@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -92,49 +91,3 @@ def test_variable_names_and_order():
     layers = ["conv1_1", "conv2_1", "conv3_1", "conv3_2", "conv4_1", "conv4_2",
               "conv5_1", "conv5_2", "fc6", "fc7", "fc8"]
     assert names == [f"{n}/{part}" for n in layers for part in ("kernel", "bias")]
-
-
-def test_logits_are_those_of_keras_vgg19():
-    size, classes = 37, 11
-    keras_net = tf.keras.applications.VGG19(
-        weights=None, input_shape=(size, size, 3), classes=classes,
-        classifier_activation=None,
-    )
-    generator = np.random.default_rng(5)
-    weights = [
-        generator.normal(0.0, math.sqrt(2.0 / math.prod(w.shape[:-1])), w.shape)
-        if len(w.shape) > 1 else generator.normal(0.0, 0.1, w.shape)
-        for w in keras_net.weights
-    ]
-    keras_net.set_weights(weights)
-    pictures = generator.uniform(-1, 1, [2, size, size, 3]).astype(np.float32)
-    expected = keras_net(pictures).numpy()
-    with tf.Graph().as_default():
-        logits = vgg_net(tf.constant(pictures), num_classes=classes)
-        variables = tf1.trainable_variables()
-        with tf1.Session() as session:
-            for variable, value in zip(variables, weights, strict=True):
-                assert variable.shape == value.shape
-                variable.load(value, session)
-            ours = session.run(logits)
-    assert np.ptp(expected) > 0.1
-    np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"configuration": "F"}, "no configuration 'F'"),
-        ({"base_width": 0}, "base_width must be at least 1"),
-        ({"keep_prob": 0.0}, "keep_prob is the share kept"),
-        ({"shape": [1, 31, 32, 3]}, "31 x 32 are too small"),
-        ({"shape": [32, 32, 3]}, r"expected \[batch, height, width, channels\]"),
-        ({"shape": [1, 32, 32, None]}, "conv1_1"),
-    ],
-)
-def test_arguments_are_checked_before_a_variable_is_made(options, message):
-    shape = options.pop("shape", [1, 32, 32, 3])
-    with tf.Graph().as_default():
-        with pytest.raises(ValueError, match=message):
-            vgg_net(tf1.placeholder(tf.float32, shape), **options)
-        assert not tf1.global_variables()

@@ -21,16 +21,6 @@ def test_words_are_counted_sorted_and_cut():
     assert vocabulary == cap.Vocabulary.build(reversed(SENTENCES), min_count=2)
 
 
-def test_a_vocabulary_is_the_same_after_saving(tmp_path):
-    vocabulary = cap.Vocabulary.build(SENTENCES, min_count=1)
-    vocabulary.save(tmp_path / "words.txt")
-    lines = (tmp_path / "words.txt").read_text().splitlines()
-    assert lines[0] == "a 5" and len(lines) == len(vocabulary)
-    again = cap.Vocabulary.load(tmp_path / "words.txt")
-    assert again == vocabulary and again.counts == vocabulary.counts
-    assert again.digest() == vocabulary.digest()
-
-
 @pytest.mark.parametrize("text", ["a\n", "a 1\n", "a 1\na 2\n<S> 1\n</S> 1\n<UNK> 0\n"])
 def test_a_damaged_vocabulary_is_one_line(tmp_path, text):
     (tmp_path / "words.txt").write_text(text)

@@ -23,7 +23,6 @@ from tqdm import tqdm
 
 from helpers.datasets import tiny_imagenet
 from helpers.datasets.downloads import Download
-from helpers.shapes import write_tiny_shapes
 
 KILLS = 20
 
@@ -60,10 +59,6 @@ def download(target, url, size, sha256):
 def unpack(target, archive):
     known = types.SimpleNamespace(digest="md5:0", fetch=lambda: archive)
     tiny_imagenet._unpacked(known, Path(target))
-
-
-def draw(target, **settings):
-    write_tiny_shapes(Path(target).parent, **settings)
 
 
 def child(function, arguments) -> int:

@@ -289,10 +289,3 @@ def test_a_pipe_is_no_file(tmp_path):
                 with pytest.raises(DataError, match="pipe or a device|index|short"):
                     describe(path)
         (tmp_path / name).unlink()
-
-
-def test_the_museum_is_within_the_list():
-    """Nothing that an answer of the museum needs is refused."""
-    for piece in ("slim", "slim_frozen.pb", "recurrent", "saved_model", "queue_fed"):
-        with open_model(MUSEUM / piece) as model:
-            assert model.outputs

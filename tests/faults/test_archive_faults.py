@@ -29,12 +29,6 @@ def test_killed_while_unpacking_20_times(many, tmp_path, tried):
     assert ("absent", "whole") in pairs
 
 
-def test_killed_while_drawing_20_times(tmp_path, tried):
-    tried(20)
-    settings = {"num_classes": 3, "train": 11, "val": 2, "size": 32}
-    killing.job("draw", tmp_path / "tiny-imagenet-200", **settings)
-
-
 def test_three_processes_at_once(tmp_path):
     code = (
         "import sys\n"

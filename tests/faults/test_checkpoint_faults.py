@@ -130,17 +130,6 @@ def test_nan_is_no_usable_state(trained):
         assert restored(trained)[0] == 35
 
 
-def test_a_folder_that_tensorflow_takes_for_a_pattern(tmp_path):
-    graph, _, _, (saver, init) = model()
-    with tf1.Session(graph=graph) as session:
-        session.run(init)
-        for act in (restore_latest, lambda *of: save_numbered(*of, 7)):
-            with pytest.raises(DataError, match="for a pattern") as caught:
-                act(saver, session, tmp_path / "runs [v2]")
-            assert "\n" not in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
-
-
 # A process of its own, because it forks: after TensorFlow is imported, before anything
 # of it runs. Each child saves as fast as it can, and is killed at a random moment:
 # every second one in or after its first save, the others after it. A fork of a process

@@ -3,12 +3,10 @@
 import shutil
 
 import numpy as np
-import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.checkpoints import restore_latest, save_numbered
-from helpers.errors import DataError
 
 
 class Model:
@@ -70,14 +68,6 @@ def test_a_copied_run_deletes_nothing_in_the_original(tmp_path):
     assert steps_in(tmp_path / "b") == [1, 2, 3, 4, 5]
 
 
-def test_what_is_no_folder_or_has_no_number_is_no_silent_restart(tmp_path):
-    with Model() as ours:
-        ours.save_as(tmp_path / "model.ckpt")
-        for path in (tmp_path, tmp_path / "model.ckpt", tmp_path / "checkpoint"):
-            with pytest.raises(DataError, match="no checkpoint can be restored"):
-                ours.restore(path)
-
-
 def test_a_copied_folder_is_read_where_it_lies(tmp_path):
     with Model() as first:
         first.save(tmp_path / "a", 1)
@@ -87,11 +77,3 @@ def test_a_copied_folder_is_read_where_it_lies(tmp_path):
         shutil.rmtree(tmp_path / "a")
         assert first.restore(tmp_path / "b") == 1
         np.testing.assert_array_equal(first.session.run(first.v), np.ones(3))
-
-
-def test_a_backslash_in_a_name_is_refused_before_anything_is_saved(tmp_path):
-    with Model() as ours:
-        for act in (ours.restore, lambda folder: ours.save(folder, 7)):
-            with pytest.raises(DataError, match=r"takes the \\ in this name"):
-                act(tmp_path / r"a\b")
-    assert not list(tmp_path.iterdir())

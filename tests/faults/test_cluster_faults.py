@@ -1,6 +1,7 @@
 """Real TensorFlow processes, killed at random steps, and what a task leaves behind."""
 
 import itertools
+import math
 import time
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from helpers.cluster import Cluster, WorkerDied
 
 LAST, SAVE_EVERY = 100, 7
-WORKERS, KILLS = 2, 2
+KILLS = 2
 
 TRAINER = """
 import sys, time
@@ -41,37 +42,25 @@ def steps(task):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_two_workers_killed_at_random_steps_finish(tmp_path):
+def test_a_worker_killed_at_random_steps_finishes(tmp_path):
     (tmp_path / "trainer.py").write_text(TRAINER)
     random = np.random.default_rng(int(time.time()))
-    with Cluster(tmp_path, {"worker": WORKERS}, seconds=500) as cluster:
+    due = np.sort(random.choice(range(1, LAST - 30), KILLS, replace=False))
+    lives = []
+    with Cluster(tmp_path, {"worker": 1}, seconds=500) as cluster:
+        for killed_at in [*due, math.inf]:
+            worker = cluster.start("worker", 0, tmp_path / "trainer.py",
+                                   tmp_path / "checkpoints")
+            before = sum(map(len, lives))  # one log for all lives
 
-        def start(index):
-            return cluster.start("worker", index, tmp_path / "trainer.py",
-                                 tmp_path / f"checkpoints-{index}")
+            def is_due(worker=worker, before=before, killed_at=killed_at):
+                said = steps(worker)[before:]
+                return not worker.running or said and said[-1][0] >= killed_at
 
-        living = [start(i) for i in range(WORKERS)]
-        due = [np.sort(random.choice(range(1, LAST - 30), KILLS, replace=False))
-               for _ in living]
-        lives = [[] for _ in living]  # what each life printed, until it was killed
-
-        def this_life(i):
-            return steps(living[i])[sum(map(len, lives[i])):]
-
-        def kill_those_that_are_due():
-            for i, killed in enumerate(lives):
-                if len(killed) == KILLS or not this_life(i):
-                    continue
-                if this_life(i)[-1][0] >= due[i][len(killed)]:
-                    living[i].kill()
-                    killed.append(this_life(i))
-                    living[i] = start(i)
-            return all(len(killed) == KILLS for killed in lives)
-
-        cluster.wait_for(kill_those_that_are_due)
-        cluster.wait(*living)
-        for i, killed in enumerate(lives):
-            assert_went_on([*killed, this_life(i)])
+            cluster.wait_for(is_due)
+            worker.kill()
+            lives.append(steps(worker)[before:])
+    assert_went_on(lives)
 
 
 def assert_went_on(lives):
@@ -100,9 +89,7 @@ print("child", process.pid, flush=True)
 """
 ENDINGS = {
     "an error": "raise OSError('no shard')",
-    "a crash": "import os; os.abort()",
     "success": "sys.exit(0)",
-    "the request to stop": "time.sleep(600)",
     "a deaf ear to it": "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
                         "time.sleep(600)",
 }
@@ -125,7 +112,7 @@ def test_a_child_does_not_outlive_its_task(tmp_path, ending):
             if "sleep" not in ENDINGS[ending]:
                 cluster.wait(task)
     except WorkerDied:
-        assert ending in ("an error", "a crash")
+        assert ending == "an error"
     child = int(task.lines()[0].split()[1])
     end = time.monotonic() + 60
     while not is_gone(child) and time.monotonic() < end:
@@ -133,29 +120,10 @@ def test_a_child_does_not_outlive_its_task(tmp_path, ending):
     assert is_gone(child)
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_no_task_starts_where_nothing_would_end_it(tmp_path, when):
-    (tmp_path / "program.py").write_text("import time; time.sleep(600)")
-    cluster = Cluster(tmp_path, {"worker": 1}, seconds=60)
-    if when == "after":
-        with cluster:
-            pass
-    with pytest.raises(RuntimeError, match="worker:0: start tasks inside"):
-        cluster.start("worker", 0, tmp_path / "program.py")
-    with cluster:  # gives its ports back
-        pass
-
-
-LOUD = {
-    "one line": "sys.stderr.write('x' * 30_000_000)",
-    "many lines": "sys.stderr.write('xyz\\n' * 7_000_000)",
-}
-
-
-@pytest.mark.parametrize("kind", LOUD)
-def test_the_message_is_short_however_much_was_printed(tmp_path, kind):
+def test_the_message_is_short_however_much_was_printed(tmp_path):
     (tmp_path / "program.py").write_text(
-        f"import sys\n{LOUD[kind]}\nsys.exit('no shard')\n")
+        "import sys\nsys.stderr.write('x' * 30_000_000)\n"
+        "sys.stderr.write('xyz\\n' * 7_000_000)\nsys.exit('no shard')\n")
     with (
         pytest.raises(WorkerDied, match="worker:0 ended with code 1: ") as caught,
         Cluster(tmp_path, {"worker": 1}, seconds=60) as cluster,

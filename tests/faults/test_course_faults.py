@@ -17,8 +17,6 @@ from pathlib import Path
 import pytest
 
 import course
-from helpers.errors import DataError
-from helpers.files import data_folder
 from tools import environment, serve_graphs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,11 +66,6 @@ def test_path_with_spaces_and_letters_then_half_made(project):
     shutil.rmtree(project / ".venv" / "bin")
     code, out, err = finish(start(project, "run"))
     assert code == 0 and "Setting up" in err, out
-    stamp.write_bytes(b"\xff\xfe")  # a damaged one counts as none
-    code, out, err = finish(start(project, "run"))
-    assert code == 0 and "Setting up" in err, out
-    code, out, err = finish(start(project, "run"))
-    assert code == 0 and err == "", err
 
 
 def test_killed_at_random_times_then_run_again(project, tried):
@@ -103,56 +96,17 @@ def test_two_at_once_set_up_once(project):
     assert sum("Setting up" in err for *_, err in both) == 1
 
 
-def test_no_network_is_one_line(project):
-    (project / "requirements.txt").write_text("numpy==2.2.6\n")
-    code, _, err = finish(start(project, "run"))
-    last = err.splitlines()[-1]
-    assert code == 1
-    assert last.startswith("course.py: could not fetch the packages")
-    assert not (project / ".venv" / "complete.txt").exists()
-
-
 def test_an_old_environment_outlives_a_new_one_that_cannot_be_made(project):
     assert finish(start(project, "run"))[0] == 0
     requirements = project / "requirements.txt"
     requirements.write_text("numpy==2.2.6\n")
     code, out, err = finish(start(project, "run"))
     assert code == 1 and "requirements.txt has changed" in err, out
+    assert "could not fetch the packages" in err.splitlines()[-1]
     requirements.write_text("")
     code, out, err = finish(start(project, "run"))
     assert code == 0 and err == "", err
     assert not (project / ".venv.old").exists()
-
-
-def test_ctrl_c_stops_all_parts_of_the_tests(tmp_path):
-    program = tmp_path / "parts.py"
-    program.write_text(
-        "import sys, course\n"
-        "course.set_up = lambda *extras: None\n"
-        "course.venv_python = lambda: sys.executable\n"
-        "course.COMMANDS['test'] = ('two_parts', 'waits')\n"
-        "sys.exit(course.main(['test']))\n"
-    )
-    (tmp_path / "two_parts.py").write_text(
-        "import sys\n"
-        "from tools import run_tests\n"
-        "wait = ['-c', 'import time; print(\"waits\", flush=True); time.sleep(60)']\n"
-        "try:\n"
-        "    run_tests.run({'one': wait, 'two': wait})\n"
-        "except KeyboardInterrupt:\n"
-        "    sys.exit(1)\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=dict(os.environ, PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}"), text=True,
-        start_new_session=True,
-    )
-    while "waits" not in process.stdout.readline():
-        assert process.poll() is None
-    os.killpg(process.pid, signal.SIGINT)
-    code, out, err = finish(process)
-    assert code == 1 and "two" not in out
-    assert "course.py: stopped" in err.splitlines()  # the child may speak later
 
 
 def test_no_disk_is_one_line(monkeypatch, capsys):
@@ -164,14 +118,6 @@ def test_no_disk_is_one_line(monkeypatch, capsys):
     assert course.main(["run"]) == 1
     err = capsys.readouterr().err
     assert len(err.splitlines()) == 1 and "make room" in err
-
-
-def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "file" / "data"))
-    with pytest.raises(DataError, match="set HELPERS_DATA") as caught:
-        data_folder()
-    assert "\n" not in str(caught.value)
 
 
 def test_a_taken_port(tmp_path):

@@ -1,9 +1,6 @@
 """Sources that fail, lie or hold what does not fit: every row once, or an error."""
 
 import itertools
-import sys
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -31,38 +28,6 @@ def all_of(graph, value, *, stall=20):
         return list(itertools.chain(*(v.tolist() for v in runner.steps(value))))
 
 
-def ended_dataset():
-    with tf.Graph().as_default() as graph:
-        taken = tf1.data.make_one_shot_iterator(tf.data.Dataset.range(0)).get_next()
-    with tf1.Session(graph=graph) as session:
-        return session.run(taken)
-
-
-def exits():
-    sys.exit("no such folder")
-
-
-def interrupts():
-    raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize(
-    ("fails", "name"),
-    [(exits, "SystemExit: no such folder"), (interrupts, "KeyboardInterrupt"),
-     (ended_dataset, "OutOfRangeError: End of sequence.*")],
-)
-def test_what_looks_like_an_end_of_the_source_is_heard_at_once(fails, name):
-    """It ends the source's thread, or is the end of another session's data."""
-    def source():
-        yield 1
-        fails()
-
-    graph, value, _ = fed(source)
-    message = f"^the source of queue 'numbers' failed: {name}$"
-    with pytest.raises(RuntimeError, match=message):
-        all_of(graph, value, stall=60)  # the test's own limit comes soon after
-
-
 @pytest.mark.parametrize(
     "error",
     [UnicodeDecodeError("utf-8", b"na\xefve", 2, 3, "unexpected end of data"),
@@ -78,33 +43,6 @@ def test_an_error_of_the_sources_own_comes_out_as_it_is(error):
     with pytest.raises(type(error)) as caught:
         all_of(graph, value)
     assert caught.value is error
-
-
-def test_a_source_that_fails_while_the_block_ends_is_heard():
-    """In that block and in the next, which asks for the rows that never came."""
-    asked, ending = threading.Event(), threading.Event()
-    failed = ValueError("no more paper")
-
-    def source():
-        yield from range(5)
-        asked.set()
-        ending.wait(20)
-        time.sleep(0.3)
-        raise failed
-
-    graph, value, feed = fed(source)
-    with tf1.Session(graph=graph) as session:
-        with pytest.raises(ValueError, match="paper"), running_queues(session) as first:
-            got = [v.tolist() for v in first.steps(value, n=2)]
-            asked.wait(20)
-            ending.set()
-        with (
-            pytest.raises(ValueError, match="paper") as caught,
-            running_queues(session, stall=20) as runner,
-        ):
-            got += [v.tolist() for v in runner.steps(value, n=9)]
-    assert caught.value is failed and feed.failure is failed
-    assert list(itertools.chain(*got)) in ([0, 1, 2, 3], [0, 1, 2, 3, 4])
 
 
 REFUSED = [

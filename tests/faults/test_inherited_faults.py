@@ -141,11 +141,3 @@ def test_a_file_of_another_kind_is_one_line(content, tmp_path):
     for look in (describe, open_model, read_weights):
         with refused(path):
             look(path)
-
-
-def test_an_empty_folder_and_a_checkpoint_that_is_gone(tmp_path):
-    with refused(tmp_path):
-        describe(tmp_path)
-    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "gone"\n')
-    with pytest.raises(DataError, match="not in the folder"):
-        describe(tmp_path)

@@ -12,7 +12,6 @@ from helpers import jpeg, records
 from helpers.errors import DataError
 
 SIZE = 32
-LAST = jpeg.GROUP + 5  # of the pictures of a folder
 
 
 def picture(mode: str = "RGB", **options) -> bytes:
@@ -97,26 +96,6 @@ def test_random_damage_check_and_decoder_agree(parse, data):
 
 def header_size(contents: bytes) -> tuple[int, int]:
     return tuple(tf.io.extract_jpeg_shape(contents)[:2].numpy().tolist())
-
-
-@pytest.mark.parametrize("bad", [0, jpeg.GROUP - 1, jpeg.GROUP, LAST])
-@pytest.mark.parametrize("fault", ["damaged", "missing"])
-def test_of_many_pictures_the_first_bad_one_is_named(tmp_path, no_thread_left, bad,
-                                                     fault):
-    paths = [tmp_path / f"{n}.jpg" for n in range(LAST + 1)]
-    for path in paths:
-        path.write_bytes(KINDS["colour"])
-    if fault == "missing":
-        paths[bad].unlink()
-    else:
-        paths[bad].write_bytes(KINDS["colour"][:-40])
-    paths[LAST].write_bytes(b"also bad") if bad != LAST else None
-    read = []
-    with pytest.raises(DataError, match=rf"/{bad}\.jpg: "):
-        for contents in jpeg.read_jpegs(paths):
-            read.append(contents)
-    assert len(read) <= bad and set(read) <= {KINDS["colour"]}
-    assert list(jpeg.read_jpegs(paths[1:bad] if bad else paths[1:60]))
 
 
 @pytest.mark.parametrize("size", [(4096, 4097), (65500, 65500), (65500, 257)])

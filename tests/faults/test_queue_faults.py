@@ -3,8 +3,6 @@
 import math
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
@@ -28,16 +26,6 @@ def guarded(session, fetches):
         return [values.tolist() for values in runner.steps(fetches)]
 
 
-def test_not_started_because_built_elsewhere():
-    graph, _ = numbers(epochs=None)
-    with graph.as_default():
-        queue = tf1.FIFOQueue(5, [tf.int32], shapes=[[]], name="forgotten")
-        value = queue.dequeue()
-        queue.enqueue(3)
-    with pytest.raises(PipelineStalled, match="'forgotten' starves: it has no runner"):
-        guarded(started(graph), value)
-
-
 def test_not_initialised():
     graph, value = numbers(epochs=1)
     with pytest.raises(RuntimeError, match=r"run tf1.local_variables_initializer\(\)"):
@@ -51,18 +39,6 @@ def test_started_twice():
         with pytest.raises(RuntimeError, match="run already"), running_queues(session):
             pass
         runner.run(value)  # the first one goes on
-
-
-def test_started_by_hand_before():
-    graph, _ = numbers(epochs=None)
-    with started(graph) as session:
-        coord = tf1.train.Coordinator()
-        threads = tf1.train.start_queue_runners(session, coord)
-        with pytest.raises(RuntimeError, match="run already"), running_queues(session):
-            pass
-        assert tf1.train.start_queue_runners(session, tf1.train.Coordinator()) == []
-        coord.request_stop()
-        coord.join(threads)
 
 
 @pytest.mark.parametrize("epochs", [None, 1])
@@ -99,26 +75,6 @@ def test_reader_that_reads_nothing_for_ever(tmp_path):
         value = tf1.train.batch([record], 2)
     with pytest.raises(PipelineStalled, match="empty files with num_epochs=None"):
         guarded(started(graph), value)
-
-
-def test_stall_in_the_middle():
-    with tf.Graph().as_default() as graph:
-        queue = tf1.FIFOQueue(5, [tf.int32], shapes=[[]], name="dry")
-        value = queue.dequeue()
-        tap = tf1.FIFOQueue(5, [tf.int32], shapes=[[]], name="tap")
-        fill = tap.enqueue_many([tf.range(3)])
-        runner = tf1.train.QueueRunner(queue, [queue.enqueue(tap.dequeue())])
-        tf1.train.add_queue_runner(runner)
-    seen = []
-    with tf1.Session(graph=graph) as session:
-        session.run(fill)
-        with (
-            pytest.raises(PipelineStalled, match="'tap' starves: it has no runner"),
-            running_queues(session, stall=0.5) as runner,
-        ):
-            for one in runner.steps(value):
-                seen.append(int(one))
-    assert seen == [0, 1, 2]
 
 
 def test_consumer_error_goes_before_reader_error():
@@ -175,17 +131,6 @@ def test_a_slow_step_that_ends_in_time_loses_nothing(grace):
         assert session.run(weight) == 7.0
 
 
-def test_session_closed_early():
-    graph, value = numbers(epochs=None)
-    session = started(graph)
-    with (
-        pytest.raises(RuntimeError, match="leave the running_queues block first"),
-        running_queues(session) as runner,
-    ):
-        runner.run(value)
-        session.close()
-
-
 # --- the stop button: a real kernel, interrupted as JupyterLab does it ---
 
 KERNEL_SETUP = """
@@ -231,15 +176,6 @@ with fresh() as session, running_queues(session, grace=200) as runner:
     thread.start()
     print("now", flush=True)
 """
-
-
-def test_the_process_ends_after_an_error():
-    program = KERNEL_SETUP + (
-        "with fresh() as session, running_queues(session) as runner:\n"
-        "    runner.run(value)\n"
-        "    raise ValueError\n"
-    )
-    assert subprocess.call([sys.executable, "-c", program], cwd=ROOT) == 1
 
 
 SETTLED = """

@@ -1,6 +1,5 @@
 """Savers of every kind: what they save is asked of them, and comes back whole."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import tensorflow.compat.v1 as tf1
 from helpers.checkpoints import restore_latest, save_numbered
 from helpers.errors import DataError
 
-ROOT = Path(__file__).resolve().parents[2]
 DEVICES = tf1.ConfigProto(device_count={"CPU": 2})
 
 
@@ -68,55 +66,6 @@ def test_its_own_checkpoint_comes_back(tmp_path, kind):
         build()
         assert restore_latest(tf1.train.Saver(**options), session, tmp_path) == 7
         assert everything(session) == wanted
-
-
-def test_a_lost_shard_is_damage(tmp_path):
-    with tf.Graph().as_default(), tf1.Session(config=DEVICES) as session:
-        two_devices()
-        session.run(tf1.global_variables_initializer())
-        saver = tf1.train.Saver(sharded=True)
-        save_numbered(saver, session, tmp_path, 7)
-        (tmp_path / "model.ckpt-7.data-00001-of-00002").unlink()
-        with pytest.raises(DataError, match="model.ckpt-7: damaged"):
-            restore_latest(saver, session, tmp_path)
-
-
-@pytest.mark.parametrize("names", [{"old/w": "v"}, ["v"], {"a": "v", "b": "other"}])
-def test_a_part_of_the_model_or_other_names(tmp_path, names):
-    """A Saver over some variables, or with a map of names, is asked what it holds."""
-    with tf.Graph().as_default(), tf1.Session() as session:
-        ours = {n: tf1.get_variable(n, [3]) for n in ("v", "other")}
-        chosen = (
-            {name: ours[of] for name, of in names.items()}
-            if isinstance(names, dict) else [ours[of] for of in names]
-        )
-        saver = tf1.train.Saver(chosen)
-        session.run(tf1.global_variables_initializer())
-        wanted = session.run(ours)
-        save_numbered(saver, session, tmp_path, 7)
-        kept = list(names.values()) if isinstance(names, dict) else names
-        session.run([variable.assign([0.0, 0.0, 0.0]) for variable in ours.values()])
-        assert restore_latest(saver, session, tmp_path) == 7
-        for name, value in session.run(ours).items():
-            expected = wanted[name] if name in kept else np.zeros(3)
-            np.testing.assert_array_equal(value, expected)
-
-
-def test_another_shape_under_another_name_is_still_refused(tmp_path):
-    with tf.Graph().as_default(), tf1.Session() as session:
-        v = tf1.get_variable("v", [3])
-        session.run(v.initializer)
-        save_numbered(tf1.train.Saver({"old/w": v}), session, tmp_path, 7)
-    with tf.Graph().as_default(), tf1.Session() as session:
-        v = tf1.get_variable("v", [4], initializer=tf1.zeros_initializer())
-        session.run(v.initializer)
-        for names, message in (
-            ({"old/w": v}, r"old/w is \(3,\), the model's is \(4,\)"),
-            ({"new/w": v}, "new/w is not saved"),
-        ):
-            with pytest.raises(DataError, match=message):
-                restore_latest(tf1.train.Saver(names), session, tmp_path)
-        assert session.run(v).tolist() == [0.0] * 4
 
 
 POISON = {

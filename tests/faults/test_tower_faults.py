@@ -149,37 +149,6 @@ def test_nan_in_one_tower_leaves_every_weight_untouched(net, tower, bad):
     assert not unchanged(before, net.state())
 
 
-@pytest.mark.parametrize("index", range(len(VARIABLES)))
-def test_nan_in_one_gradient_names_its_variable_and_tower(plain, index):
-    plain.swap_in(1, index, lambda gradient: gradient * tf.math.log(-1.0))
-    message = f"gradient of variable '{VARIABLES[index]}' in tower 1 "
-    refused(plain, plain.train_op(losses=plain.losses), plain.good, message)
-
-
-def test_nan_loss_with_finite_gradients(plain):
-    with plain.graph.as_default():
-        losses = [*plain.losses[:2], plain.losses[2] + tf.math.log(-1.0)]
-    refused(plain, plain.train_op(losses=losses), plain.good, "loss of tower 2")
-
-
-def test_sparse_nan_is_found():
-    with tf.Graph().as_default(), tf1.Session() as session:
-        table = tf1.get_variable("table", [7, 2])
-        scale = tf1.placeholder(tf.float32, [])
-        towers = [
-            [(tf.gradients(tf.gather(table, [k]) * s, [table])[0], table)]
-            for k, s in enumerate([1.0, scale])
-        ]
-        train = tf1.train.AdamOptimizer(0.1).apply_gradients(
-            process_gradient_list(towers)
-        )
-        session.run(tf1.global_variables_initializer())
-        before = session.run(table)
-        with pytest.raises(tf.errors.InvalidArgumentError, match="'table' in tower 1"):
-            session.run(train, {scale: np.nan})
-        assert session.run(table).tobytes() == before.tobytes()
-
-
 # None
 
 
@@ -204,64 +173,7 @@ def test_none_in_some_towers(plain):
         process_gradient_list(plain.gradients)
 
 
-def test_none_in_all_towers_does_not_move_under_adam():
-    """Zeros instead of `None` would let the momentum of earlier steps go on."""
-    with tf.Graph().as_default(), tf1.Session() as session:
-        used, idle = (tf1.get_variable(name, [], initializer=tf1.ones_initializer())
-                      for name in ("used", "idle"))
-        optimizer = tf1.train.AdamOptimizer(0.1)
-        once = optimizer.apply_gradients([(tf.constant(1.0), idle)])
-        towers = [[(tf.constant(1.0), used), (None, idle)]] * 2
-        then = optimizer.apply_gradients(process_gradient_list(towers))
-        session.run(tf1.global_variables_initializer())
-        session.run(once)
-        before = session.run(idle)
-        session.run(then)
-        assert session.run(idle) == before
-
-
-def test_none_everywhere():
-    with tf.Graph().as_default():
-        v = tf1.get_variable("v", [], initializer=tf1.ones_initializer())
-        with pytest.raises(ValueError, match="no gradient reaches any variable"):
-            process_gradient_list([[(None, v)], [(None, v)]])
-
-
 # Arguments
-
-
-@pytest.mark.parametrize("towers", [[], [[]], [[], []]])
-def test_nothing_to_average(towers):
-    with pytest.raises(ValueError, match="no towers|no tower lists a variable"):
-        process_gradient_list(towers)
-
-
-@pytest.mark.parametrize(
-    "weights, message",
-    [
-        ([1, 2], "2 weights for 3 towers"),
-        ([0, 0, 0], "nor all 0"),
-        ([1, -1, 2], "must not be negative"),
-    ],
-)
-def test_bad_weights(plain, weights, message):
-    with plain.graph.as_default(), pytest.raises(ValueError, match=message):
-        process_gradient_list(plain.gradients, weights)
-
-
-def test_other_shapes_and_types_are_errors():
-    with tf.Graph().as_default(), tf1.Session() as session:
-        v = tf1.get_variable("v", [2])
-        with pytest.raises(ValueError, match="hapes"):
-            process_gradient_list([[(tf.ones([2]), v)], [(tf.ones([3]), v)]])
-        with pytest.raises((ValueError, TypeError)):
-            process_gradient_list(
-                [[(tf.ones([2]), v)], [(tf.ones([2], tf.float64), v)]]
-            )
-        unknown = tf1.placeholder(tf.float32)
-        (average, _), = process_gradient_list([[(tf.ones([2]), v)], [(unknown, v)]])
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            session.run(average, {unknown: [1.0, 2.0, 3.0]})
 
 
 # The sum, and the precision of weights ----------------------------------------------
@@ -299,36 +211,3 @@ def test_a_sum_that_overflows_moves_no_variable(kind, tried):
         towers = process_gradient_list(towers, weights=[1] * len(values))
         average = session.run(towers[1][0]).astype(np.float64)
         np.testing.assert_allclose(average, values[0], rtol=1e-2)
-
-
-def test_large_numbers_whose_total_overflows_are_no_fault(tried):
-    """The quick look sums the whole gradient; what it suspects is looked at again."""
-    tried(2)
-    with tf.Graph().as_default(), tf1.Session() as session:
-        v = tf1.get_variable("v", [9], tf.float16, initializer=tf1.zeros_initializer())
-        gradient = tf.fill([9], tf.cast(30000.0, tf.float16))
-        for sign in (1, -1):
-            averages = process_gradient_list([[(sign * gradient, v)]] * 2)
-            assert session.run(averages[0][0]).tolist() == [sign * 30000.0] * 9
-
-
-@pytest.mark.parametrize("weights", [[1, -1, 2], [0, 0, 0], [1, 1, np.nan]])
-def test_bad_weights_given_as_tensors_move_no_variable(plain, weights):
-    """They are numbers only when the step runs."""
-    with plain.graph.as_default():
-        feeds = [tf1.placeholder(tf.float32, []) for _ in weights]
-        train = plain.train_op(weights=feeds)
-    before = plain.state()
-    with pytest.raises(tf.errors.InvalidArgumentError, match="weight of tower"):
-        feed = dict(zip(feeds, weights, strict=True))
-        plain.session.run(train, {plain.features: plain.good, **feed})
-    assert unchanged(before, plain.state())
-
-
-def test_the_check_reads_the_towers_only_where_the_average_is_bad():
-    """What is searched for the tower to blame stands in a branch of its own."""
-    with tf.Graph().as_default() as graph:
-        v = tf1.get_variable("v", [3])
-        process_gradient_list([[(tf.ones([3]), v)]] * 4)
-        outside = [op.type for op in graph.get_operations()]
-    assert "CheckNumerics" not in outside and outside.count("Sum") == 1

@@ -4,12 +4,10 @@ import contextlib
 import random
 import re
 
-import h5py
 import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
-import tf_keras
 
 from helpers import imagenet, vgg_weights
 from helpers.errors import DataError
@@ -88,44 +86,6 @@ def test_the_weights_of_another_net(file, graph, words, tmp_path):
         save_vgg_weights(session, tmp_path / "other.h5")
     message = refused(tmp_path / "other.h5", configuration=graph)
     assert re.search(words, message), message
-
-
-@pytest.mark.parametrize("options, name", [
-    ({"num_classes": 6}, "fc8/kernel"), ({"base_width": 2}, "conv1_1/kernel"),
-    ({"size": 64}, "fc6/kernel"),
-])
-def test_another_size(path, options, name):
-    message = refused(path, **options)
-    assert f"{name} is [" in message and "vgg_sizes" in message
-
-
-def damaged(path, how):
-    """Changes one thing inside a whole HDF5 file."""
-    with h5py.File(path, "r+") as file:
-        group = file["block2_conv1"]
-        kernel, bias = group.attrs["weight_names"]
-        how(file, group, kernel, bias)
-
-
-def without_bias(file, group, kernel, bias):
-    del group[bias]
-
-
-def swapped(file, group, kernel, bias):
-    group.attrs["weight_names"] = [bias, kernel]
-
-
-@pytest.mark.parametrize("how", [without_bias, swapped])
-def test_damage_inside_a_file(path, how):
-    damaged(path, how)
-    assert "Get it again" in refused(path)
-
-
-def test_a_file_of_another_kind_of_net(tmp_path):
-    path = tmp_path / "net.h5"
-    tf_keras.Sequential([tf_keras.Input([2]), tf_keras.layers.Dense(1)]).save_weights(
-        path)
-    assert "no VGG" in refused(path)
 
 
 GRABS = [
