@@ -40,7 +40,7 @@ COMMANDS = {
     "tensorboard": ("tools.serve_graphs", "look at prebuilt/ and logs/"),
     "handout": ("tools.handout", "write the exercises alone, to hand out"),
     "grade": ("tools.grade", "run what a class handed in through the checks"),
-    "book": ("tools.book", "build the readable pages, and an EPUB with --epub"),
+    "book": ("tools.book", "build the readable pages"),
     "slides": ("tools.slides", "lessons as slides, each one page with notes"),
     "progress": ("tools.progress", "which exercises you have solved"),
     "port": ("tools.port", "what became of every TensorFlow name in old code"),

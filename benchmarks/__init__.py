@@ -1,4 +1,4 @@
 """This course beside other ways, each in turn, in one run on the same data.
 
-python3 course.py bench [NAME ...] [--quick] [--output FOLDER] [OPTIONS OF ONE]
+python3 course.py bench [NAME ...] [--quick] [OPTIONS OF ONE]
 """

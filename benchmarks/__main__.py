@@ -1,18 +1,14 @@
 """Runs benchmarks by name; all of them without one.
 
-python3 course.py bench [NAME ...] [--quick] [--output FOLDER] [OPTIONS OF ONE]
+python3 course.py bench [NAME ...] [--quick] [OPTIONS OF ONE]
 """
 
 import argparse
 import importlib
 import sys
-from pathlib import Path
 
 from benchmarks import tables
 from helpers import lesson
-
-HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
 
 # What can be measured: its module here is called the same and has a `main`.
 NAMES = {
@@ -32,19 +28,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--quick", action="store_true",
                         help="small sizes: whether it runs, not how fast")
-    parser.add_argument("--output", type=Path, default=RESULTS, metavar="FOLDER",
-                        help="for tables and JSON; default benchmarks/results")
     options, rest = parser.parse_known_args(arguments)
     if unknown := sorted(set(options.names) - set(NAMES)):
         parser.error(f"there is no benchmark {unknown[0]}; there are {' '.join(NAMES)}")
     lesson.begin("benchmarks")
     for name in options.names or NAMES:
         print(f"\n=== {name} ===", flush=True)
-        facts = tables.machine()
         module = importlib.import_module(f"benchmarks.{name}")
         table = module.main([*rest, *["--quick"] * options.quick])
-        print(tables.text_of(table), end="\n\n", flush=True)
-        print(f"in {tables.write(options.output, name, table, facts)}", flush=True)
+        print(tables.text_of(table), flush=True)
     return 0
 
 

@@ -1,10 +1,5 @@
-"""What a benchmark found: a table to read, and JSON, with the machine's facts."""
+"""What a benchmark found: a table to read."""
 
-import json
-import os
-import platform
-from importlib import metadata
-from pathlib import Path
 from typing import NamedTuple
 
 
@@ -36,34 +31,3 @@ def text_of(table: Table) -> str:
 def number(value: float) -> str:
     """Returns a figure with the digits that a measurement of time deserves."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"
-
-
-def machine() -> dict[str, object]:
-    """Returns what the figures depend on: the kind of machine, never its name."""
-    return {
-        "cores": os.cpu_count(),
-        "cpu": cpu_model(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "tensorflow": metadata.version("tensorflow"),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-    }
-
-
-def cpu_model() -> str:
-    """Returns the processor's name as the system gives it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    models = [line.split(":", 1)[1] for line in lines if line.startswith("model name")]
-    return models[0].strip() if models else platform.processor()
-
-
-def write(folder: Path, name: str, table: Table, facts: dict[str, object]) -> Path:
-    """Writes the table of one benchmark as JSON, and returns the file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{name}.json"
-    content = {"benchmark": name, **facts, **table._asdict()}
-    file.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
-    return file

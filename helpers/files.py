@@ -34,14 +34,7 @@ def data_folder() -> Path:
       DataError: nothing can be written there.
     """
     named = os.environ.get("HELPERS_DATA") or "data"
-    try:
-        wanted = Path(named).expanduser()
-    except RuntimeError as error:  # ~somebody, who has no home here
-        raise DataError(
-            f"HELPERS_DATA={named}: there is no such home folder ({error}): set it to "
-            "a folder of yours"
-        ) from error
-    folder = (ROOT / wanted).resolve()
+    folder = (ROOT / Path(named).expanduser()).resolve()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         cause = "" if os.access(folder, os.W_OK) else "no permission to write"
@@ -64,10 +57,7 @@ def given_folder(path: str | os.PathLike) -> Path:
     Raises:
       DataError: it is not there, or is no folder.
     """
-    try:
-        folder = ROOT / Path(path).expanduser()
-    except RuntimeError as error:  # ~somebody, who has no home here
-        raise DataError(f"{path}: there is no such home folder ({error})") from error
+    folder = ROOT / Path(path).expanduser()
     if not folder.is_dir():
         raise DataError(
             f"{folder}: there is no such folder. Name one that is there, or \"drawn\", "
@@ -111,9 +101,8 @@ def _refuse_to_empty(path: Path) -> None:
     """Raises `DataError` for a folder that must not be lost."""
     if path.is_symlink():
         return  # the link goes, and nothing else
-    kept = {"the current folder": Path.cwd(), "the course's folder": ROOT}
-    with contextlib.suppress(RuntimeError):
-        kept["your home folder"] = Path.home()
+    kept = {"the current folder": Path.cwd(), "the course's folder": ROOT,
+            "your home folder": Path.home()}
     for what, folder in kept.items():
         if folder.resolve().is_relative_to(path.resolve()):
             raise DataError(f"{path}: this is or holds {what}. Nothing was deleted")

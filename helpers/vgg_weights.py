@@ -210,8 +210,6 @@ def _held(file: h5py.File) -> dict[str, h5py.Dataset]:
             continue  # a pool
         layer = ours.get(name) or re.sub(r"^block(\d)_conv(\d)$", r"conv\1_\2", name)
         arrays = [file[name][weight] for weight in weights]
-        if [array.ndim for array in arrays] != [4 if "conv" in name else 2, 1]:
-            raise ValueError(f"its layer {name} is no kernel and bias")
         held.update(zip((f"{layer}/{part}" for part in _PARTS), arrays, strict=True))
     return held
 

@@ -6,8 +6,6 @@ A page may ask for files beside it and for nothing else.
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -35,7 +33,7 @@ def pages(tmp_path_factory):
     """The folder of a finished book, made where nothing counts lines or warnings."""
     folder = tmp_path_factory.mktemp("book") / "book"
     program = ("import pathlib, sys; from tools import book; "
-               "book.make(pathlib.Path(sys.argv[1]), epub=True)")
+               "book.make(pathlib.Path(sys.argv[1]))")
     done = subprocess.run([sys.executable, "-c", program, folder], cwd=ROOT,
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -139,22 +137,6 @@ def test_a_solution_is_folded_under_each_exercise(pages):
         text = (pages / "notebooks" / f"{lesson.stem}.html").read_text("utf-8")
         wanted = len(book_notebooks.solved(lesson))
         assert text.count(book_notebooks.SHOW) == wanted >= 1
-
-
-@pytest.mark.slow
-def test_the_epub_is_a_whole_archive_with_every_lesson(pages):
-    with zipfile.ZipFile(pages / "course.epub") as archive:
-        assert archive.testzip() is None
-        names = archive.namelist()
-        texts = {name: archive.read(name).decode() for name in names
-                 if name.endswith(".xhtml")}
-    assert names[0] == "mimetype"
-    for name, text in texts.items():
-        ElementTree.fromstring(text)  # a reader shows no page that is not XML
-        assert "<iframe" not in text, name
-    assert "slider-still" in texts["index.xhtml"]
-    for lesson in LESSONS:
-        assert any(name.endswith(f"notebooks/{lesson.stem}.xhtml") for name in names)
 
 
 def test_each_pitfall_of_the_lessons_has_a_row():

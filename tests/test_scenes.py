@@ -129,11 +129,9 @@ def test_boxes_hold_the_colour_that_is_named_and_never_meet(small):
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ("{", "cannot be read as JSON"),
-    ("[]", "not of COCO, it has no list `images`"),
-    ({**COCO, "annotations": [*COCO["annotations"], None]}, "entry 1 .* no 'image_id'"),
-    ({**COCO, "images": [{**COCO["images"][0], "file_name": 7}]}, "7 as its file_name"),
-    ({**COCO, "images": COCO["images"][:1]}, "annotation 1 is of image 60623"),
+    ("{", "not a file of COCO .JSONDecodeError"),
+    ("[]", "not a file of COCO"),
+    ({**COCO, "images": COCO["images"][:1]}, "not a file of COCO .KeyError: 60623"),
     ({**COCO, "annotations": []}, "no picture has a caption"),
     ({**COCO, "images": [{**COCO["images"][0], "file_name": "lost.jpg"},
                          COCO["images"][1]]}, "lost.jpg is in none of"),

@@ -1,7 +1,6 @@
 """Builds the course as a book: pages for a browser that need no network.
 
     python3 course.py book             # build/book/index.html
-    python3 course.py book --epub      # build/book/course.epub too, for a reader
 
 The lessons are shown with their stored outputs; nothing is run. A warning is an error.
 The book is made beside the old one and takes its place when it is whole.
@@ -65,13 +64,12 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def build(source: Path, output: Path, builder: str) -> None:
+def build(source: Path, output: Path) -> None:
     """Runs Sphinx once, with a bar that counts pages read and pages written.
 
     Args:
       source: what `write_source` filled.
       output: gets the pages.
-      builder: `"html"` or `"epub"`.
 
     Raises:
       DataError: Sphinx warned of something; its words are in the message.
@@ -81,9 +79,9 @@ def build(source: Path, output: Path, builder: str) -> None:
 
     pages = sum(path.suffix in (".md", ".ipynb") for path in source.rglob("*"))
     warnings = io.StringIO()
-    bar = tqdm(total=2 * pages, unit="page", desc=builder, dynamic_ncols=True)
+    bar = tqdm(total=2 * pages, unit="page", dynamic_ncols=True)
     with bar, docutils_namespace():
-        app = Sphinx(source, SETTINGS, output, source.parent / "trees", builder,
+        app = Sphinx(source, SETTINGS, output, source.parent / "trees", "html",
                      status=None, warning=warnings, warningiserror=True)
         app.connect("source-read", lambda app, page, text: _tick(bar, page))
         app.connect("html-page-context", lambda app, page, *rest: _tick(bar, page))
@@ -99,12 +97,11 @@ def _tick(bar: tqdm, page: str) -> None:
     bar.update(min(1, bar.total - bar.n))
 
 
-def make(book: Path = BOOK, epub: bool = False) -> list[Path]:
+def make(book: Path = BOOK) -> Path:
     """Makes the book and returns what to open.
 
     Args:
       book: the folder. One that this command made gives way; another is left alone.
-      epub: make `course.epub` in it too.
 
     Raises:
       DataError: Sphinx warned, another program made the folder, or there is no room.
@@ -114,30 +111,23 @@ def make(book: Path = BOOK, epub: bool = False) -> list[Path]:
         source = Path(work) / "source"
         write_source(source)
         # Beside its output Sphinx leaves files of its own, so it works elsewhere.
-        build(source, Path(work) / "html", "html")
+        build(source, Path(work) / "html")
         shutil.copytree(Path(work) / "html", new, dirs_exist_ok=True)
-        found = [book / "index.html"]
-        if epub:
-            build(source, Path(work) / "epub", "epub")
-            [made] = (Path(work) / "epub").glob("*.epub")
-            shutil.copyfile(made, new / "course.epub")
-            found.append(book / "course.epub")
-    return found
+    return book / "index.html"
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="course.py book", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epub", action="store_true", help="an EPUB as well")
-    options = parser.parse_args(arguments)
+    parser.parse_args(arguments)
     lesson.begin("book")  # TensorFlow comes in without its words
     try:
-        found = make(epub=options.epub)
+        found = make()
     except DataError as error:
         print(f"course.py book: {error}", file=sys.stderr)
         return 1
-    print("Open", " or ".join(path.relative_to(ROOT).as_posix() for path in found))
+    print("Open", found.relative_to(ROOT).as_posix())
     return 0
 
 

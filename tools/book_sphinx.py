@@ -65,17 +65,6 @@ def text_alternatives(app, doctree):
                 image["alt"] = sentence
 
 
-def stills(app, doctree, page):
-    """Leaves of a film, in an EPUB, its last moment: a reader there runs no script."""
-    if app.builder.name != "epub":
-        return
-    for node in list(doctree.findall(nodes.raw)):
-        still, style, frame = node.astext().partition("<style>")
-        if "<iframe" in frame:
-            still = re.sub(r"(<img [^>]*[^/])>", r"\1/>", still)  # EPUB is XML
-            node.replace_self(nodes.raw("", f"<div>{still}</div>", format="html"))
-
-
 def examples(app, what, name, obj, options, lines):
     """Marks an indented block behind a blank line as the code that it is."""
     if what in ("attribute", "property"):
@@ -97,7 +86,6 @@ def setup(app):
     """Registers all of it; `html_math_renderer` names the renderer."""
     app.add_html_math_renderer("mathtext", (_visit, None), (_visit_block, None))
     app.connect("doctree-read", text_alternatives)
-    app.connect("doctree-resolved", stills)
     app.connect("autodoc-process-docstring", examples, priority=100)
     app.connect("autodoc-skip-member", no_plain_fields)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,7 +4,6 @@ project = "TensorFlow's machinery"
 author = "the authors of the course"
 copyright = author
 language = "en"
-version = release = "1"  # an EPUB must have one
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
@@ -47,8 +46,3 @@ html_theme_options = {
     "navbar_persistent": [],
 }
 pygments_style = "a11y-high-contrast-light"
-
-epub_show_urls = "no"
-epub_use_index = False
-epub_exclude_files = ["search.html"]
-epub_css_files = ["book.css"]

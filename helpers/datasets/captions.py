@@ -3,10 +3,11 @@
 Read by lessons 08a to 08c and 12b.
 """
 
-import json
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from helpers.datasets import coco
 from helpers.errors import DataError
@@ -84,7 +85,10 @@ def grab_captions(
         )
     if drawn:  # in the order in which they are used
         files.sort(key=lambda path: ["train", "val", "unseen"].index(_split(path)))
-    splits = {_split(path): _load(folder, path) for path in files}
+    splits = {}
+    for path in files:
+        with _of_coco(path):
+            splits[_split(path)] = _load(folder, path)
     found = {split: pictures for split, pictures in splits.items() if pictures}
     if not found:
         raise DataError(
@@ -92,6 +96,17 @@ def grab_captions(
             f"the pictures of {', '.join(splits)} into folders of those names"
         )
     return found
+
+
+@contextlib.contextmanager
+def _of_coco(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{path}: not a file of COCO ({type(error).__name__}: {error}). Unpack or "
+            "download it again."
+        ) from error
 
 
 def _split(path: Path) -> str:
@@ -105,15 +120,14 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
     and a reader with the pictures of one has no use for the others.
     """
     split = _split(path)
-    content = _parse(path)
-    images = _images(content, path)
+    content = coco.parse(path.read_text(encoding="utf-8"))
+    images = {image["id"]: image["file_name"] for image in content["images"]}
     places = _places(folder, split)
     if not places.keys() & images.values():
         return []
-    annotations = _entries(content, path, "annotations", image_id=int, caption=str)
     captions: dict[int, list[str]] = {number: [] for number in images}
-    for annotation in annotations:
-        _of(annotation, captions, path).append(annotation["caption"].strip())
+    for annotation in content["annotations"]:
+        captions[annotation["image_id"]].append(annotation["caption"].strip())
     objects = _objects(folder / "annotations" / f"instances_{split}.json", images)
     pictures = []
     for number, name in images.items():
@@ -136,74 +150,15 @@ def _objects(path: Path, images: dict[int, str]) -> dict[int, list[PicturedObjec
     objects: dict[int, list[PicturedObject]] = {number: [] for number in images}
     if not path.exists():
         return objects
-    content = _parse(path)
-    categories = _entries(content, path, "categories", id=int, name=str)
-    names = _by_id(categories, path, "categories", "name")
-    keys = {"image_id": int, "category_id": int, "bbox": list}
-    for one in _entries(content, path, "annotations", **keys):
-        category = one["category_id"]
-        found = PicturedObject(category, names.get(category, "?"), tuple(one["bbox"]))
-        _of(one, objects, path).append(found)
-    return objects
-
-
-def _images(content: Any, path: Path) -> dict[int, str]:
-    """Returns file name by image id."""
-    images = _entries(content, path, "images", id=int, file_name=str)
-    return _by_id(images, path, "images", "file_name")
-
-
-def _by_id(entries: list[dict], path: Path, part: str, key: str) -> dict[int, str]:
-    """Returns one value of each entry by its id.
-
-    The same entry may come twice; two that differ may not share an id.
-    """
-    found: dict[int, str] = {}
-    for k, entry in enumerate(entries):
-        if found.get(entry["id"], entry[key]) != entry[key]:
-            raise DataError(
-                f"{path}: entry {k} of `{part}` has the id {entry['id']}, which "
-                f"{found[entry['id']]!r} has too: it is not clear whose is whose"
+    with _of_coco(path):
+        content = coco.parse(path.read_text(encoding="utf-8"))
+        names = {one["id"]: one["name"] for one in content["categories"]}
+        for one in content["annotations"]:
+            category = one["category_id"]
+            objects[one["image_id"]].append(
+                PicturedObject(category, names[category], tuple(one["bbox"]))
             )
-        found[entry["id"]] = entry[key]
-    return found
-
-
-def _entries(content: Any, path: Path, part: str, /, **kinds: type) -> list[dict]:
-    """Returns one of a file's lists, whose entries have these keys, of these kinds."""
-    entries = content.get(part) if isinstance(content, dict) else None
-    wanted = f"Expected a list `{part}` of entries with {', '.join(kinds)}."
-    if not isinstance(entries, list):
-        raise DataError(f"{path}: not of COCO, it has no list `{part}`. {wanted}")
-    for k, entry in enumerate(entries):
-        for key, kind in kinds.items():
-            if not isinstance(entry, dict) or key not in entry:
-                cause = f"has no {key!r}"
-            elif type(entry[key]) is not kind:  # True is an int, and no number
-                cause = f"has {json.dumps(entry[key])[:40]} as its {key}"
-            else:
-                continue
-            raise DataError(f"{path}: entry {k} of `{part}` {cause}. {wanted}")
-    return entries
-
-
-def _parse(path: Path) -> Any:
-    try:
-        return coco.parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(
-            f"{path}: cannot be read as JSON ({error}). Unpack or download it again."
-        ) from error
-
-
-def _of(annotation: dict, per_image: dict[int, list], path: Path) -> list:
-    try:
-        return per_image[annotation["image_id"]]
-    except KeyError as error:
-        raise DataError(
-            f"{path}: annotation {annotation.get('id')} is of image "
-            f"{annotation['image_id']}, which the file does not list."
-        ) from error
+    return objects
 
 
 def _places(folder: Path, split: str) -> dict[str, Path]:

@@ -36,7 +36,6 @@ ARCHIVE = Download(
 )
 TRAIN, VAL = "train2017", "val2017"
 MEAN_BYTES = 163_500  # of a picture: the archive of the training pictures, shared out
-MOST_BYTES = 8 << 20  # of one picture
 THREADS = 4  # that fetch pictures
 
 
@@ -191,8 +190,7 @@ def _fetch(path: Path) -> None:
     causes = []
     for server in _SERVERS:
         try:
-            contents = fetch_bytes(f"{server}/{path.parent.name}/{path.name}",
-                                   MOST_BYTES)
+            contents = fetch_bytes(f"{server}/{path.parent.name}/{path.name}")
             check_jpeg(contents, path.name)
             with whole_file(path) as temporary:
                 temporary.write_bytes(contents)

@@ -111,37 +111,24 @@ class Download:
         return path
 
 
-def fetch_bytes(
-    url: str,
-    most: int,
-    *,
-    deadline: float = 120.0,
-    timeout: tuple[float, float] = (10.0, 30.0),
-) -> bytes:
+def fetch_bytes(url: str) -> bytes:
     """Returns the contents of a small file whose size and hash are not published.
 
     Args:
       url: where it is.
-      most: bytes that it may have.
-      deadline: seconds for all tries together.
-      timeout: seconds to connect, and seconds to hear anything.
 
     Raises:
       DataError: names the address and the cause.
     """
-    clock = _Clock(deadline, timeout)
+    clock = _Clock(120.0, (10.0, 30.0))
 
     def whole() -> bytes:
-        contents = bytearray()
         with _answer(url, 0, clock) as response:
-            for block in _blocks(response, clock):
-                contents += block
-                if len(contents) > most:
-                    raise _Failed(f"it is longer than {most:,} bytes")
+            contents = b"".join(_blocks(response, clock))
             announced = response.headers.get("Content-Length", "")
         if announced.isdecimal() and len(contents) < int(announced):
             raise _Dropped(f"the connection was dropped after {len(contents):,} bytes")
-        return bytes(contents)
+        return contents
 
     try:
         return _with_retries(whole, clock)

@@ -3,14 +3,12 @@
 Each fault is in a list, in a folder, on the disk, or in the name that a reader gives.
 """
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from helpers import files, records
-from helpers.datasets import grab_captions
 from helpers.errors import DataError
 from helpers.shapes import write_tiny_shapes
 
@@ -92,26 +90,6 @@ def test_fewer_classes_or_pictures_are_refused(tin, fault):
 def test_a_label_that_would_become_another_is_refused(label):
     with pytest.raises((TypeError, ValueError), match="lbl="):
         records.make_example(b"", label)
-
-
-# COCO --------------------------------------------------------------------------------
-
-
-def test_two_images_of_one_id(tmp_path):
-    """One of them was dropped in silence, and its captions went to the other."""
-    for folder in ("annotations", "images"):
-        (tmp_path / folder).mkdir()
-    for name in ("a.jpg", "b.jpg"):
-        (tmp_path / "images" / name).write_bytes(b"")
-    content = {"images": [{"id": 7, "file_name": "a.jpg"}],
-               "annotations": [{"id": 1, "image_id": 7, "caption": "a dog"}]}
-    file = tmp_path / "annotations" / "captions_val.json"
-    file.write_text(json.dumps(content))
-    assert len(grab_captions(tmp_path)["val"]) == 1
-    content["images"].append({"id": 7, "file_name": "b.jpg"})
-    file.write_text(json.dumps(content))
-    with pytest.raises(DataError, match="entry 1 of `images` has.*'a.jpg' has too"):
-        grab_captions(tmp_path)
 
 
 # What a reader has in the place ---------------------------------------------------
