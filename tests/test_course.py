@@ -116,18 +116,6 @@ def test_an_environment_of_somebody_elses_is_left_alone(set_up, capsys):
     assert len(error.splitlines()) == 1 and "give it another name" in error
 
 
-@pytest.mark.parametrize("lock, without, with_gpu", [
-    ("requirements.txt", ["requirements.txt"], [GPU_LINE]), (GPU_LINE, [], [GPU_LINE]),
-])
-def test_a_lock_that_changed_is_fetched_by_whom_it_concerns(
-        set_up, lock, without, with_gpu):
-    set_up("lab", "--gpu")
-    with open(set_up.folder / lock, "a") as file:
-        file.write("# changed\n")
-    assert set_up("lab") == [*without, "-m tools.lab"]
-    assert set_up("lab", "--gpu") == [*with_gpu, "-m tools.lab"]
-
-
 def test_cuda_that_cannot_be_fetched_leaves_the_rest_whole(set_up, capsys):
     set_up("lab")
     set_up.broken.append(GPU_LINE)

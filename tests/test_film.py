@@ -2,7 +2,6 @@
 
 import re
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -62,22 +61,6 @@ def test_items_and_steps_are_counted():
     assert (last.sizes, last.steps) == ((7,), 2)
     times, sizes = movie.level("q")
     assert sizes[0] == 0 and sizes[-1] == 7 and (np.diff(times) > 0).all()
-
-
-def test_a_full_queue_makes_its_thread_wait_for_room():
-    graph, queue = one_queue(capacity=3)
-    with graph.as_default():
-        tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue(1)]))
-    with (
-        tf1.Session(graph=graph) as session, film(session) as movie,
-        running_queues(session),
-    ):
-        while not movie.frames[-1].waits:
-            time.sleep(0.01)
-    [wait] = movie.frames[-1].waits
-    assert (wait.who, wait.wants) == ("thread 1 of 'q'", "room")
-    assert movie.frames[-1].words == ("full",)
-    assert movie.starving is None and "no queue starves" in movie.summary()
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])

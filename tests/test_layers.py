@@ -206,10 +206,3 @@ def test_one_step_with_biases_equals_the_keras_cell(cell):
     _, wanted = keras(x, states)
     wanted = wanted[0] if cell == "gru" else [wanted[1], wanted[0]]
     np.testing.assert_allclose(got, wanted, atol=1e-5)
-
-
-def test_lstm_forgets_nothing_at_first():
-    _, variables = run(lambda x: layers.lstm_cell(x, (x, x), name="lstm")[0],
-                       normal(2, 3))
-    np.testing.assert_array_equal(
-        variables["lstm/bias"], np.repeat([0.0, 1.0, 0.0, 0.0], 3))

@@ -161,19 +161,6 @@ def test_feed_fills_a_queue_that_keeps_rows_back(capacity, kept, batch):
     assert feed.rows == 3 * 211 and fits > 1
 
 
-def test_feed_several_components_and_types():
-    images = np.random.default_rng(0).normal(size=(13, 3, 2))
-    labels = np.arange(13, dtype=np.int64)
-    with tf.Graph().as_default() as graph:
-        queue = tf1.FIFOQueue(5, [tf.float32, tf.int32], shapes=[[3, 2], []])
-        both = queue.dequeue_up_to(4)
-        feed_queue(queue, (images, labels), epochs=1)
-    with tf1.Session(graph=graph) as session, running_queues(session) as runner:
-        steps = list(runner.steps(both))
-    np.testing.assert_allclose(np.concatenate([s[0] for s in steps]), images, rtol=1e-6)
-    np.testing.assert_array_equal(np.concatenate([s[1] for s in steps]), labels)
-
-
 def test_feed_from_a_generator_pads():
     with tf.Graph().as_default() as graph:
         queue = tf1.PaddingFIFOQueue(5, [tf.int32], shapes=[[None]])

@@ -156,20 +156,3 @@ def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
         run_lessons.main()
     assert caught.value.code == 2
     assert line in capsys.readouterr().err.splitlines()[-1]
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(300)
-def test_a_run_with_parameters_leaves_the_file_alone(tmp_path, monkeypatch):
-    """One that stores its outputs stores the parameters that made them."""
-    monkeypatch.setattr(run_lessons, "ROOT", tmp_path)
-    path = tmp_path / "01_steps.ipynb"
-    book = lesson_of(("parameters", "STEPS = 3"), ("", "print(STEPS * 2)"))
-    notebook.store(path, book)
-    before = path.read_bytes()
-    assert run_lessons.run([path], False, {"STEPS": 5}) == []
-    assert path.read_bytes() == before
-    for value in (5, 6):
-        assert run_lessons.run([path], True, {"STEPS": value}) == []
-        cells = nbformat.read(path, as_version=4).cells
-        assert len(cells) == 3 and cells[2].outputs[0].text == f"{2 * value}\n"

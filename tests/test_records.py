@@ -55,13 +55,6 @@ def jpeg(shade: int, height: int = SIZE, width: int = SIZE, kind: str = "JPEG"):
     return stream.getvalue()
 
 
-def noise(seed: int) -> bytes:
-    stream = io.BytesIO()
-    pixels = np.random.default_rng(seed).integers(0, 256, (SIZE, SIZE, 3), np.uint8)
-    Image.fromarray(pixels).save(stream, "JPEG", quality=95)
-    return stream.getvalue()
-
-
 def pictures(count: int) -> list[tf.train.Example]:
     """Examples whose label is their number, so that each can be counted."""
     return [records.make_example(jpeg(number), number) for number in range(count)]
@@ -198,24 +191,6 @@ def test_batches_are_what_pillow_decodes(tmp_path, read):
     pixels = np.asarray(Image.open(stream), np.float32)
     # Two JPEG decoders may round a channel apart.
     assert np.abs(images[0] - (pixels / 127.5 - 1)).mean() < 2 / 127.5
-
-
-def test_the_dataset_augments_the_same_way_twice(tmp_path):
-    examples = [records.make_example(noise(seed), seed) for seed in range(53)]
-    records.write_shards(examples, tmp_path / "x", 2, seed=1)
-    options = {"augment": True, "num_threads": 2, "num_epochs": 3, "seed": 5}
-    first, second = (through_dataset(tmp_path / "x", **options) for _ in range(2))
-    for (a, _), (b, _) in zip(first, second, strict=True):
-        np.testing.assert_array_equal(a, b)
-    [(other, _), *_] = through_dataset(tmp_path / "x", **{**options, "seed": 6})
-    assert not np.array_equal(first[0][0], other)
-    in_order = records.image_label_dataset(
-        tmp_path / "x", 53, image_size=SIZE, num_epochs=2, shuffle_buffer=0,
-        augment=True,
-    )
-    (a, labels), (b, again) = in_order  # one picture, another crop in each epoch
-    np.testing.assert_array_equal(labels, again)
-    assert (a.numpy() != b.numpy()).any(axis=(1, 2, 3)).sum() > 40
 
 
 # Tiny ImageNet --------------------------------------------------------------------

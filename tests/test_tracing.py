@@ -73,34 +73,6 @@ def test_intervals_hold_each_op_once_from_zero():
     assert not {row.type for row in rows} & {"_Send", "_Recv", "NoOp", "_Arg"}
 
 
-def made_up(*spans):
-    """RunMetadata with the given `(device, start, end)`."""
-    metadata = tf1.RunMetadata()
-    lanes = {}
-    for index, (device, start, end) in enumerate(spans):
-        if device not in lanes:
-            lanes[device] = metadata.step_stats.dev_stats.add(
-                device=f"/job:localhost/replica:0/task:0/device:{device}")
-        lanes[device].node_stats.add(
-            node_name=f"op_{index}", timeline_label=f"op_{index} = MatMul(a, b)",
-            all_start_micros=1000 + start, op_start_rel_micros=0,
-            op_end_rel_micros=end - start)
-    return metadata
-
-
-def test_devices_at_once_equals_counting_every_microsecond():
-    random = np.random.default_rng(3)
-    for size in (1, 2, 5, 17, 53):
-        spans, work = [], {}
-        for _ in range(size):
-            start, device = int(random.integers(97)), f"CPU:{random.integers(4)}"
-            spans.append((device, start, start + int(random.integers(1, 9))))
-            work.setdefault(device, set()).update(range(*spans[-1][1:]))
-        due = max(sum(t in ticks for ticks in work.values()) for t in range(110))
-        assert tracing.devices_at_once(made_up(*spans)) == due
-    assert tracing.devices_at_once(made_up(("CPU:0", 0, 5), ("CPU:1", 5, 9))) == 1
-
-
 def test_timeline_has_a_lane_per_device_and_a_bar_per_op():
     with opened(chain(), tf1.ConfigProto(device_count=FOUR)) as session:
         feed = {"x:0": np.ones([3, 5])}
