@@ -128,36 +128,12 @@ def _without_local_links(text: str) -> str:
 
 
 def front_page(text: str, root: Path = ROOT) -> str:
-    """Returns `docs/book/index.md` with its film, its table and list of lessons."""
+    """Returns `docs/book/index.md` with its table and its list of lessons."""
     table = "\n".join(readme.table(root).splitlines()[1:-1])
     entries = "\n".join(
         f"{nb.number(path)} {readme.head(path)['title']} <notebooks/{path.stem}>"
         for path in nb.lessons(root))
-    text = re.sub(r"```\{film\}\n(.+)\n```", lambda match: film(match[1]), text)
     return text.replace("```{lessons}\n```", table).replace("LESSONS", entries)
-
-
-def film(sentence: str, root: Path = ROOT) -> str:
-    """Returns the first film that a lesson stored with a sentence like this one.
-
-    Args:
-      sentence: some words of it.
-      root: the project's folder.
-
-    Raises:
-      ValueError: no film has these words.
-    """
-    for place in places(root):
-        outputs = place.cell.get("outputs", [])
-        words = "".join(output.get("text", "") for output in outputs)
-        said = re.findall(r"^Film: (.+)$", words, re.M)
-        pages = [output.data["text/html"] for output in outputs
-                 if "text/html" in output.get("data", {})]
-        for page, of_page in zip(pages, said, strict=False):
-            if sentence in of_page:
-                return (f"``````{{raw}} html\n{page}\n``````\n\n"
-                        f"{of_page} (From {place.link()}.)")
-    raise ValueError(f"front page: no lesson has a film that says {sentence!r}")
 
 
 def in_words(page: str) -> str:
