@@ -43,7 +43,9 @@ EQUAL = ROOT / "tests" / "mutants_equal.toml"
 # A mutant may wait for ever: one that takes so much longer than the solution does.
 LEAST_SECONDS, TIMES, MOST_SECONDS = 10, 3, 300
 # Imported once, in a server from which every process that judges is forked.
-PRELOADED = ["helpers.lesson", "helpers.checks.report", "tools.special"]
+CHECKS = sorted(path.stem for path in (ROOT / "helpers" / "checks").glob("lesson_*.py"))
+PRELOADED = ["helpers.lesson", "tools.mutants", "tools.special",
+             *(f"helpers.checks.{name}" for name in CHECKS)]
 REFUSED, ACCEPTED, BROKEN, ENDLESS = "refused", "accepted", "broken check", "endless"
 NONE = "no mutant"  # it cannot change anything that the check gives it, by its type
 CALLS_A_CHECK = re.compile(r"\bcheck_\w+\(")
@@ -174,17 +176,20 @@ def fates(task: Task, equal: dict[str, str], sample: int, bar: tqdm
     with tempfile.TemporaryDirectory() as folder:
         judging = Judge(task, folder)
         if sample:
-            made = random.Random(task.key).sample(made, min(sample, len(made)))
+            random.Random(task.key).shuffle(made)
         else:
             start = time.monotonic()
             if (said := judging.fate(task.answer, limit)) != ACCEPTED:
                 raise ValueError(f"{task.key}: the solution itself: {said}")
             limit = max(LEAST_SECONDS, TIMES * (time.monotonic() - start))
         for mutant in made:
-            found[mutant] = judging.fate(mutant.source, limit)
+            if (said := judging.fate(mutant.source, limit)) != NONE:
+                found[mutant] = said
             bar.update()
+            if len(found) == sample:
+                break
         judging.pool.terminate()
-    return {mutant: said for mutant, said in found.items() if said != NONE}
+    return found
 
 
 def main(arguments: list[str]) -> int:

@@ -19,7 +19,7 @@ def check_with_updates(attempt):
         tower = f"{name}_{asked}"
         case = f"{tower} of {towers}, fetched twice"
         with tf.Graph().as_default() as graph:
-            step = _counter("step")
+            step = tf1.get_variable("step", initializer=0.0)
             train = step.assign_add(1.0).op
             outside = _update("outside")
             counters = [_of_tower(f"{name}_{k}", each[k]) for k in range(towers)]
@@ -49,12 +49,8 @@ def _towers(rng, size):
     return size, ["tower", "replica", "net/tower"][size % 3], towers, asked, each
 
 
-def _counter(name):
-    return tf1.get_variable(name, initializer=0.0)
-
-
 def _update(name):
-    counter = _counter(name)
+    counter = tf1.get_variable(name, initializer=0.0)
     tf1.add_to_collection(
         tf1.GraphKeys.UPDATE_OPS, counter.assign_add(tf.constant(1.0)))
     return counter

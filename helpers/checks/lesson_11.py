@@ -4,9 +4,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import drawn, exercise, near, same, shown
-from helpers.files import ROOT
 
-MUSEUM = ROOT / "data" / "museum"
 AVERAGE = "/ExponentialMovingAverage"
 _WORDS = ("conv1", "weights", "Momentum", "ExponentialMovingAverages", "global_step")
 
@@ -27,15 +25,6 @@ def _drawn_weights(rng, size):
     return {name: weights[name] for name in names}, due
 
 
-def _of_the_museum():
-    from helpers.inherited import read_weights
-
-    weights = read_weights(MUSEUM / "slim")
-    names = {name.removesuffix(AVERAGE).removesuffix("/Momentum") for name in weights}
-    return weights, {name: weights.get(name + AVERAGE, weights[name])
-                     for name in names - {"global_step"}}
-
-
 @exercise(
     "Exercise 1: averaged",
     "go over the names without the suffix; ask whether the name with it is there too.",
@@ -43,8 +32,8 @@ def _of_the_museum():
     "What is left: of the other names, `weights.get(name + average, array)`.",
 )
 def check_averaged(attempt):
-    """Compares `(weights)` on names that are drawn, and on the museum's network."""
-    for weights, due in [*drawn(_drawn_weights), _of_the_museum()]:
+    """Compares `(weights)` on names that are drawn."""
+    for weights, due in drawn(_drawn_weights):
         before = dict(weights)
         found = attempt(weights)
         yield ("returns a new dictionary",
