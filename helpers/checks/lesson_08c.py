@@ -76,7 +76,7 @@ def _captions(rng, size):
     lengths = rng.integers(0, 9, [pictures, width])
     lengths[:, rng.integers(width)] = rng.integers(1, 9)  # one is there
     logps = -rng.uniform(0.1, 60.0, [pictures, width]).astype(np.float32)
-    logps[:, -1] *= size % 4 > 0
+    logps[:, [0, -1]] *= size % 4 > 0
     power = float(rng.choice([0.0, 0.5, 1.0, 1.7]))
     if size % 5 == 4:  # equal ones
         logps[:, -1], lengths[:, -1] = logps[:, 0], lengths[:, 0]
