@@ -15,7 +15,6 @@ NAMES = {
     "towers": "four towers of VGG-19 beside MirroredStrategy",
     "pipeline": "reading records: our queue and dataset beside other ways to write it",
     "conversion": "folders of pictures to records, beside the document's loop",
-    "lessons": "seconds, core seconds and memory of every lesson",
 }
 
 

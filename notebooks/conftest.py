@@ -1,6 +1,5 @@
 """What `pytest --nbval notebooks` needs beside nbval, and what it says at the end."""
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -26,6 +25,9 @@ def _start(*args, **options):
 
 nbval.kernel.start_new_kernel = _start
 
+# They train, or start processes: a minute or more each.
+SLOWEST = ("04b", "06b", "06c", "07a", "07b", "08b", "09a", "09b", "12a")
+
 
 def pytest_collectstart(collector):
     """Leaves stderr out: progress bars and logs carry times (nbval issue 88)."""
@@ -35,8 +37,7 @@ def pytest_collectstart(collector):
 
 def pytest_collection_modifyitems(items):
     """Begins with the lessons that take longest: one would run alone in the end."""
-    seconds = json.loads((ROOT / "docs" / "book" / "seconds.json").read_text("utf-8"))
-    items.sort(key=lambda item: -seconds.get(nb.number(item.path), 0))
+    items.sort(key=lambda item: nb.number(item.path) not in SLOWEST)
 
 
 def pytest_terminal_summary(terminalreporter):

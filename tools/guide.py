@@ -2,11 +2,9 @@
 
     python -m tools.guide      # write docs/guide.md
 
-Minutes are rounded up to five. `docs/book/seconds.json` holds what `course.py bench
-lessons --save` measured; a lesson that is not in it counts with one minute.
+Minutes are rounded up to five.
 """
 
-import json
 import math
 import re
 from pathlib import Path
@@ -20,7 +18,6 @@ from tools import readme, stubs
 
 GUIDE = ROOT / "docs" / "guide.md"
 TEACHING = ROOT / "docs" / "book" / "teaching.md"
-SECONDS = ROOT / "docs" / "book" / "seconds.json"
 WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 200, 15, 5
 HALF_DAY = 180  # minutes, without breaks
 # Half days: lessons, and how many exercises of each are done in the room.
@@ -39,32 +36,23 @@ class Minutes(NamedTuple):
 
     Attributes:
       read: its prose and its code, in words, at 200 a minute.
-      run: its cells, from the first to the last.
       exercises: how many there are.
     """
 
     read: int
-    run: int
     exercises: int
 
     def total(self, exercises: int | None = None) -> int:
         """Returns the minutes with so many exercises; with all of them if None."""
         count = self.exercises if exercises is None else exercises
-        return self.read + self.run + MINUTES_PER_EXERCISE * count
+        return self.read + MINUTES_PER_EXERCISE * count
 
 
-def minutes(lesson: Path, seconds: dict[str, float]) -> Minutes:
-    """Returns what a lesson takes.
-
-    Args:
-      lesson: the notebook.
-      seconds: measured, by the lesson's number.
-    """
+def minutes(lesson: Path) -> Minutes:
+    """Returns what a lesson, a notebook, takes."""
     notebook = nbformat.read(lesson, as_version=4)
     words = sum(len(re.findall(r"\w+", c.source)) for c in notebook.cells)
-    run = seconds.get(nb.number(lesson), 60) / 60
-    return Minutes(up(words / WORDS_PER_MINUTE), math.ceil(run),
-                   len(stubs.exercise_cells(notebook)))
+    return Minutes(up(words / WORDS_PER_MINUTE), len(stubs.exercise_cells(notebook)))
 
 
 def up(value: float) -> int:
@@ -74,13 +62,11 @@ def up(value: float) -> int:
 
 def guide() -> str:
     """Returns the whole text of docs/guide.md."""
-    seconds = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
     lessons = {nb.number(path): path for path in nb.lessons(ROOT)}
-    found = {number: minutes(path, seconds) for number, path in lessons.items()}
+    found = {number: minutes(path) for number, path in lessons.items()}
     advice = _advice()
     head = advice["head"].format(words=WORDS_PER_MINUTE, each=MINUTES_PER_EXERCISE)
-    parts = [head, _table(lessons, found), "## Plans", *_plans(found),
-             _term(lessons, found)]
+    parts = [head, _table(lessons, found), "## Plans", *_plans(found)]
     for number, path in lessons.items():
         parts.append(f"## {number}: {readme.head(path)['title']}")
         parts.append(_predictions(path))
@@ -89,11 +75,11 @@ def guide() -> str:
 
 
 def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
-    rows = ["| sitting | read | run | exercises | all |",
-            "| --- | --- | --- | --- | --- |"]
+    rows = ["| sitting | read | exercises | all |",
+            "| --- | --- | --- | --- |"]
     for number, path in lessons.items():
         m, title = found[number], readme.head(path)["title"]
-        numbers = (m.read, m.run, m.exercises, m.total())
+        numbers = (m.read, m.exercises, m.total())
         core = " (core)" if number in readme.CORE else ""
         rows.append(f"| [{number} {title}](../notebooks/{path.name}){core} | "
                     + " | ".join(map(str, numbers)) + " |")
@@ -123,23 +109,6 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
         rows += ["", f"Left out: {', '.join(left) or 'nothing'}."]
         parts.append("\n".join(rows))
     return parts
-
-
-def _term(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
-    rows = ["### A term", "", "A subject a week, its sittings read at home; in the "
-            "room their questions, and the exercises in pairs. The last week is for "
-            "old code or files that your people brought: 10a to 11 are made for it.",
-            "", "| week | at home | in the room | minutes at home, in the room |",
-            "| --- | --- | --- | --- |"]
-    subjects = sorted({number[:2] for number in lessons})
-    for week, subject in enumerate(subjects, 1):
-        named = [number for number in lessons if number[:2] == subject]
-        home = sum(found[number].read + found[number].run for number in named)
-        count = sum(found[number].exercises for number in named)
-        rows.append(f"| {week} | read and run {', '.join(named)} | {count} exercises | "
-                    f"{home}, {count * MINUTES_PER_EXERCISE} |")
-    last = f"| {len(subjects) + 1} | bring something | port or open it | - |"
-    return "\n".join([*rows, last])
 
 
 def _predictions(lesson: Path) -> str:

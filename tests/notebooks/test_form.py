@@ -56,7 +56,7 @@ def test_there_are_lessons_in_order():
 
 @each_lesson
 def test_is_one_sitting(path):
-    time = guide.minutes(path, {})
+    time = guide.minutes(path)
     assert len(read(path).cells) <= 100
     assert time.read + guide.MINUTES_PER_EXERCISE * time.exercises <= 60
     assert readme.head(path)["minutes"] == str(time.read), "its head: minutes to read"
