@@ -158,16 +158,11 @@ class Cluster:
           The task, running.
 
         Raises:
-          ValueError: the cluster has no such task, or it is running already.
           RuntimeError: before or after the block, where nothing would end the task.
         """
         name = f"{job}:{index}"
         if not self._open:
             raise RuntimeError(f"{name}: start tasks inside the cluster's with block")
-        if (job, index) not in self.tasks:
-            raise ValueError(f"{name}: not a task of this cluster ({self.addresses})")
-        if any(task.name == name and task.running for task in self._started):
-            raise ValueError(f"{name}: is running already")
         log = self._log(job, index)
         with open(log, "ab") as output:
             process = subprocess.Popen(

@@ -68,17 +68,8 @@ def top_k(
 
     Returns:
       For each picture `(word, probability)`, the most probable first.
-
-    Raises:
-      ValueError: the words, or k, do not fit the classes.
     """
     logits = np.asarray(logits, np.float64)
-    classes = logits.shape[-1]
-    if logits.ndim != 2 or len(words) != classes or not 1 <= k <= classes:
-        raise ValueError(
-            f"top_k: logits of shape {logits.shape}, {len(words)} words and k={k} do "
-            "not fit: expected [picture, class], a word per class, k of the classes"
-        )
     shares = np.exp(logits - logits.max(1, keepdims=True))
     shares /= shares.sum(1, keepdims=True)
     best = np.argsort(-shares, axis=1, kind="stable")[:, :k]

@@ -130,13 +130,7 @@ class Model:
         return losses
 
     def predict(self, values: Any) -> np.ndarray:
-        """Returns the prediction for values of your own; no queue is touched.
-
-        Raises:
-          ValueError: the model was made without `incoming` or `prediction`.
-        """
-        if self._incoming is None or self._prediction is None:
-            raise ValueError("predict: give Model incoming= and prediction=")
+        """Returns the prediction for values of your own; no queue is touched."""
         return self.session.run(self._prediction, {self._incoming: values})
 
     def save(self, folder: str | os.PathLike) -> Path:

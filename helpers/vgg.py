@@ -62,7 +62,7 @@ def vgg_features(
       that is open.
 
     Raises:
-      ValueError: unknown configuration, a width below 1, pictures too small.
+      ValueError: pictures too small.
 
     Source: Simonyan, Zisserman, "Very Deep Convolutional Networks for Large-Scale
     Image Recognition", 2015.
@@ -109,10 +109,8 @@ def vgg_net(
       and a `bias`.
 
     Raises:
-      ValueError: as in `vgg_features`; or a number of classes below 1, or a
-        `keep_prob` outside (0, 1].
+      ValueError: as in `vgg_features`.
     """
-    _at_least_one(num_classes=num_classes)
     dropout = _dropout(keep_prob)
     features = vgg_features(
         incoming, configuration=configuration, base_width=base_width
@@ -209,38 +207,17 @@ def _row(name, output_shape, parameters=0, multiply_adds=0) -> Layer:
 
 def _blocks(configuration, base_width) -> list[tuple[tuple[int, ...], int]]:
     """Returns kernel sizes and width of each block."""
-    if configuration not in CONFIGURATIONS:
-        raise ValueError(
-            f"vgg: there is no configuration {configuration!r}; there are "
-            + " ".join(CONFIGURATIONS)
-        )
-    _at_least_one(base_width=base_width)
     widths = [base_width * times for times in BLOCK_WIDTHS]
     return list(zip(CONFIGURATIONS[configuration], widths, strict=True))
 
 
 def _check_images(incoming) -> None:
-    if incoming.shape.rank != 4:
-        raise ValueError(
-            f"vgg: expected [batch, height, width, channels], got {incoming.name} of "
-            f"shape {incoming.shape}"
-        )
     sizes = incoming.shape[1:3].as_list()
     if any(size is not None and size < SMALLEST_IMAGE for size in sizes):
-        raise ValueError(_too_small(incoming.name, sizes))
-
-
-def _too_small(name, sizes) -> str:
-    return (
-        f"{name}: pictures of {sizes[0]} x {sizes[1]} are too small: five pools halve "
-        f"them, so they need at least {SMALLEST_IMAGE} rows and columns"
-    )
-
-
-def _at_least_one(**values) -> None:
-    for name, value in values.items():
-        if value < 1:
-            raise ValueError(f"vgg: {name} must be at least 1, got {value}")
+        raise ValueError(
+            f"{incoming.name}: pictures of {sizes[0]} x {sizes[1]} are too small: five "
+            f"pools halve them, so they need at least {SMALLEST_IMAGE} rows and columns"
+        )
 
 
 def _dropout(keep_prob):
@@ -248,9 +225,4 @@ def _dropout(keep_prob):
     if tf.is_tensor(keep_prob):
         keep_prob.shape.assert_is_compatible_with([])
         return keep_prob
-    if not 0.0 < keep_prob <= 1.0:
-        raise ValueError(
-            f"vgg_net: keep_prob is the share kept, above 0 and at most 1, got "
-            f"{keep_prob}"
-        )
     return None if keep_prob == 1.0 else keep_prob

@@ -20,8 +20,6 @@ from helpers.errors import DataError
 from helpers.files import data_folder, whole_file
 from helpers.vgg import CONFIGURATIONS, vgg_features, vgg_net
 
-Variables = Sequence[tf.Variable] | Mapping[str, tf.Variable]
-
 _STORE = "https://storage.googleapis.com/tensorflow/keras-applications/"
 # By configuration, and whether the three fully connected layers are in it. A test holds
 # names, addresses and hashes to the source of the Keras that is installed. MD5 is what
@@ -105,15 +103,15 @@ def vgg_sizes(path: str | os.PathLike) -> dict[str, Any]:
 
 
 def load_vgg_weights(
-    session: tf1.Session, path: str | os.PathLike, var_list: Variables | None = None
+    session: tf1.Session, path: str | os.PathLike,
+    var_list: Sequence[tf.Variable] | None = None,
 ) -> list[str]:
     """Gives variables the values of a file: all of them, or on an error none.
 
     Args:
       session: of the graph with the variables.
       path: HDF5 in Keras's format, such as `grab_vgg_weights` returns.
-      var_list: as of a Saver: the variables, or a dictionary from the name that each
-        has in `vgg_net`, such as `"conv1_1/kernel"`. All trainable ones if `None`.
+      var_list: the variables, named as in `vgg_net`. All trainable ones if `None`.
 
     Returns:
       The names, as in `vgg_net`, of what was loaded. The file may hold a top that
@@ -121,7 +119,6 @@ def load_vgg_weights(
 
     Raises:
       DataError: the file is damaged or of another net; names the file, and the fix.
-      ValueError: a variable's name is none of `vgg_net`.
     """
     wanted = _by_name(session, var_list)
     with _opened(path) as held:
@@ -133,20 +130,14 @@ def load_vgg_weights(
     return list(wanted)
 
 
-def save_vgg_weights(
-    session: tf1.Session, path: str | os.PathLike, var_list: Variables | None = None
-) -> None:
+def save_vgg_weights(session: tf1.Session, path: str | os.PathLike) -> None:
     """Writes a VGG as Keras does, so that Keras's `load_weights` reads it.
 
     Args:
       session: of the graph with the variables.
       path: the `.h5` file; it gets its name when it is whole.
-      var_list: as for `load_vgg_weights`.
-
-    Raises:
-      ValueError: a variable's name is none of `vgg_net`.
     """
-    wanted = _by_name(session, var_list)
+    wanted = _by_name(session)
     layers = list(dict.fromkeys(name.split("/")[0] for name in wanted))
     with whole_file(path) as temporary, h5py.File(temporary, "w") as file:
         file.attrs["layer_names"] = [_theirs(layer).encode() for layer in layers]
@@ -165,23 +156,13 @@ def _theirs(layer: str) -> str:
 
 
 def _by_name(
-    session: tf1.Session, var_list: Variables | None
+    session: tf1.Session, var_list: Sequence[tf.Variable] | None = None
 ) -> dict[str, tf.Variable]:
-    """Returns the variables by their name in `vgg_net`."""
+    """Returns the variables by their name, all trainable ones if `None` is given."""
     if var_list is None:
         with session.graph.as_default():
             var_list = tf1.trainable_variables()
-    if not isinstance(var_list, Mapping):
-        var_list = {variable.op.name: variable for variable in var_list}
-    for name in var_list:
-        if not re.fullmatch(r"(conv[1-5]_[1-4]|fc[678])/(kernel|bias)", name):
-            raise ValueError(
-                f"vgg_weights: {name} is no name of vgg_net. In another scope, give a "
-                'dictionary: {"conv1_1/kernel": variable, ...}'
-            )
-    if not var_list:
-        raise ValueError("vgg_weights: there are no variables to load or to save")
-    return dict(var_list)
+    return {variable.op.name: variable for variable in var_list}
 
 
 @contextlib.contextmanager

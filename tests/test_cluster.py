@@ -116,16 +116,6 @@ def test_a_worker_that_dies_shows_its_last_lines(tmp_path, program):
     assert_nothing_left([listening.process.pid], flat(cluster))
 
 
-def test_a_worker_prints_without_colours(tmp_path, program, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as a notebook's kernel has it
-    path = program("import os\nfor name in 'FORCE_COLOR', 'PYTHON_COLORS':\n"
-                   "    print(name, os.environ.get(name))\n")
-    with Cluster(tmp_path, {"worker": 1}) as cluster:
-        task = cluster.start("worker", 0, path)
-        cluster.wait(task)
-    assert task.lines() == ["FORCE_COLOR None", "PYTHON_COLORS 0"]
-
-
 def test_the_time_limit_ends_everything(tmp_path, program):
     with (
         pytest.raises(TimeoutError, match="had 2 s .* worker:0 said .*listening"),

@@ -2,7 +2,6 @@
 
 import html.parser
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -85,16 +84,3 @@ def test_the_page_is_self_contained_and_has_its_words(counting):
     assert "a&lt;b" in page.text and "<nothing>" not in page.text
     group = next(a for a in page.all("div") if a.get("role") == "group")
     assert group["aria-label"] == "The root is 2, then <nothing>."
-
-
-def test_show_keeps_the_table_where_scripts_may_not_run(counting, monkeypatch, capsys):
-    shown = []
-    module = sys.modules["helpers.tracing.record"]
-    monkeypatch.setattr(module, "display", shown.append)
-    tracing.record(counting, "root:0", 2).show("The root is 2.")
-    page = Page(shown[0].data)
-    frame, = page.all("iframe")
-    assert frame["sandbox"] == "allow-scripts" and frame["title"] == "The root is 2."
-    assert "<!doctype html>" in frame["srcdoc"]
-    assert "<pre>step  root" in page.text
-    assert capsys.readouterr().out == "Film: The root is 2.\n"

@@ -3,7 +3,6 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
@@ -85,16 +84,3 @@ def test_timeline_has_a_lane_per_device_and_a_bar_per_op():
             bars = fig.axes[0].patches
             plt.close(fig)
     assert len(bars) == len(tracing.intervals(metadata))
-
-
-@pytest.mark.parametrize("name, short", [
-    ("/job:localhost/replica:0/task:0/device:CPU:3", "CPU:3"),
-    ("/job:worker/replica:0/task:2/device:CPU:0", "worker:2/CPU:0"),
-    ("/job:ps/task:0/cpu:0", "ps:0/CPU:0"),
-    ("/cpu:1", "CPU:1"),
-    ("/device:GPU:1", "GPU:1"),
-    ("/job:localhost/replica:0/task:0/device:GPU:0/stream:all", "GPU:0/stream:all"),
-    ("", ""),
-])
-def test_short_names(name, short):
-    assert tracing.short_device(name) == short

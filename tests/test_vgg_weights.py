@@ -36,13 +36,12 @@ def data(tmp_path, monkeypatch):
 
 
 @contextlib.contextmanager
-def built(build, size=32, scope="", **options):
+def built(build, size=32, **options):
     """A session of a graph with one net: yields it, the pictures and what comes out."""
     with tf.Graph().as_default(), tf1.Session() as session:
         tf1.set_random_seed(3)
-        with tf1.variable_scope(scope) if scope else contextlib.nullcontext():
-            images = tf1.placeholder(tf.float32, [None, size, size, 3])
-            outgoing = build(images, **options)
+        images = tf1.placeholder(tf.float32, [None, size, size, 3])
+        outgoing = build(images, **options)
         session.run(tf1.global_variables_initializer())
         yield session, images, outgoing
 
@@ -183,14 +182,3 @@ def test_all_but_the_last_layer(tmp_path):
         for before, after in zip(untouched, session.run(head), strict=True):
             np.testing.assert_array_equal(after, before)
     assert names == [v.op.name for v in rest]
-
-
-def test_a_map_of_names_leads_into_another_scope(tmp_path):
-    values = small(tmp_path / "w.h5")
-    with built(vgg_features, 64, "encoder", configuration="D", base_width=1) as (
-            session, _, _):
-        variables = tf1.trainable_variables("encoder/")
-        names = {v.op.name.removeprefix("encoder/"): v for v in variables}
-        assert load_vgg_weights(session, tmp_path / "w.h5", names) == list(names)
-        for name, variable in names.items():
-            np.testing.assert_array_equal(session.run(variable), values[name])

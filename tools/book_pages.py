@@ -133,6 +133,7 @@ def front_page(text: str, root: Path = ROOT) -> str:
     entries = "\n".join(
         f"{nb.number(path)} {readme.head(path)['title']} <notebooks/{path.stem}>"
         for path in nb.lessons(root))
+    text = text.replace("](../", "](docs/")  # the page stands above the folder there
     return text.replace("```{lessons}\n```", table).replace("LESSONS", entries)
 
 

@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.layers import flatten, fully_connected_layer, gru_cell, lstm_cell
 from helpers.towers import process_gradient_list
-from helpers.vgg import CONFIGURATIONS, vgg_features
+from helpers.vgg import vgg_features
 
 ENCODER, DECODER = "encoder", "decoder"
 CELLS = ("gru", "lstm")
@@ -42,17 +42,6 @@ class Sizes:
     units: int = 128
     layers: int = 1
     cell: str = "lstm"
-
-    def __post_init__(self):
-        for name, value in dataclasses.asdict(self).items():
-            if isinstance(value, int) and value < 1:
-                raise ValueError(f"Sizes: {name} must be at least 1, got {value}")
-        if self.cell not in CELLS or self.configuration not in CONFIGURATIONS:
-            raise ValueError(
-                f"Sizes: cell {self.cell!r} must be one of {' '.join(CELLS)}, and "
-                f"configuration {self.configuration!r} one of "
-                + " ".join(CONFIGURATIONS)
-            )
 
 
 class ShowAndTell:

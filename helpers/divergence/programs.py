@@ -20,18 +20,10 @@ def program(given: object) -> "Program":
 
     Args:
       given: as `old` of `first_difference`.
-
-    Raises:
-      TypeError: it is none of these.
     """
-    if isinstance(given, tuple) and len(given) == 2 and hasattr(given[0], "run"):
-        return SessionProgram(*given)
     if isinstance(given, (tf.keras.layers.Layer, tf.Module)):
         return LayerProgram(given)
-    raise TypeError(
-        "a program is (session, tensors), a Keras layer or a tf.Module, not "
-        f"{type(given).__name__}"
-    )
+    return SessionProgram(*given)
 
 
 class Program:

@@ -126,11 +126,8 @@ class Feed(tf1.train.QueueRunner):
           A list with the thread; empty if it runs already.
 
         Raises:
-          ValueError: there is no coordinator.
           RuntimeError: it feeds another session; a source has only one place.
         """
-        if coord is None:
-            raise ValueError(f"{self.name}: a feed needs a coordinator")
         busy = busy_sessions(self)
         if sess in busy:
             return []

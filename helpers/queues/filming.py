@@ -57,14 +57,9 @@ def film(session: tf1.Session, fetches: Any = None) -> Iterator["Film"]:
     Raises:
       RuntimeError: the threads of a queue run already, or another film of the
         session does.
-      ValueError: there is no queue to film.
     """
     _check(session)
     states = diagnose(session, fetches).queues
-    if not states:
-        raise ValueError(
-            "film: these fetches take from no queue of this session's graph"
-        )
     recorder = _Recorder(session, fetches, Film(states))
     try:
         recorder.begin()
@@ -107,15 +102,8 @@ class Film:
         Returns:
           float64 `[frames]`, the seconds since the start, and int64 `[frames]`, the
           items inside.
-
-        Raises:
-          KeyError: the film has no such queue.
         """
-        names = [state.name for state in self.queues]
-        if queue not in names:
-            there = ", ".join(names)
-            raise KeyError(f"the film has no queue '{queue}'; it has {there}")
-        place = names.index(queue)
+        place = [state.name for state in self.queues].index(queue)
         return (np.array([frame.seconds for frame in self.frames]),
                 np.array([frame.sizes[place] for frame in self.frames]))
 

@@ -53,20 +53,16 @@ def running_queues(
       `for values in runner.steps(fetches)`.
 
     Raises:
-      ValueError: a limit is not a time.
       RuntimeError: the session is closed, its runners run already, a variable that
         they need is not initialised, or the pipeline was stopped once before; or it
         is a `MonitoredSession`, which starts its runners itself, and whose hooks a
-        step from here would pass by; at the end: a thread did not stop, or the
-        session was closed too early.
+        step from here would pass by; at the end: a thread did not stop.
       PipelineStalled: a step took longer than `stall`; names the queue that starves.
         Or the session did not answer for so long before the start.
       DataError: the data ended before the first step.
       tf.errors.OpError: what a thread or a step failed with, in one line, with
         TensorFlow's own error as its cause.
     """
-    if not (stall > 0 and grace >= 0):
-        raise ValueError(f"stall={stall!r}, grace={grace!r}: must be times in seconds")
     check_session(session)
     calls, coord = InterruptibleCalls(), NamingCoordinator()
     runner = Runner(session, calls, coord, stall)
@@ -155,12 +151,6 @@ class Runner:
             raise PipelineStalled(self._stalled(fetches)) from None
         except tf.errors.OpError as error:
             raise self._explained(error) from error
-        except UnicodeDecodeError as error:
-            raise wording.unreadable("the step") from error
-        except RuntimeError as error:
-            if is_closed(self._session):
-                raise wording.closed_early(error) from error
-            raise
         self.steps_done += 1
         return values
 
@@ -194,8 +184,6 @@ class Runner:
 
     def _explained(self, error: tf.errors.OpError) -> Exception:
         """Returns what a step's error means, in one line."""
-        if is_closed(self._session):
-            return wording.closed_early(error)
         ended = is_end_of_data(error)
         if ended or isinstance(error, tf.errors.CancelledError):
             # A queue closed: at its end, or because a thread failed just before.

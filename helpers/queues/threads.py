@@ -65,12 +65,9 @@ class NamingCoordinator(tf1.train.Coordinator):
 
     def readable(self, error: BaseException) -> BaseException:
         """Returns a thread's error in one line that names its queue."""
-        if isinstance(error, UnicodeDecodeError) and "feeds" not in self.failed:
-            new = wording.unreadable(self.failed)
-        elif isinstance(error, tf.errors.OpError):
-            new = wording.short(error, f"{self.failed}: ")
-        else:
+        if not isinstance(error, tf.errors.OpError):
             return error
+        new = wording.short(error, f"{self.failed}: ")
         new.__cause__ = error
         return new
 
@@ -101,7 +98,7 @@ def stop_threads(
         if not calls.end(_FREE):
             lost = not was_closed
             attempt(_FREE, session.close)  # ends the step, or waits for it
-    return (wording.closed_early(failed) if was_closed else failed), lost
+    return failed, lost
 
 
 def _joined(session: tf1.Session, coord: NamingCoordinator) -> BaseException | None:

@@ -7,7 +7,7 @@ import re
 
 import tensorflow as tf
 
-from helpers.errors import DataError, PipelineStalled, first_line
+from helpers.errors import PipelineStalled, first_line
 from helpers.queues.doctor import Diagnosis
 
 SESSION_LOST = "the session had to be closed under a step, and its variables are lost"
@@ -23,25 +23,11 @@ def with_session_lost(error: BaseException | None) -> BaseException:
     """Returns an error that says, too, that the session was lost."""
     if error is None:
         return RuntimeError(SESSION_LOST)
-    text = f"{first_line(error)}; {SESSION_LOST}".removeprefix("; ")
-    if isinstance(error, tf.errors.OpError):  # it shows its message, not its args
-        new = type(error)(None, None, text)
-    elif type(error) in (PipelineStalled, KeyboardInterrupt):
-        new = type(error)(text)
-    else:
-        new = RuntimeError(f"{type(error).__name__}: {text}")
+    told = type(error) in (PipelineStalled, KeyboardInterrupt)
+    kind = type(error) if told else RuntimeError
+    new = kind(f"{first_line(error)}; {SESSION_LOST}".removeprefix("; "))
     new.__cause__ = error.__cause__ or error
     return new
-
-
-def closed_early(cause: BaseException | None) -> RuntimeError:
-    """Returns what to raise when the session was closed inside the block."""
-    error = RuntimeError(
-        "the session was closed while its queues were running: leave the "
-        "running_queues block first, then close the session"
-    )
-    error.__cause__ = cause
-    return error
 
 
 def stalled(seconds: float, diagnosis: Diagnosis | None, any_queue: bool) -> str:
@@ -79,12 +65,4 @@ def nothing_came(diagnosis: Diagnosis | None) -> str:
         f"the data ended before the first step: queue '{left[0].name}' holds "
         f"{left[0].size} items and a step wants {left[0].wanted}: use a smaller "
         "batch, or allow_smaller_final_batch=True"
-    )
-
-
-def unreadable(who: str) -> DataError:
-    """Returns what to raise where TensorFlow could not write its own message."""
-    return DataError(
-        f"{who}: TensorFlow failed on a record, and failed again in writing its "
-        "message, which is not text: is every record a serialized tf.train.Example?"
     )

@@ -15,11 +15,7 @@ def plain_name(variable: tf.Variable) -> str:
 
 def check_variables(towers: list[GradientsAndVariables]) -> None:
     """Raises ValueError unless all towers list the same variables, in one order."""
-    if not towers:
-        raise ValueError("process_gradient_list: an empty list, there are no towers")
     known = {id(v): (v, k) for k, tower in enumerate(towers) for _, v in tower}
-    if not known:
-        raise ValueError("process_gradient_list: no tower lists a variable")
     for k, tower in enumerate(towers):
         missing = known.keys() - {id(v) for _, v in tower}
         for key, (variable, other) in known.items():
@@ -40,7 +36,7 @@ def check_variables(towers: list[GradientsAndVariables]) -> None:
 
 
 def check_missing(towers: list[GradientsAndVariables]) -> None:
-    """Raises ValueError if `None` stands in some towers only, or everywhere."""
+    """Raises ValueError if `None` stands in some towers only."""
     for pairs in zip(*towers, strict=True):
         without = [k for k, (gradient, _) in enumerate(pairs) if gradient is None]
         if 0 < len(without) < len(pairs):
@@ -49,8 +45,3 @@ def check_missing(towers: list[GradientsAndVariables]) -> None:
                 f"{', '.join(map(str, without))}, but has one in the others: is that "
                 "tower's loss connected to it?"
             )
-    if all(gradient is None for gradient, _ in towers[0]):
-        raise ValueError(
-            "no gradient reaches any variable in any tower: is the loss connected to "
-            "the model?"
-        )

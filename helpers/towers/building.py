@@ -20,12 +20,7 @@ def cpu_devices(n: int) -> list[str]:
 
     Returns:
       `["/cpu:0", ..., "/cpu:<n - 1>"]`.
-
-    Raises:
-      ValueError: `n` is below 1.
     """
-    if n < 1:
-        raise ValueError(f"cpu_devices: at least one device, got {n}")
     return [f"/cpu:{index}" for index in range(n)]
 
 
@@ -43,13 +38,8 @@ def devices(wanted: str | int | Sequence[str] = "auto") -> list[str]:
     Returns:
       `["/gpu:0", ...]`, what `cpu_devices` returns, or the names as given.
 
-    Raises:
-      ValueError: another word than `"auto"`, or fewer than one device.
-
     Taught in lesson 02a, "Settings in one place".
     """
-    if isinstance(wanted, str) and wanted != "auto":
-        raise ValueError(f'devices: "auto", a number or a list, got "{wanted}"')
     gpus = len(tf.config.list_physical_devices("GPU"))
     if not isinstance(wanted, (str, int)):
         names = list(wanted)
@@ -58,8 +48,6 @@ def devices(wanted: str | int | Sequence[str] = "auto") -> list[str]:
         names = names if isinstance(wanted, str) else names[:max(wanted, 0)]
     else:
         names = cpu_devices(4 if isinstance(wanted, str) else wanted)
-    if not names:
-        raise ValueError("devices: at least one device, got none")
     print("devices:", *names, *([] if gpus else ["(there is no GPU here)"]))
     return names
 
@@ -97,13 +85,11 @@ def split_batch(tensors: Any, num_towers: int) -> list:
       `[batch / num_towers, ...]`.
 
     Raises:
-      ValueError: fewer than one tower, a tensor without a batch axis, known batches
+      ValueError: a tensor without a batch axis, known batches
         that differ, or one that does not divide; unknown, when it runs.
 
     Taught in lesson 05a, "All or nothing".
     """
-    if num_towers < 1:
-        raise ValueError(f"split_batch: at least one tower, got {num_towers}")
     flat = [tf.convert_to_tensor(tensor) for tensor in tf.nest.flatten(tensors)]
     known: set[int] = set()
     for tensor in flat:
@@ -152,18 +138,11 @@ def build_towers(
       What `tower_fn` returned, one entry per tower.
 
     Raises:
-      ValueError: no devices, not one slice per device, or (from TensorFlow) a later
-        tower asks for a variable that the first has not created.
+      ValueError: not one slice per device, or (from TensorFlow) a later tower asks
+        for a variable that the first has not created.
 
     Taught in lesson 05a, "A tower on each device".
     """
-    if not devices:
-        raise ValueError("build_towers: there are no devices, so there is no tower")
-    if len(slices) != len(devices):
-        raise ValueError(
-            f"build_towers: {len(slices)} slices for {len(devices)} devices; every "
-            "tower needs one of its own"
-        )
     results = []
     for index, (device, of_one) in enumerate(zip(devices, slices, strict=True)):
         arguments = of_one if isinstance(of_one, (tuple, list)) else (of_one,)

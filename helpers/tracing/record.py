@@ -114,8 +114,7 @@ def record(
       The `Recording`.
 
     Raises:
-      ValueError: no fetch has a value, or two have one name; or `steps` is less
-        than 1. An error of a run passes through.
+      ValueError: `steps` is less than 1. An error of a run passes through.
     """
     named = _named(fetches)
     seen = []
@@ -125,8 +124,6 @@ def record(
         # A fetch may be a view of a variable's memory: the next step would change it.
         seen.append({name: np.copy(value)[()] for name, value in values.items()
                      if value is not None})
-    if not seen[0]:
-        raise ValueError("record: only ops, whose value is None; fetch a tensor too")
     return Recording(list(seen[0]), seen)
 
 
@@ -136,9 +133,6 @@ def _named(fetches: Any) -> dict[str, Any]:
     if isinstance(fetches, str) or not isinstance(fetches, Sequence):
         fetches = [fetches]
     names = [getattr(fetch, "name", str(fetch)).removesuffix(":0") for fetch in fetches]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"record: '{twice[0]}' is fetched twice; fetch it once")
     return dict(zip(names, fetches, strict=True))
 
 

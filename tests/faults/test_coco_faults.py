@@ -82,15 +82,9 @@ def dropped(handler, nth):
     return True
 
 
-def no_picture(handler, nth):
-    handler.answer(b"<html>Please log in to the guest network</html>")
-    return True
-
-
 @pytest.mark.parametrize(("fault", "cause", "tries"), [
     (missing, "HTTP 404", 1),
     (dropped, "the connection was dropped", 3),
-    (no_picture, "not a whole JPEG picture", 1),
 ])
 def test_a_picture_that_fails_is_one_line_and_the_next_call_goes_on(
     fault, cause, tries, server, data, tried
