@@ -6,6 +6,7 @@ its calls. Its weights can be read, set to one constant, and put back.
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +16,7 @@ Tensors = dict[str, np.ndarray]
 Feeds = Mapping[str, np.ndarray]
 
 
-def program(given: object) -> "Program":
+def program(given: Any) -> "Program":
     """Returns what `first_difference` was given in the form that it walks.
 
     Args:

@@ -6,6 +6,7 @@ Taught in lesson 03c, "A Python thread": it looks for room before it enqueues.
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -110,7 +111,7 @@ class Feed(tf1.train.QueueRunner):
     def create_threads(
         self,
         sess: tf1.Session,
-        coord: tf1.train.Coordinator | None = None,
+        coord: Any = None,
         daemon: bool = False,
         start: bool = False,
     ) -> list[threading.Thread]:

@@ -128,6 +128,8 @@ def paint(
     """
     mask = _outline(picture.size, SHAPES[shape], centre, radius, rotation)
     box = mask.getbbox()
+    if box is None:
+        raise ValueError(f"paint: a {shape} at {centre} lies outside the picture")
     _cast_shadow(picture, mask, radius)
     fill = _fill(
         box, COLOURS[colour], second, TEXTURES[texture], centre, radius, rotation, phase
