@@ -82,18 +82,17 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
     """
     names = [os.fspath(path) for path in paths]
     with tf.Graph().as_default() as graph:
-        files = tf.data.Dataset.from_tensor_slices(tf.constant(names, tf.string))
-        checked = files.map(
-            lambda name: _checked(tf.io.read_file(name)), os.cpu_count() or 1,
-            deterministic=True,
-        )
+        all_names = tf1.placeholder(tf.string, [None])
+        files = tf.data.Dataset.from_tensor_slices(all_names).batch(GROUP)
+        groups = files.map(_read_group, os.cpu_count() or 1, deterministic=True)
         untuned = tf.data.Options()
         untuned.autotune.enabled = False
-        groups = checked.batch(GROUP).prefetch(2).with_options(untuned)
-        iterator = tf1.data.make_initializable_iterator(groups)
+        iterator = tf1.data.make_initializable_iterator(
+            groups.prefetch(2).with_options(untuned)
+        )
         following = iterator.get_next()
     with tf1.Session(graph=graph) as session:
-        session.run(iterator.initializer)
+        session.run(iterator.initializer, {all_names: names})
         for start in range(0, len(names), GROUP):
             try:
                 contents, _ = session.run(following)
@@ -101,6 +100,15 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
                 _name_the_first(names[start : start + GROUP])
                 raise  # no picture fails by itself: say it as it is
             yield from contents
+
+
+@tf.autograph.experimental.do_not_convert
+def _read_group(names: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Reads and checks some files, one after the other: groups run side by side."""
+    return tf.map_fn(
+        lambda name: _checked(tf.io.read_file(name)), names,
+        fn_output_signature=(tf.string, tf.int32), parallel_iterations=1,
+    )
 
 
 def _name_the_first(names: list[str]) -> None:
