@@ -72,6 +72,7 @@ CALLS = """
     tf.where([True, False], X, -X)
 """
 
+
 @pytest.mark.parametrize("text", [line.strip() for line in CALLS.strip().split("\n")])
 def test_a_call_has_the_verdict_of_its_run(text, tmp_path):
     uses = sources.read(write(tmp_path, f"import tensorflow as tf\n{text}"),

@@ -14,7 +14,6 @@ from helpers.towers import process_gradient_list
 from helpers.vgg import vgg_features
 
 ENCODER, DECODER = "encoder", "decoder"
-CELLS = ("gru", "lstm")
 # Per layer `h`, or `(c, h)` for an LSTM, each float32 `[batch, units]`.
 State = tuple[tf.Tensor | tuple[tf.Tensor, tf.Tensor], ...]
 

@@ -35,6 +35,7 @@ with tf.Graph().as_default():
             time.sleep(0.02)
 """.replace("SAVE_EVERY", str(SAVE_EVERY)).replace("LAST", str(LAST))
 
+
 def steps(task):
     lines = [line.split() for line in task.lines()]
     return [tuple(map(int, line[1:])) for line in lines if line[:1] == ["step"]]

@@ -62,7 +62,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.start()
         self.wfile.write(CONTENTS[:HALF])
 
-
     def missing(self, nth):
         self.send_error(404)
 
@@ -74,12 +73,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.start(len(page), kind="text/html; charset=utf-8")
         self.wfile.write(page)
 
-
     def stall(self, nth):
         self.start()
         self.wfile.write(CONTENTS[:HALF])
         self.server.over.wait(30)
-
 
     def wrong(self, nth):
         self.start()

@@ -207,9 +207,6 @@ def test_sets_that_are_not_what_was_written(tmp_path, read):
         records.check_shards(tmp_path / "x")
 
 
-# Numbers that would end the process -----------------------------------------------
-
-
 # Records that are no pictures -----------------------------------------------------
 
 
@@ -232,6 +229,7 @@ BAD = {
     "garbage": (records.make_example(b"garbage", 1), "Invalid JPEG data"),
     "other size": (records.make_example(jpeg(8, 12), 1), r"8, 8.*\[8 12 3\]"),
 }
+
 
 @BOTH
 @pytest.mark.parametrize("fault", BAD)

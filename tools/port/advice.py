@@ -176,6 +176,7 @@ KERAS_RESULTS = {
     "keras.backend.learning_phase": "training= of the call",
 }
 
+
 def another_result(path: str, call: Arguments | None) -> str:
     """Returns what to mind where `tf` takes an old call and answers otherwise.
 
