@@ -52,6 +52,7 @@ def towers(options) -> Iterator[int]:
         return loss, optimizer.compute_gradients(loss)
 
     config = tf1.ConfigProto(device_count={"CPU": options.towers})
+    config.graph_options.rewrite_options.memory_optimization = 1  # NO_MEM_OPT
     with tf.Graph().as_default(), tf1.Session(config=config) as session:
         arrays = pictures(options)
         inputs = [tf1.placeholder(array.dtype, array.shape) for array in arrays]

@@ -27,6 +27,9 @@ def process_gradient_list(
     searched for the one to blame. Sparse gradients (`IndexedSlices`) stay sparse
     unless another tower's is dense.
 
+    Large gradients are added faster, and in less memory, where the session's
+    `graph_options.rewrite_options.memory_optimization` is `NO_MEM_OPT`.
+
     Args:
       gradient_list: per tower what `compute_gradients` returned, the same variables
         in the same order. A `None` that all towers agree on stays `None`.
