@@ -94,6 +94,8 @@ def python(*arguments, folder=ROOT):
     """
     command = [str(venv_python()), *map(str, arguments)]
     environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1")
+    if folder == ROOT:  # TensorFlow is imported in 4 s where it is compiled, else in 10
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(command, cwd=str(folder), env=environment)
     interrupted = False
     while True:
