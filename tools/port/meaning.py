@@ -18,7 +18,7 @@ _FLOATS = {"float", "sqrt", "exp", "log", "mean", "std", "float32", "float64",
            "random_uniform", "time"}
 
 
-class Meaning(ast.NodeVisitor):
+class Meaning:
     """Finds where Python 3 takes a text of Python 2 otherwise.
 
     Attributes:
@@ -33,12 +33,27 @@ class Meaning(ast.NodeVisitor):
         self._values: dict[str, list] = defaultdict(list)
         self._opened: dict[str, ast.Call] = {}
         self._divides = True
-        self._ranges: list[ast.expr] = []
-        self._truncated: list[ast.expr] = []
+        self._ranges: set[ast.expr] = set()
+        self._truncated: set[ast.expr] = set()
         self._own_next = False
-        for node in ast.walk(tree):
+        nodes: list[ast.AST] = [tree]
+        calls: list[tuple[ast.AST, ast.Call]] = []
+        for node in nodes:  # it grows: what is outside comes before what is inside
             self._learn(node)
-        self.visit(tree)
+            children = list(ast.iter_child_nodes(node))
+            nodes += children
+            calls += [(node, one) for one in children if isinstance(one, ast.Call)]
+        for parent, call in calls:
+            if self._makes_list(call) and not self._iterates(parent, call):
+                start, end = text.span(call)
+                self.edits += [Edit(start, start, "list("), Edit(end, end, ")")]
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                self._call(node)
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+                self._divide(node, node.left, node.right)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
+                self._divide(node, node.target, node.value)
 
     def _learn(self, node) -> None:
         """Notes what names are given, and what the file says of itself."""
@@ -71,16 +86,7 @@ class Meaning(ast.NodeVisitor):
 
     # Lists that are views and generators today.
 
-    def visit(self, node):
-        for field in ast.iter_child_nodes(node):
-            if self._makes_list(field) and not self._iterates(node, field):
-                start, end = self._text.span(field)
-                self.edits += [Edit(start, start, "list("), Edit(end, end, ")")]
-        super().visit(node)
-
-    def _makes_list(self, node) -> bool:
-        if not isinstance(node, ast.Call):
-            return False
+    def _makes_list(self, node: ast.Call) -> bool:
         if isinstance(node.func, ast.Name):
             return node.func.id in _LISTS and node.func.id not in self._values
         return (isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS
@@ -95,16 +101,6 @@ class Meaning(ast.NodeVisitor):
         return isinstance(parent, ast.Compare | ast.Starred | ast.Expr)
 
     # `/` between whole numbers.
-
-    def visit_BinOp(self, node):
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Div):
-            self._divide(node, node.left, node.right)
-
-    def visit_AugAssign(self, node):
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Div):
-            self._divide(node, node.target, node.value)
 
     def _divide(self, node, left, right) -> None:
         kinds = {self._kind(left), self._kind(right)}
@@ -149,13 +145,12 @@ class Meaning(ast.NodeVisitor):
 
     # What is a matter of bytes and text.
 
-    def visit_Call(self, node):
+    def _call(self, node: ast.Call) -> None:
         name = dotted(node.func) or ""
         if name in ("range", "xrange"):  # they took whole numbers only
-            self._ranges += node.args
+            self._ranges.update(node.args)
         elif name == "int":  # it cuts off what `//` would
-            self._truncated += node.args
-        self.generic_visit(node)
+            self._truncated.update(node.args)
         method = getattr(node.func, "attr", "")
         if name.partition(".")[0].lower() in ("pickle", "cpickle"):
             self._pickle(node, method)
