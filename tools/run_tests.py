@@ -20,8 +20,8 @@ PYTEST = [
     "--max-worker-restart", "0", "--durations=15",
 ]
 # More than there are cores, as tests wait for threads, processes and servers.
-WORKERS = ["-n", "4"]
-TESTS = [*PYTEST, *WORKERS, "tests", "--ignore", "tests/test_bench.py"]
+WORKERS = ["-n", "6"]
+TESTS = [*PYTEST, *WORKERS, "tests"]
 UNIT = [*TESTS, "--ignore", "tests/faults"]
 NBVAL = [  # lessons compute more than they wait: one for each core of two
     *PYTEST, "-n", "2", "--nbval", "--nbval-current-env", "--nbval-cell-timeout", "300",
@@ -33,8 +33,6 @@ PARTS = {
                 "lint(['--no-cache'])"],
     "types": ["-m", "mypy"],
     "spelling": ["-m", "codespell_lib", "."],
-    # `bench --quick` is to end within a minute: it runs alone.
-    "bench": ["-m", "pytest", "-q", "tests/test_bench.py"],
     # Unit tests and faults at once: no worker waits for the last of either. The
     # folder of faults is named, so that its conftest is there to sum up.
     "tests": [*TESTS, "tests/faults", "--cov=helpers", "--cov-report="],
