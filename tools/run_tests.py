@@ -20,7 +20,7 @@ PYTEST = [
     "--max-worker-restart", "0", "--durations=15",
 ]
 # More than there are cores, as tests wait for threads, processes and servers.
-WORKERS = ["-n", "6"]
+WORKERS = ["-n", "4"]
 TESTS = [*PYTEST, *WORKERS, "tests"]
 UNIT = [*TESTS, "--ignore", "tests/faults"]
 NBVAL = [  # lessons compute more than they wait: one for each core of two
