@@ -6,7 +6,7 @@
 Both train VGG-19 (configuration E, no dropout) from random weights, by momentum SGD, on
 the same random pictures and the same number of logical CPUs:
 
-  towers    helpers.towers: one set of variables, add_n, all-or-nothing check
+  towers    helpers.towers: one set of variables, add_n, NO_MEM_OPT, all checked
   mirrored  MirroredStrategy with keras.applications.VGG19, which keeps one copy of all
             weights and momenta per device; pictures in place
 """

@@ -84,12 +84,11 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
     with tf.Graph().as_default() as graph:
         all_names = tf1.placeholder(tf.string, [None])
         files = tf.data.Dataset.from_tensor_slices(all_names).batch(GROUP)
-        groups = files.map(_read_group, os.cpu_count() or 1, deterministic=True)
+        read = files.map(_read_group, os.cpu_count() or 1, deterministic=True)
         untuned = tf.data.Options()
         untuned.autotune.enabled = False
-        iterator = tf1.data.make_initializable_iterator(
-            groups.prefetch(2).with_options(untuned)
-        )
+        groups = read.prefetch(2).with_options(untuned)
+        iterator = tf1.data.make_initializable_iterator(groups)
         following = iterator.get_next()
     with tf1.Session(graph=graph) as session:
         session.run(iterator.initializer, {all_names: names})

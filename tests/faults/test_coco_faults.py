@@ -71,20 +71,29 @@ def missing(handler, nth):
     return True
 
 
+def dropped(handler, nth):
+    contents = Path(handler.translate_path(handler.path)).read_bytes()
+    handler.answer(contents[: len(contents) // 2], len(contents))
+    handler.close_connection = True
+    return True
+
+
+@pytest.mark.parametrize(("fault", "cause", "tries"), [
+    (missing, "HTTP 404", 1), (dropped, "the connection was dropped", 3)])
 def test_a_picture_that_fails_is_one_line_and_the_next_call_goes_on(
-    server, data, tried
+    fault, cause, tries, server, data, tried
 ):
     tried(1)
     grab_captions("download", pictures=4)  # to know a name
     name = sorted(path.name for path in (data / "coco-download/train2017").iterdir())[2]
     (data / "coco-download" / "train2017" / name).unlink()
     path = f"/train2017/{name}"
-    server.faults[path] = missing
+    server.faults[path] = fault
     server.requests.clear()
     message = refused(server, 4)
-    assert name in message and "HTTP 404" in message
+    assert name in message and cause in message
     assert "4 of 5 pictures are there and stay; run it again to go on" in message
-    assert asked(server) == [path]
+    assert asked(server) == [path] * tries
     folder = data / "coco-download" / "train2017"
     assert len(list(folder.iterdir())) == 3  # nothing half, no leftovers
     server.faults.clear()

@@ -265,11 +265,6 @@ class Reader(ast.NodeVisitor):
             self._add(node.value.func, f".{method}()[]")
         self.generic_visit(node)
 
-    def visit_Load(self, node):
-        """Does nothing: a third of all nodes are of this kind, and hold nothing."""
-
-    visit_Store = visit_Constant = visit_Load
-
     def visit_Name(self, node):
         if not isinstance(node.ctx, ast.Load):
             return
