@@ -70,7 +70,7 @@ class Task:
         """Returns what it printed, line by line, without TensorFlow's start-up."""
         running = self.running
         text = self.log.read_text("utf-8", errors="replace")
-        # It prints unbuffered, word by word: what has no end yet is no line.
+        # What has no end yet is no line.
         return _worth_reading(text[: text.rfind("\n") + 1] if running else text)
 
     def last_lines(self) -> list[str]:
@@ -166,7 +166,7 @@ class Cluster:
         log = self._log(job, index)
         with open(log, "ab") as output:
             process = subprocess.Popen(
-                [sys.executable, "-u", "-m", "helpers.cluster", str(program),
+                [sys.executable, "-m", "helpers.cluster", str(program),
                  *map(str, arguments)],
                 stdin=subprocess.PIPE,  # its end of file tells the task that we died
                 stdout=output, stderr=subprocess.STDOUT, cwd=self.folder,
@@ -301,6 +301,8 @@ def _end_with_parent() -> None:
 if __name__ == "__main__":
     sys.argv = sys.argv[1:]
     _end_with_parent()
+    # A line is one write, so no warning of another thread comes between its words.
+    sys.stdout.reconfigure(line_buffering=True, write_through=False)
     # Importing TensorFlow makes half a million objects that stay: collect less often.
     gc.set_threshold(100_000, 50, 50)
     runpy.run_path(sys.argv[0], run_name="__main__")

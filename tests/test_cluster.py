@@ -149,3 +149,20 @@ def test_a_task_runs_several_ops_at_a_time_on_one_core_too(
         cluster.wait(task)
     [said] = task.lines()
     assert said == own if own else int(said) >= 4
+
+
+CHATTERS = """
+import os, threading
+threading.Thread(target=lambda: [os.write(2, b"said meanwhile\\n") for _ in range(9999)],
+                 daemon=True).start()
+for i in range(2000):
+    print("step", i, "of", 2000)
+"""
+
+
+def test_what_a_thread_logs_comes_between_lines_and_not_into_them(tmp_path, program):
+    with Cluster(tmp_path / "run", {"worker": 1}) as cluster:
+        task = cluster.start("worker", 0, program(CHATTERS))
+        cluster.wait(task)
+    said = [line for line in task.lines() if line != "said meanwhile"]
+    assert said == [f"step {i} of 2000" for i in range(2000)]
