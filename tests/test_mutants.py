@@ -5,9 +5,11 @@ import ast
 import numpy as np
 import pytest
 import tensorflow as tf
+from tqdm import tqdm
 
 from helpers.checks import report
 from tools import mutants, special
+from tools import notebook as nb
 from tools.mutation import mutants as changed
 
 ANSWER = '''
@@ -18,6 +20,7 @@ def scaled(numbers, factor):
     return [n * factor for n in numbers]
 '''
 FOUND = {mutant.name: mutant.source for mutant in changed(ANSWER)}
+TASKS = [task for path in nb.lessons(mutants.ROOT) for task in mutants.tasks(path)]
 
 
 def test_each_mutant_is_a_program_and_no_two_are_alike():
@@ -91,3 +94,11 @@ def test_a_check_of_one_case_is_found_out():
 
     assert "factor once in: scaled" in accepted(poor)
     assert not accepted(better)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.key)
+def test_a_wrong_answer_drawn_by_a_seed_is_refused(task):
+    equal = mutants.listed().get(task.key, {})
+    [(mutant, said)] = mutants.fates(task, equal, tqdm(disable=True), 1).items()
+    assert said != mutants.ACCEPTED, mutant.name

@@ -2,13 +2,13 @@
 
     python3 course.py test checks           # every exercise
     python3 course.py test checks 03a 05    # of some lessons
-    python3 course.py test mutants          # one mutant of each exercise, by a seed
 
 Operators change a number, an argument, a comparison, a statement. Specialisers make the
 answer right for one case only: a parameter or a length keeps the value that it first
 had, inputs are cut, made unique or rounded, a loop takes its first or last item alone,
 a gradient is stopped. A mutant that does the same as the solution stands in
-`tests/mutants_equal.toml` with the reason.
+`tests/mutants_equal.toml` with the reason. `test_mutants` tries one mutant of each
+exercise, drawn by a seed.
 """
 
 import argparse
@@ -154,16 +154,21 @@ class Judge:
             return ENDLESS
 
 
-def fates(task: Task, equal: dict[str, str], sample: int, bar: tqdm
+def listed() -> dict[str, dict[str, str]]:
+    """Returns the mutants that are equal in effect, with reasons, by exercise."""
+    return tomllib.loads(EQUAL.read_text("utf-8"))
+
+
+def fates(task: Task, equal: dict[str, str], bar: tqdm, sample: int = 0
           ) -> dict[Mutant, str]:
     """Returns what the check makes of each mutant that is not listed as equal.
 
     Args:
       task: the exercise.
       equal: reasons, by the names of mutants that do the same as the solution.
+      bar: advanced by one per mutant.
       sample: how many mutants, drawn by a seed; all if 0. A sample takes on trust
         that the solution itself is accepted.
-      bar: advanced by one per mutant.
 
     Raises:
       ValueError: the check refuses the solution, or a listed mutant is none.
@@ -197,12 +202,11 @@ def main(arguments: list[str]) -> int:
         prog="course.py test checks", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
-    parser.add_argument("--sample", type=int, default=0, help="mutants per exercise")
     options = parser.parse_args(arguments)
     try:
         every = [task for path in nb.lessons(ROOT, options.numbers)
                  for task in tasks(path)]
-        equal = tomllib.loads(EQUAL.read_text("utf-8"))
+        equal = listed()
     except ValueError as error:
         parser.error(str(error))
     failed, refused, made, same = False, Counter(), Counter(), 0
@@ -210,20 +214,20 @@ def main(arguments: list[str]) -> int:
     with tqdm(unit="mutant", dynamic_ncols=True) as bar:
         for task in every:
             bar.set_postfix_str(task.key)
-            listed = equal.get(task.key, {})
+            same_as_it = equal.get(task.key, {})
             try:
-                found = fates(task, listed, options.sample, bar)
+                found = fates(task, same_as_it, bar)
             except ValueError as error:
                 bar.write(str(error))
                 failed = True
                 continue
             of_all = Counter(mutant.special for mutant in found)
             held = Counter(m.special for m, said in found.items() if said != ACCEPTED)
-            bar.write(row(task.key, held, of_all, len(listed)))
+            bar.write(row(task.key, held, of_all, len(same_as_it)))
             for mutant, said in found.items():
                 if said != REFUSED:
                     bar.write(f"    {said}: {mutant.name}")
-            refused, made, same = refused + held, made + of_all, same + len(listed)
+            refused, made, same = refused + held, made + of_all, same + len(same_as_it)
     print(row("together", refused, made, same))
     share = 100 * refused.total() / max(1, made.total())
     print(f"refused: {refused.total()} of {made.total()} ({share:.1f} %)")

@@ -37,8 +37,6 @@ PARTS = {
     # folder of faults is named, so that its conftest is there to sum up.
     "tests": [*TESTS, "tests/faults", "--cov=helpers", "--cov-report="],
     "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
-    # One wrong answer for each exercise, drawn by a seed; `checks` tries them all.
-    "mutants": ["-m", "tools.mutants", "--sample", "1"],
     "notebooks": [*NBVAL, "notebooks"],
 }
 # Not run by a plain `test`: a half of `tests`, the short cut, and what takes an hour.
