@@ -153,8 +153,10 @@ def test_a_task_runs_several_ops_at_a_time_on_one_core_too(
 
 CHATTERS = """
 import os, threading
-threading.Thread(target=lambda: [os.write(2, b"said meanwhile\\n") for _ in range(9999)],
-                 daemon=True).start()
+def log():
+    for _ in range(99_999):
+        os.write(2, b"said meanwhile\\n")
+threading.Thread(target=log, daemon=True).start()
 for i in range(2000):
     print("step", i, "of", 2000)
 """
