@@ -44,6 +44,12 @@ class Facts(NamedTuple):
     words: dict[str, Counter]
 
 
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Returns the bytes of every file below a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder): path.read_bytes() for path in files}
+
+
 def tiny_imagenet(
     folder: Path, *, classes: int = 200, train: int = 2, val: int = 1, seed: int = 7
 ) -> Path:

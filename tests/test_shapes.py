@@ -1,12 +1,12 @@
 """Drawn pictures: the layout, the boxes, the bytes, and what a class needs."""
 
-import hashlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from lookalikes import contents
 
 from helpers import files
 from helpers.errors import DataError
@@ -18,15 +18,6 @@ SMALL = {"num_classes": 3, "train": 5, "val": 2, "size": 17}
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
     return write_tiny_shapes(tmp_path_factory.mktemp("small"), **SMALL)
-
-
-def digest(folder: Path) -> str:
-    """Returns one hash over the names and the bytes of all files."""
-    total = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        total.update(path.relative_to(folder).as_posix().encode())
-        total.update(path.read_bytes())
-    return total.hexdigest()
 
 
 def test_the_files_are_those_of_tiny_imagenet(small):
@@ -44,7 +35,7 @@ def test_the_files_are_those_of_tiny_imagenet(small):
 
 def test_two_runs_and_two_processes_give_the_same_bytes(small, tmp_path):
     again = write_tiny_shapes(tmp_path / "again", **SMALL)
-    assert digest(again) == digest(small)
+    assert contents(again) == contents(small)
     code = (
         "from helpers.shapes import write_tiny_shapes\n"
         f"write_tiny_shapes({str(tmp_path / 'other')!r}, **{SMALL})"
@@ -52,13 +43,13 @@ def test_two_runs_and_two_processes_give_the_same_bytes(small, tmp_path):
     environment = dict(os.environ, PYTHONHASHSEED="12345")
     subprocess.run([sys.executable, "-c", code], check=True, env=environment,
                    timeout=240)  # fmt: skip
-    assert digest(tmp_path / "other" / tiny.FOLDER) == digest(small)
+    assert contents(tmp_path / "other" / tiny.FOLDER) == contents(small)
 
 
 @pytest.mark.parametrize("damage", ["cut", "lost", "list", "no manifest"])
 def test_a_damaged_folder_is_found_out(damage, tmp_path):
     folder = write_tiny_shapes(tmp_path, **SMALL)
-    before = digest(folder)
+    before = contents(folder)
     victim = next(folder.glob("train/*/images/*_3.JPEG"))
     if damage == "cut":
         victim.write_bytes(victim.read_bytes()[:100])
@@ -73,7 +64,7 @@ def test_a_damaged_folder_is_found_out(damage, tmp_path):
         with pytest.raises(DataError, match="not made by"):
             write_tiny_shapes(tmp_path, **SMALL)
     else:
-        assert digest(write_tiny_shapes(tmp_path, **SMALL)) == before
+        assert contents(write_tiny_shapes(tmp_path, **SMALL)) == before
 
 
 def test_a_file_of_the_readers_own_changes_nothing_and_is_never_deleted(tmp_path):
