@@ -4,6 +4,7 @@ import functools
 import importlib
 import inspect
 import types
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,63 +14,11 @@ from tensorflow.tools.compatibility import all_renames_v2
 from tools.port import library
 from tools.port.syntax import Arguments
 
-# Longest first: what began with the left begins with the right.
-RENAMED = {
-    "contrib.rnn": "tf.nn.rnn_cell", "contrib.rnn.static_rnn": "tf.nn.static_rnn",
-    "contrib.rnn.static_bidirectional_rnn": "tf.nn.static_bidirectional_rnn",
-    "contrib.rnn.core_rnn_cell": "tf.nn.rnn_cell",
-    "contrib.rnn.python.ops.core_rnn_cell": "tf.nn.rnn_cell",
-    "contrib.rnn.python.ops.core_rnn_cell_impl": "tf.nn.rnn_cell",
-    "contrib.slim": "tf_slim", "contrib.slim.python.slim": "tf_slim",
-    "contrib.slim.nets": "tf_slim.nets",
-    "contrib.slim.python.slim.nets": "tf_slim.nets",
-    "contrib.layers": "tf_slim", "contrib.layers.python.layers": "tf_slim",
-    "contrib.layers.python.layers.layers": "tf_slim",
-    "contrib.layers.xavier_initializer": "tf.glorot_uniform_initializer",
-    "contrib.layers.xavier_initializer_conv2d": "tf.glorot_uniform_initializer",
-    "contrib.framework": "tf_slim", "contrib.framework.nest": "tf.nest",
-    "contrib.framework.get_or_create_global_step": "tf.train.get_or_create_global_step",
-    "contrib.framework.python.ops": "tf_slim",
-    "contrib.losses": "tf_slim.losses", "contrib.metrics": "tf_slim.metrics",
-    "contrib.data": "tf.data.experimental", "contrib.data.Dataset": "tf.data.Dataset",
-    "contrib.data.Iterator": "tf.data.Iterator",
-    "contrib.data.TFRecordDataset": "tf.data.TFRecordDataset",
-    "contrib.data.TextLineDataset": "tf.data.TextLineDataset",
-    "contrib.distributions": "tf.distributions", "contrib.keras": "tf.keras",
-    "contrib.lookup.HashTable": "tf.lookup.StaticHashTable",
-    "contrib.lookup": "tf.lookup", "contrib.tpu": "tf.tpu",
-    "contrib.distribute": "tf.distribute",
-    "contrib.cluster_resolver": "tf.distribute.cluster_resolver",
-    "contrib.lite": "tf.lite",
-    "contrib.util": "tf",
-    "contrib.util.make_ndarray": "tf.make_ndarray",
-    "contrib.learn.datasets.mnist": "tutorials_mnist",
-    "contrib.learn.python.learn.datasets.mnist": "tutorials_mnist",
-    "examples.tutorials.mnist.input_data": "tutorials_mnist",
-    "models.rnn.rnn_cell": "tf.nn.rnn_cell", "models.rnn.rnn": "tf.nn",
-    "models.rnn.rnn.rnn": "tf.nn.static_rnn",
-    "python.framework.graph_util": "tf.graph_util",
-    "python.ops.rnn_cell": "tf.nn.rnn_cell", "python.ops.rnn.rnn": "tf.nn.static_rnn",
-    "python.ops.rnn_cell_impl": "tf.nn.rnn_cell", "python.layers.core": "tf.layers",
-    "python.layers.convolutional": "tf.layers", "python.layers.layers": "tf.layers",
-    "python.layers.base": "tf.layers", "python.layers": "tf.layers",
-    "nn.rnn": "tf.nn.static_rnn",
-    "nn.bidirectional_rnn": "tf.nn.static_bidirectional_rnn",
-    "nn.deconv2d": "tf.nn.conv2d_transpose",
-    "mul": "tf.multiply", "sub": "tf.subtract", "neg": "tf.negative",
-    "pack": "tf.stack", "unpack": "tf.unstack", "select": "tf.where",
-    "batch_matmul": "tf.matmul", "inv": "tf.reciprocal", "complex_abs": "tf.abs",
-    "listdiff": "tf.setdiff1d", "list_diff": "tf.setdiff1d", "concat_v2": "tf.concat",
-    "batch_matrix_diag": "tf.matrix_diag", "batch_cholesky": "tf.cholesky",
-    "batch_matrix_inverse": "tf.matrix_inverse",
-    "scalar_summary": "tf.summary.scalar", "image_summary": "tf.summary.image",
-    "histogram_summary": "tf.summary.histogram", "audio_summary": "tf.summary.audio",
-    "merge_summary": "tf.summary.merge", "merge_all_summaries": "tf.summary.merge_all",
-    "train.SummaryWriter": "tf.summary.FileWriter",
-    "image.per_image_whitening": "tf.image.per_image_standardization",
-    "contrib.deprecated.scalar_summary": "tf.summary.scalar",
-    "contrib.deprecated.histogram_summary": "tf.summary.histogram",
-}
+RENAMED = dict(
+    line.split()
+    for line in Path(__file__).with_name("renamed.txt").read_text("utf-8").splitlines()
+    if line and not line.startswith("#")
+)
 KEYWORDS = {
     "concat": {"concat_dim": "axis"},
     "split": {"split_dim": "axis", "num_split": "num_or_size_splits"},
