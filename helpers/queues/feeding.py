@@ -64,7 +64,7 @@ def feed_queue(
       TypeError: `epochs` is no whole number.
       ValueError: the queue has a runner already, or the arrays are empty, differ in
         length, or do not fit the queue's components. A value fits if it is still the
-        same afterwards; a float may be rounded, but stays finite.
+        same afterwards; in floats it may be rounded, but stays finite.
     """
     name = queue.queue_ref.op.name
     if runners_filling(queue.queue_ref.op):

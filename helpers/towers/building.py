@@ -86,7 +86,7 @@ def split_batch(tensors: Any, num_towers: int) -> list:
 
     Raises:
       ValueError: a tensor without a batch axis, known batches
-        that differ, or one that does not divide; unknown, when it runs.
+        that differ, or one that does not divide. (Unknown: TensorFlow's error.)
 
     Taught in lesson 05a, "All or nothing".
     """
