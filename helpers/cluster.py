@@ -13,6 +13,7 @@ Taught in lesson 09a, "A cluster is a dictionary of addresses" (`connect_to`).
 
 import contextlib
 import gc
+import io
 import json
 import os
 import re
@@ -302,7 +303,8 @@ if __name__ == "__main__":
     sys.argv = sys.argv[1:]
     _end_with_parent()
     # A line is one write, so no warning of another thread comes between its words.
-    sys.stdout.reconfigure(line_buffering=True, write_through=False)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True, write_through=False)
     # Importing TensorFlow makes half a million objects that stay: collect less often.
     gc.set_threshold(100_000, 50, 50)
     runpy.run_path(sys.argv[0], run_name="__main__")
