@@ -79,7 +79,7 @@ def watched(folder, program, *options, of=("tools/watch.py",)):
     """Starts a program under the watch; ends it in any case."""
     (folder / "old.py").write_text(HEAD + program)
     process = subprocess.Popen(
-        [sys.executable, ROOT / of[0], *of[1:], "--stall", "1", *options, "old.py",
+        [sys.executable, ROOT / of[0], *of[1:], "--stall", "3", *options, "old.py",
          "--rate", "3"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
     try:
@@ -125,7 +125,7 @@ def test_a_program_that_is_slow_goes_on_as_it_is(tmp_path):
     program = """
 import os, sys, time
 assert "helpers.queues" not in sys.modules
-slow = tf.py_func(lambda: time.sleep(2.5) or 1.0, [], tf.float64)
+slow = tf.py_func(lambda: time.sleep(6) or 1.0, [], tf.float64)
 with tf.Session() as sess:
     print(sess.run(slow))
 import helpers, tools
