@@ -5,24 +5,9 @@ from typing import Any
 
 import tensorflow as tf
 
-# Resource variables first, then the two kinds of reference variable.
+# The ops that hold a variable, its value or its handle, in `op.type` or `node.op`:
+# resource variables, reference variables, and those of graphs older than `VariableV2`.
 VARIABLE_TYPES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
-
-
-def holds_variable(op_type: str) -> bool:
-    """Says whether an op of a type holds a variable, its value or its handle.
-
-    The ops around it (the initializer, the assignment, the read) do not.
-
-    Args:
-      op_type: `op.type` of a `tf.Operation`, `node.op` of a `NodeDef`.
-
-    Returns:
-      Whether it is one of the three types that hold one: `VarHandleOp` (resource
-      variables), `VariableV2` (reference variables), and `Variable`, which stands in
-      graphs that were saved before `VariableV2` came.
-    """
-    return op_type in VARIABLE_TYPES
 
 
 def ancestors(

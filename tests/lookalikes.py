@@ -10,13 +10,10 @@ import dataclasses
 import hashlib
 import http.server
 import json
-import re
 import threading
 import zipfile
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -34,14 +31,6 @@ FORMS = (
     "There's a {one} by the {place}.",
     "A photo of a {other}, a {one} and the {place}",
 )
-
-
-class Facts(NamedTuple):
-    """What a COCO folder holds, read from its JSON by other code than the course's."""
-
-    pictures: dict[str, int]
-    captions: dict[str, int]
-    words: dict[str, Counter]
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -87,35 +76,20 @@ def tiny_imagenet(
     return root
 
 
-def coco(
-    folder: Path, *, year: int = 2017, train: int = 40, val: int = 12, seed: int = 7
-) -> Path:
-    """Writes a COCO folder: `annotations/`, `train<year>/`, `val<year>/`; returns it.
+def coco(folder: Path, *, train: int = 40, val: int = 12, seed: int = 7) -> Path:
+    """Writes a COCO folder: `annotations/`, `train2017/`, `val2017/`; returns it.
 
     Every ninth picture has no caption, every seventh is grey, the first of each split
     is listed twice. The others have five captions or six.
     """
     (folder / "annotations").mkdir(parents=True)
     first = 9
-    for split, count in ((f"train{year}", train), (f"val{year}", val)):
+    for split, count in (("train2017", train), ("val2017", val)):
         (folder / split).mkdir()
         rng = np.random.default_rng([seed, first])
         _coco_split(folder, split, first, count, rng)
         first += 7 * count
     return folder
-
-
-def facts(folder: Path) -> Facts:
-    """Returns what a COCO folder holds."""
-    pictures, captions, words = {}, {}, {}
-    for path in sorted((folder / "annotations").glob("captions_*.json")):
-        split = path.stem.removeprefix("captions_")
-        said = json.loads(path.read_text())["annotations"]
-        pictures[split] = len({one["image_id"] for one in said})
-        captions[split] = len(said)
-        text = " ".join(one["caption"].lower() for one in said)
-        words[split] = Counter(re.findall("[a-z']+", text))
-    return Facts(pictures, captions, words)
 
 
 def zipped(folder: Path, file: Path) -> Path:
@@ -144,8 +118,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         if fault := self.server.faults.get(self.path):
             nth = sum(path == self.path for path, _ in self.server.requests)
             with contextlib.suppress(ConnectionError):
-                if fault(self, nth):
-                    return
+                fault(self, nth)
+            return
         path = Path(self.translate_path(self.path))
         if not path.is_file():
             return self.send_error(404)
@@ -173,7 +147,7 @@ def served(folder: Path) -> Iterator[http.server.ThreadingHTTPServer]:
     """Serves a folder on 127.0.0.1; yields the server, whose `url` says where.
 
     `requests` lists (path, range). `faults` maps a path to a function of the handler
-    and the number of the request, which returns True when it has answered.
+    and the number of the request, which answers in its place.
     """
     def handler(*args):
         return Handler(*args, directory=str(folder))
@@ -210,8 +184,7 @@ def _coco_split(folder: Path, split: str, first: int, count: int, rng) -> None:
     for k in range(count):
         number = first + 7 * k
         width, height = SIZES[k % len(SIZES)]
-        prefix = f"COCO_{split}_" if split.endswith("2014") else ""
-        name = f"{prefix}{number:012d}.jpg"
+        name = f"{number:012d}.jpg"
         images.append({
             "license": 3, "file_name": name, "height": height, "width": width,
             "coco_url": f"http://images.cocodataset.org/{split}/{name}",
@@ -271,6 +244,6 @@ def _captions(number, shown, rng, count) -> list[dict]:
 
 
 def _write(folder, kind, split, images, **lists) -> None:
-    content = {"info": {"year": int(split[-4:])}, "licenses": [], "images": images}
+    content = {"info": {"year": 2017}, "licenses": [], "images": images}
     path = folder / "annotations" / f"{kind}_{split}.json"
     path.write_text(json.dumps({**content, **lists}))

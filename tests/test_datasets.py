@@ -1,8 +1,6 @@
 """Data sets: found offline, taken from an archive, and never half."""
 
-import functools
 import hashlib
-import zipfile
 from pathlib import Path
 
 import lookalikes
@@ -10,17 +8,9 @@ import numpy as np
 import pytest
 
 from helpers import files
-from helpers.datasets import (
-    digits,
-    grab_mnist,
-    grab_tin,
-    grab_tin_records,
-    tiny_imagenet,
-)
+from helpers.datasets import digits, grab_mnist
 from helpers.errors import DataError
-from helpers.shapes import write_tiny_shapes
 
-SMALL = {"num_classes": 3, "train": 2, "val": 1, "size": 16}
 NOWHERE = "http://127.0.0.1:9/never-asked"
 DIGITS = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
 
@@ -30,42 +20,6 @@ def data(tmp_path, monkeypatch) -> Path:
     """Lets the data folder be one of the test's own."""
     monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
     return tmp_path / "data"
-
-
-def test_grab_tin_unpacks_an_archive_that_is_there(data, monkeypatch, tmp_path):
-    folder = write_tiny_shapes(tmp_path / "made", **SMALL)
-    archive = data / "downloads" / "tiny-imagenet-200.zip"
-    archive.parent.mkdir(parents=True)
-    with zipfile.ZipFile(archive, "w") as file:
-        for path in sorted(folder.rglob("*")):
-            file.write(path, path.relative_to(tmp_path / "made"))
-    lookalikes.publish(tiny_imagenet, archive, NOWHERE, monkeypatch)
-
-    path = grab_tin(source="download")
-    assert path == data / "tin-download"
-    for original in folder.rglob("*.JPEG"):
-        copy = path / original.relative_to(tmp_path / "made")
-        assert copy.read_bytes() == original.read_bytes()
-    archive.unlink()  # once unpacked it needs neither archive nor network
-    assert grab_tin(source="download") == path
-
-
-def test_records_follow_the_pictures(data, monkeypatch):
-    def draw(**changes):
-        small = functools.partial(write_tiny_shapes, **{**SMALL, **changes})
-        monkeypatch.setattr(tiny_imagenet, "write_tiny_shapes", small)
-        return grab_tin_records()
-
-    folder = draw()
-    assert folder == data / "records" / "tin-drawn"
-    assert len(list(folder.glob("train-*-of-00004"))) == 4
-    first = {p.name: p.stat().st_mtime_ns for p in folder.iterdir()}
-    assert {p.name: p.stat().st_mtime_ns for p in draw().iterdir()} == first
-    shard = folder / "val-00000-of-00001"
-    whole = shard.read_bytes()
-    shard.write_bytes(whole[:-1])
-    assert (draw() / shard.name).read_bytes() == whole
-    assert (draw(seed=8) / shard.name).read_bytes() != whole
 
 
 def test_bundled_digits_are_those_of_uci(data):
@@ -84,19 +38,6 @@ def test_bundled_digits_are_those_of_uci(data):
     zeros = arrays["x_train"][arrays["y_train"] == 0].mean(axis=0)
     assert zeros[3:5, 3:5].max() < 60 < 150 < zeros[3:5, 2].min()
     assert np.bincount(arrays["y_test"]).min() > 20
-
-
-def test_digits_of_another_version_are_made_again_and_notes_beside_them_are_kept(data):
-    path = grab_mnist()
-    (path / "my_notes.txt").write_text("mine")
-    assert (grab_mnist() / "my_notes.txt").exists()
-    text = (path / files.MANIFEST).read_text()
-    (path / files.MANIFEST).write_text(text.replace("version 1", "version 0"))
-    with pytest.warns(UserWarning, match="my_notes.txt"):
-        grab_mnist()
-    assert (path / files.MANIFEST).read_text() == text
-    [kept] = data.glob("mnist-bundled.kept-*")
-    assert (kept / "my_notes.txt").read_text() == "mine"
 
 
 def test_the_data_folder_is_the_same_from_everywhere(tmp_path, monkeypatch):

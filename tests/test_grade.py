@@ -122,6 +122,7 @@ def test_what_is_no_notebook_is_a_word_and_the_rest_goes_on(content, tmp_path):
     handed_in(tmp_path / "bob.ipynb", "def f(): 1")
     ada, bob = collect(tmp_path, [exercise()])
     assert ada.result in ("not a notebook", "no exercise found") and not ada.source
+    assert "\n" not in ada.note
     assert bob.source == "def f(): 1"
 
 

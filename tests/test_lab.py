@@ -1,8 +1,6 @@
 """`course.py lab` in a real browser: lessons, the reader's copies, TensorBoard.
 
-Run All is tested on the shortest lesson; on every one, with screenshots kept, by:
-
-    LESSONS_IN_BROWSER=all pytest tests/test_lab.py    # pictures: logs/browser
+Run All is tested on the shortest lesson.
 """
 
 import datetime
@@ -25,11 +23,9 @@ from tools import copies
 from tools import notebook as nb
 
 ROOT = Path(__file__).resolve().parents[1]
-ALL = os.environ.get("LESSONS_IN_BROWSER") == "all"
-LESSONS = nb.lessons(ROOT) if ALL else nb.lessons(ROOT)[:1]
+LESSON = nb.lessons(ROOT)[0]
 [VGG] = nb.lessons(ROOT, ["07a"])
 LOGS = ROOT / "logs" / VGG.stem
-SHOTS = ROOT / "logs" / "browser"
 BASE = "/user/ada/"
 FINISHED = r"""count => {
   const prompts = [...document.querySelectorAll(
@@ -52,13 +48,13 @@ def lab(serve, tmp_path_factory):
     shutil.copytree(ROOT / "notebooks", copy / "notebooks")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(copies, "FOLDER", copy / "my")
-        mine = copies.copies([LESSONS[0], VGG])
+        mine = copies.copies([LESSON, VGG])
     nb.store(copy / "my" / "00_board.ipynb", with_board(mine[1]))
     settings = home / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
     settings.mkdir(parents=True)
     (settings / "tracker.jupyterlab-settings").write_text(EVERY_CELL)
     with serve(
-        "lab", copy / LESSONS[0].relative_to(ROOT), f"--ServerApp.root_dir={copy}",
+        "lab", copy / LESSON.relative_to(ROOT), f"--ServerApp.root_dir={copy}",
         f"--ServerApp.base_url={BASE}", "--no-browser",
         "--IdentityProvider.token=t0k", ready=f"{BASE}api/status?token=t0k",
         environment={"JUPYTER_CONFIG_DIR": str(home)},
@@ -116,12 +112,6 @@ def saved(page, file):
     raise AssertionError(f"{file.name} was not saved")
 
 
-def shot(page, name):
-    if ALL:
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=SHOTS / f"{name}.png")
-
-
 def test_the_server_wants_a_token_and_listens_here_only(lab):
     address, _ = lab
     with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -131,15 +121,15 @@ def test_the_server_wants_a_token_and_listens_here_only(lab):
 
 def test_a_lesson_that_is_opened_and_saved_is_as_git_has_it(lab, opened):
     _, folder = lab
-    name = LESSONS[0].relative_to(ROOT)
+    name = LESSON.relative_to(ROOT)
     page = opened(name)
     assert page.locator(".jp-OutputArea-output").count() > 0
-    assert saved(page, folder / name) == LESSONS[0].read_bytes()
+    assert saved(page, folder / name) == LESSON.read_bytes()
 
 
 def test_a_copy_has_no_output_and_a_prediction_stays(lab, opened):
     _, folder = lab
-    path = f"my/{LESSONS[0].name}"
+    path = f"my/{LESSON.name}"
     page = opened(path)
     assert page.locator(".jp-OutputArea-output").count() == 0
     cell = page.locator(".jp-MarkdownCell", has_text="My prediction").first
@@ -148,18 +138,16 @@ def test_a_copy_has_no_output_and_a_prediction_stays(lab, opened):
     editor.press("Control+End")
     editor.press_sequentially(" it is shared")
     editor.press("Shift+Enter")
-    shot(page, "copy")
     assert saved(page, folder / path).count(b"it is shared") == 1
     page.locator("a", has_text="the lesson with its outputs").click()
     page.locator(".jp-OutputArea-output").first.wait_for(timeout=60_000)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
-def test_run_all_shows_no_error(page, opened, lesson):
-    page.set_viewport_size({"width": 1280, "height": 30000 if ALL else 12000})
-    opened(lesson.relative_to(ROOT))
+def test_run_all_shows_no_error(page, opened):
+    page.set_viewport_size({"width": 1280, "height": 12000})
+    opened(LESSON.relative_to(ROOT))
     choose(page, "Run", "Run All Cells")
-    cells = nbformat.read(lesson, as_version=4).cells
+    cells = nbformat.read(LESSON, as_version=4).cells
     count = sum(cell.cell_type == "code" for cell in cells)
     page.wait_for_function(FINISHED, arg=count, timeout=600_000)
     errors = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
@@ -169,7 +157,6 @@ def test_run_all_shows_no_error(page, opened, lesson):
                  if "image/png" in output.get("data", {})]
     page.wait_for_function(DESCRIBED, arg=len(sentences), timeout=60_000)
     assert page.evaluate(ALTERNATIVES) == sentences
-    shot(page, lesson.stem)
 
 
 def test_tensorboard_is_live_in_the_notebook_while_07a_trains(
@@ -196,9 +183,6 @@ def test_tensorboard_is_live_in_the_notebook_while_07a_trains(
         page.wait_for_timeout(2000)
         if run.is_visible():
             break
-    frame.locator('[placeholder^="Filter tags"] input').fill("loss")
-    page.wait_for_timeout(5000)
-    shot(page, "board")
     assert run.is_visible()
     last = page.locator(".jp-CodeCell .jp-InputPrompt").last
     assert last.text_content().strip() == "[*]:"

@@ -25,55 +25,22 @@ def run(build, *inputs):
             return session.run([out, variables])
 
 
-def convolution(images, kernel, strides, padding):
-    """Convolution by its definition: `[batch, h, w, c]` times `[r, s, c, k]`."""
-    rows, columns = kernel.shape[:2]
-    if padding == "SAME":
-        pads = []
-        for size, window, move in zip(images.shape[1:3], (rows, columns), strides,
-                                      strict=True):
-            total = max((-(-size // move) - 1) * move + window - size, 0)
-            pads.append((total // 2, total - total // 2))
-        images = np.pad(images, [(0, 0), *pads, (0, 0)])
-    height = (images.shape[1] - rows) // strides[0] + 1
-    width = (images.shape[2] - columns) // strides[1] + 1
-    out = np.zeros([len(images), height, width, kernel.shape[3]])
-    for i in range(height):
-        for j in range(width):
-            top, left = i * strides[0], j * strides[1]
-            window = images[:, top:top + rows, left:left + columns]
-            out[:, i, j] = np.tensordot(window, kernel, 3)
-    return out
-
-
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("strides", [(1, 1), (2, 3)])
 @pytest.mark.parametrize("kernel_size", [3, (2, 5)])
-def test_convolution_equals_its_definition(padding, strides, kernel_size):
+def test_convolution_adds_the_bias_and_then_activates(padding, strides, kernel_size):
     images = normal(2, 11, 13, 3)
-
-    def build(x):
-        return layers.conv_layer(x, 5, kernel_size, strides=strides, padding=padding,
-                                 activation_fn=None, name="conv")
-
-    got, variables = run(build, images)
-    rows, columns = (3, 3) if kernel_size == 3 else kernel_size
-    assert {n: v.shape for n, v in variables.items()} == {
-        "conv/kernel": (rows, columns, 3, 5), "conv/bias": (5,)}
-    wanted = convolution(images, variables["conv/kernel"], strides, padding)
-    np.testing.assert_allclose(got, wanted, atol=1e-4)
-
-
-def test_convolution_adds_the_bias_and_then_activates():
-    images = normal(2, 5, 7, 3)
     with tf.Graph().as_default():
-        out = layers.conv_layer(tf.constant(images), 2, 3, name="conv")
+        out = layers.conv_layer(tf.constant(images), 2, kernel_size, strides=strides,
+                                padding=padding, name="conv")
         kernel, bias = tf1.global_variables()
         with tf1.Session() as session:
             session.run(kernel.initializer)
             bias.load(np.float32([0.5, -0.5]), session)
             got, kernel = session.run([out, kernel])
-    keras = tf.keras.layers.Conv2D(2, 3, padding="same", activation="relu")
+    rows, columns = (3, 3) if kernel_size == 3 else kernel_size
+    assert kernel.shape == (rows, columns, 3, 2)
+    keras = tf.keras.layers.Conv2D(2, kernel_size, strides, padding, activation="relu")
     keras.build(images.shape)
     keras.set_weights([kernel, np.float32([0.5, -0.5])])
     np.testing.assert_allclose(got, keras(images), atol=1e-5)
@@ -176,33 +143,3 @@ def test_reuse_shares_and_without_it_the_name_is_taken(layer):
             session.run(tf1.global_variables_initializer())
             one, two = session.run([one, two])
     np.testing.assert_array_equal(np.asarray(one), np.asarray(two))
-
-
-@pytest.mark.parametrize("cell", ["gru", "lstm"])
-def test_one_step_with_biases_equals_the_keras_cell(cell):
-    batch, values, units = 3, 5, 7
-    x, h, c = normal(batch, values), normal(batch, units), normal(batch, units)
-    with tf.Graph().as_default():
-        if cell == "gru":
-            out = layers.gru_cell(tf.constant(x), tf.constant(h), name="cell")
-        else:
-            out = layers.lstm_cell(
-                tf.constant(x), (tf.constant(c), tf.constant(h)), name="cell")
-        variables = {v.op.name[5:]: v for v in tf1.global_variables()}
-        filled = {name: normal(*v.shape) for name, v in variables.items()}
-        with tf1.Session() as session:
-            for name, v in variables.items():
-                v.load(filled[name], session)
-            got = session.run(out)
-    if cell == "gru":
-        kernel = np.concatenate([filled["gates/kernel"], filled["candidate/kernel"]], 1)
-        bias = np.concatenate([filled["gates/bias"], filled["candidate/bias"]])
-        keras, states = tf.keras.layers.GRUCell(units, reset_after=False), [h]
-    else:
-        kernel, bias = filled["kernel"], filled["bias"]
-        keras, states = tf.keras.layers.LSTMCell(units), [h, c]
-    keras.build([batch, values])
-    keras.set_weights([kernel[:values], kernel[values:], bias])
-    _, wanted = keras(x, states)
-    wanted = wanted[0] if cell == "gru" else [wanted[1], wanted[0]]
-    np.testing.assert_allclose(got, wanted, atol=1e-5)

@@ -22,7 +22,7 @@ def data(tmp_path, monkeypatch) -> Path:
 @pytest.fixture(scope="module")
 def tin(tmp_path_factory) -> Path:
     """Tiny ImageNet in the folder that holds COCO: one SOURCE for all lessons."""
-    coco = lookalikes.coco(tmp_path_factory.mktemp("real") / "coco", year=2017)
+    coco = lookalikes.coco(tmp_path_factory.mktemp("real") / "coco")
     return lookalikes.tiny_imagenet(coco, train=2, val=1)
 
 

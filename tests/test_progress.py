@@ -38,15 +38,6 @@ def test_the_three_states_come_from_real_reports(tmp_path):
         (title, progress.SOLVED, "")]
 
 
-def test_a_damaged_notebook_is_named_on_one_line(tmp_path):
-    path = tmp_path / "02_x.ipynb"
-    for content in (b"", b"{", b"\xff\xfe", b"[]"):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match="02_x.ipynb: cannot be read") as caught:
-            progress.states(path)
-        assert "\n" not in str(caught.value)
-
-
 def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, capsys):
     handout.main([str(tmp_path), "01a"])
     [path] = tmp_path.iterdir()

@@ -1,11 +1,5 @@
-"""`course.py tensorboard` in a real browser: every page that the lessons send you to.
+"""`course.py tensorboard` in a real browser: every page that the lessons lead to."""
 
-To make the pictures in docs/ anew:
-
-    UPDATE_SCREENSHOT=1 pytest tests/test_tensorboard.py
-"""
-
-import os
 import re
 from pathlib import Path
 
@@ -16,8 +10,6 @@ from helpers.vgg import layer_table
 
 ROOT = Path(__file__).resolve().parents[1]
 SCREENSHOT = ROOT / "docs" / "tensorboard.png"
-UPDATE = os.environ.get("UPDATE_SCREENSHOT") == "1"
-SHOWN = {"x": 0, "y": 0, "width": 1000, "height": 580}  # pixels of the page
 TOWERS = {f"tower_{k}" for k in range(4)}
 TOWERS_OF_RUN = ("tower_0", "tower_1")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -178,5 +170,3 @@ def test_graphs_are_coloured_by_what_a_step_cost(graphs):
         greens = {name: int(re.findall(r"\d+", colour)[1])
                   for name, colour in found.items()}
         assert all(0 < greens[name] < greens["global_step"] for name in TOWERS_OF_RUN)
-    if UPDATE:
-        graphs.screenshot(path=SCREENSHOT, clip=SHOWN)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import tensorflow as tf
 from matplotlib.textpath import TextPath
 
-from helpers.graph import holds_variable
+from helpers.graph import VARIABLE_TYPES
 
 LINE = 0.165  # inches: the height of a line of text
 
@@ -88,7 +88,7 @@ def collapse(
 
 def _variable_owners(ops) -> dict[str, str]:
     """Maps a variable's own ops (handle, initializer, read ...) to its name."""
-    handles = {name for name, op in ops.items() if holds_variable(op.op)}
+    handles = {name for name, op in ops.items() if op.op in VARIABLE_TYPES}
     owner = {}
     for name in ops:
         parts = name.split("/")

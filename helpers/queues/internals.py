@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.graph import ancestors, fetched_ops, holds_variable
+from helpers.graph import VARIABLE_TYPES, ancestors, fetched_ops
 
 _QUEUES = (
     "FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"
@@ -100,7 +100,7 @@ def queue_ops(graph: tf.Graph) -> list[tf.Operation]:
 
 def variables_behind(ops: Iterable[tf.Operation]) -> list[tf.Operation]:
     """Returns the ops that hold the variables without which `ops` cannot run."""
-    return [op for op in ancestors(ops) if holds_variable(op.type)]
+    return [op for op in ancestors(ops) if op.type in VARIABLE_TYPES]
 
 
 def reads_records(op: tf.Operation) -> bool:

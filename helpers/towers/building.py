@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.graph import holds_variable
+from helpers.graph import VARIABLE_TYPES
 
 
 def cpu_devices(n: int) -> list[str]:
@@ -68,7 +68,7 @@ def variables_on(device: str) -> Callable[[tf.Operation], str]:
     """
 
     def place(op: tf.Operation) -> str:
-        return device if holds_variable(op.type) else op.device
+        return device if op.type in VARIABLE_TYPES else op.device
 
     return place
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -64,6 +65,14 @@ def test_the_state_file_is_not_needed(trained, garbage):
     state = trained / "checkpoint"
     state.unlink() if garbage is None else state.write_bytes(garbage)
     assert restored(trained)[0] == 35
+
+
+def test_a_copied_folder_is_read_where_it_lies(trained, tmp_path_factory):
+    copy = shutil.copytree(trained, tmp_path_factory.mktemp("copy"), dirs_exist_ok=True)
+    shutil.rmtree(trained)  # where the copy's state file would lead to
+    step, weights = restored(copy)
+    assert step == 35
+    np.testing.assert_array_equal(weights, np.full([3, 5], 5.0))
 
 
 @pytest.mark.parametrize("ending", ["index", "data-00000-of-00001"])

@@ -5,8 +5,8 @@ import math
 import time
 
 import numpy as np
-import psutil
 import pytest
+from test_cluster import is_gone
 
 from helpers.cluster import Cluster, WorkerDied
 
@@ -94,13 +94,6 @@ ENDINGS = {
     "a deaf ear to it": "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
                         "time.sleep(600)",
 }
-
-
-def is_gone(pid):
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -68,14 +68,12 @@ def test_so_many_pictures_are_fetched_once_and_more_keep_them(server, data, caps
 
 def missing(handler, nth):
     handler.send_error(404)
-    return True
 
 
 def dropped(handler, nth):
     contents = Path(handler.translate_path(handler.path)).read_bytes()
     handler.answer(contents[: len(contents) // 2], len(contents))
     handler.close_connection = True
-    return True
 
 
 @pytest.mark.parametrize(("fault", "cause", "tries"), [

@@ -3,19 +3,17 @@
 A server on 127.0.0.1 misbehaves.
 """
 
-import contextlib
 import hashlib
-import http.server
 import os
 import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import killing
+import lookalikes
 import pytest
 
 from helpers.datasets import downloads
@@ -30,95 +28,83 @@ HALF = SIZE // 2
 OFFLINE = 'grab_tin(source="drawn")'
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Serves `CONTENTS`, badly: the path says how."""
+def start(handler, length=SIZE, status=200, kind="application/zip", **more):
+    handler.send_response(status)
+    handler.send_header("Content-Type", kind)
+    if length is not None:
+        handler.send_header("Content-Length", str(length))
+    for name, value in more.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
 
-    def do_GET(self):
-        path = self.path.strip("/")
-        with self.server.lock:
-            self.server.requests.append((path, self.headers.get("Range")))
-            nth = sum(request[0] == path for request in self.server.requests)
-        with contextlib.suppress(ConnectionError):
-            getattr(self, path.replace("-", "_"))(nth)
-        self.close_connection = True
 
-    def log_message(self, *_):
-        pass
+def drop(handler, nth):
+    start(handler)
+    handler.wfile.write(CONTENTS[:HALF])
 
-    def start(self, length=SIZE, status=200, kind="application/zip", **more):
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        if length is not None:
-            self.send_header("Content-Length", str(length))
-        for name, value in more.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
 
-    def whole(self, nth):
-        self.start()
-        self.wfile.write(CONTENTS)
+def missing(handler, nth):
+    handler.send_error(404)
 
-    def drop(self, nth):
-        self.start()
-        self.wfile.write(CONTENTS[:HALF])
 
-    def missing(self, nth):
-        self.send_error(404)
+def broken(handler, nth):
+    handler.send_error(500)
 
-    def broken(self, nth):
-        self.send_error(500)
 
-    def html(self, nth):
-        page = b"<html>Please log in to the guest network</html>"
-        self.start(len(page), kind="text/html; charset=utf-8")
-        self.wfile.write(page)
+def html(handler, nth):
+    page = b"<html>Please log in to the guest network</html>"
+    start(handler, len(page), kind="text/html; charset=utf-8")
+    handler.wfile.write(page)
 
-    def stall(self, nth):
-        self.start()
-        self.wfile.write(CONTENTS[:HALF])
-        self.server.over.wait(30)
 
-    def wrong(self, nth):
-        self.start()
-        self.wfile.write(bytes(len(CONTENTS)))
+def stall(handler, nth):
+    drop(handler, nth)
+    time.sleep(30)
 
-    def endless(self, nth):
-        self.start(length=None)
-        while True:
-            self.wfile.write(CONTENTS)
 
-    def resumes(self, nth):
-        if nth == 1:
-            return self.drop(nth)
-        first = int(self.headers["Range"].removeprefix("bytes=").removesuffix("-"))
-        span = f"bytes {first}-{len(CONTENTS) - 1}/{len(CONTENTS)}"
-        self.start(len(CONTENTS) - first, 206, Content_Range=span)
-        self.wfile.write(CONTENTS[first:])
+def wrong(handler, nth):
+    start(handler)
+    handler.wfile.write(bytes(SIZE))
 
-    def unasked(self, nth):
-        self.start(HALF, 206, Content_Range=f"bytes 0-{HALF - 1}/{SIZE}")
-        self.wfile.write(CONTENTS[:HALF])
 
-    def slow(self, nth):
-        self.start()
-        for k in range(0, len(CONTENTS), 10_000):
-            self.wfile.write(CONTENTS[k : k + 10_000])
-            time.sleep(0.005)
+def endless(handler, nth):
+    start(handler, length=None)
+    while True:
+        handler.wfile.write(CONTENTS)
+
+
+def resumes(handler, nth):
+    if nth == 1:
+        drop(handler, nth)
+    else:
+        handler.answer(CONTENTS)
+
+
+def unasked(handler, nth):
+    start(handler, HALF, 206, Content_Range=f"bytes 0-{HALF - 1}/{SIZE}")
+    handler.wfile.write(CONTENTS[:HALF])
+
+
+def slow(handler, nth):
+    start(handler)
+    for k in range(0, SIZE, 10_000):
+        handler.wfile.write(CONTENTS[k : k + 10_000])
+        time.sleep(0.005)
+
+
+FAULTS = (
+    drop, missing, broken, html, stall, wrong, endless, resumes, unasked, slow,
+)
 
 
 @pytest.fixture
-def server():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    server.lock, server.over, server.requests = threading.Lock(), threading.Event(), []
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    yield server
-    server.over.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+def server(tmp_path):
+    """Serves `CONTENTS`, badly: the path says how."""
+    (tmp_path / "www").mkdir()
+    (tmp_path / "www" / "whole").write_bytes(CONTENTS)
+    with lookalikes.served(tmp_path / "www") as server:
+        server.faults |= {f"/{fault.__name__}": fault for fault in FAULTS}
+        yield server
 
 
 @pytest.fixture(autouse=True)
@@ -168,7 +154,7 @@ def test_a_fault_is_one_line_and_leaves_nothing(fault, cause, tries, server, dat
 
 def test_a_dropped_download_goes_on_where_it_broke(server, data):
     path = known(f"{server.url}/resumes").fetch()
-    assert server.requests == [("resumes", None), ("resumes", f"bytes={HALF}-")]
+    assert server.requests == [("/resumes", None), ("/resumes", f"bytes={HALF}-")]
     assert path == data / "downloads" / "file.zip" and path.read_bytes() == CONTENTS
     assert [p.name for p in path.parent.iterdir()] == ["file.zip"]
 
