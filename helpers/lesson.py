@@ -45,12 +45,11 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
 
 
 @contextlib.contextmanager
-def expect(error_type: type[BaseException], *, width: int = 76) -> Iterator[None]:
+def expect(error_type: type[BaseException]) -> Iterator[None]:
     """Runs a block that must fail, and prints its error in one short form.
 
     Args:
       error_type: the error that the block must raise.
-      width: columns before the line is wrapped.
 
     Raises:
       AssertionError: the block raised nothing. Another type of error passes
@@ -60,7 +59,7 @@ def expect(error_type: type[BaseException], *, width: int = 76) -> Iterator[None
         yield
     except error_type as error:
         text = f"{type(error).__name__}: {first_line(error)}"
-        print(textwrap.fill(text, width, subsequent_indent="  "))
+        print(textwrap.fill(text, 76, subsequent_indent="  "))
     else:
         raise AssertionError(f"expected {error_type.__name__}, but nothing was raised")
 

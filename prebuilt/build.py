@@ -164,17 +164,16 @@ def write(name: str, folder: Path = FOLDER) -> Path:
     return _write_events(folder / name / EVENT_FILE, events)
 
 
-def write_run(name: str, folder: Path = FOLDER) -> Path:
+def write_run(name: str) -> Path:
     """Trains one run and writes it.
 
     Args:
       name: a key of `runs.RUNS`.
-      folder: gets the folder `name`.
 
     Returns:
       The event file.
     """
-    return _write_events(folder / name / runs.RUN_FILE, runs.RUNS[name]())
+    return _write_events(FOLDER / name / runs.RUN_FILE, runs.RUNS[name]())
 
 
 def _write_events(path: Path, events: list[tf1.Event]) -> Path:

@@ -20,6 +20,7 @@ from helpers.vgg import vgg_net
 
 RUN_FILE = "events.out.tfevents.run"
 SIDE, BATCH = 32, 32  # pixels; pictures per step
+STEPS = 60
 FULL = 400  # rows of a full queue, four batches
 SHAPES = list(drawing.SHAPES)[:4]
 CONFIG = tf1.ConfigProto(
@@ -28,14 +29,11 @@ CONFIG = tf1.ConfigProto(
 )
 
 
-def rate(
-    learning_rate: float, steps: int = 60, *, all_kinds: bool = True
-) -> list[tf1.Event]:
+def rate(learning_rate: float, *, all_kinds: bool = True) -> list[tf1.Event]:
     """A narrow VGG-A on two towers, trained by Adam at one rate, as in lesson 07a.
 
     Args:
       learning_rate: of Adam.
-      steps: of the training.
       all_kinds: whether to log more than scalars.
     """
     with tf.Graph().as_default() as graph:
@@ -62,7 +60,7 @@ def rate(
         session.run(init)
         return _logged(
             session, fetches, shown if all_kinds else [],
-            itertools.islice(itertools.cycle(feeds), steps),
+            itertools.islice(itertools.cycle(feeds), STEPS),
             {"train/learning_rate": learning_rate}, with_graph=all_kinds,
         )
 
@@ -78,13 +76,10 @@ def _tower(optimizer, images, labels):
     return loss, logits, optimizer.compute_gradients(loss)
 
 
-def queue_run(steps: int = 60) -> list[tf1.Event]:
+def queue_run() -> list[tf1.Event]:
     """A regression on two towers that a queue feeds, as in lesson 05b.
 
     The queue is filled to the brim whenever it cannot give the next batch.
-
-    Args:
-      steps: of the training.
     """
     rng = np.random.default_rng(7)
     x = rng.normal(1.0, 1.0, [FULL, 2]).astype(np.float32)
@@ -109,7 +104,7 @@ def queue_run(steps: int = 60) -> list[tf1.Event]:
         init = tf1.global_variables_initializer()
 
     def filled():
-        for at in range(steps):
+        for at in range(STEPS):
             if at % (FULL // 100) == 0:
                 session.run(fill, dict(zip(into, (x, y), strict=True)))
             yield {}

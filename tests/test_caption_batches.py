@@ -1,7 +1,5 @@
 """Pairs of picture and caption: to records, and back in padded batches."""
 
-import itertools
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -43,10 +41,7 @@ def test_pairs_come_back_as_they_went(scenes, vocabulary, tmp_path):
     records.write_shards(pairs, tmp_path / "val", 2, seed=1)
     by_id = {p.id: p for p in scenes["val"]}
     seen = set()
-    batches = read_all(
-        cap.caption_batches(tmp_path / "val", 3, image_size=37, num_objects=3)
-    )
-    for batch in batches:
+    for batch in read_all(cap.caption_batches(tmp_path / "val", 3, image_size=37)):
         assert batch["images"].dtype == np.float32
         assert batch["images"].shape[1:] == (37, 37, 3)
         assert batch["images"].min() >= -1 and batch["images"].max() <= 1
@@ -60,8 +55,6 @@ def test_pairs_come_back_as_they_went(scenes, vocabulary, tmp_path):
             text = vocabulary.decode(targets)
             assert text in by_id[number].captions
             seen.add((number, text))
-            wanted = [one.category for one in by_id[number].objects]
-            assert list(batch["objects"][row]) == [*wanted, -1]
             image = tf.io.decode_jpeg(by_id[number].path.read_bytes()).numpy()
             np.testing.assert_allclose(
                 batch["images"][row], image / 127.5 - 1.0, atol=1e-6
@@ -69,31 +62,18 @@ def test_pairs_come_back_as_they_went(scenes, vocabulary, tmp_path):
     assert seen == {(p.id, text) for p in scenes["val"] for text in p.captions}
 
 
-def test_training_batches_are_shuffled_shifted_and_repeatable(
-    scenes, vocabulary, tmp_path
-):
+def test_training_batches_are_shuffled_and_repeatable(scenes, vocabulary, tmp_path):
     pairs = cap.make_pairs(scenes["train"], vocabulary, captions_each=1)
     records.write_shards(pairs, tmp_path / "train", 2, seed=1, compression="GZIP")
 
-    def take(seed, shift):
-        dataset = cap.caption_batches(
-            tmp_path / "train", 41, image_size=37, seed=seed, shift=shift
-        )
+    def take(seed):
+        dataset = cap.caption_batches(tmp_path / "train", 41, image_size=37, seed=seed)
         return read_all(dataset.take(2))
 
-    still, moved = take(5, 0), take(5, 3)
-    again, other = take(5, 3), take(6, 3)
-    np.testing.assert_array_equal(moved[1]["images"], again[1]["images"])
-    assert (moved[0]["picture"] != other[0]["picture"]).any()
-    assert sorted(moved[0]["picture"]) == sorted(moved[1]["picture"])  # an epoch each
-    assert set(moved[0]) == set(still[0])
-    offsets = set()
-    for before, after in zip(still[0]["images"], moved[0]["images"], strict=True):
-        for y, x in itertools.product(range(-3, 4), repeat=2):
-            inner = np.s_[5:-5, 5:-5]
-            if np.array_equal(np.roll(before, (y, x), (0, 1))[inner], after[inner]):
-                offsets.add((y, x))
-    assert len(offsets) > 10
+    first, again, other = take(5), take(5), take(6)
+    np.testing.assert_array_equal(first[1]["images"], again[1]["images"])
+    assert (first[0]["picture"] != other[0]["picture"]).any()
+    assert sorted(first[0]["picture"]) == sorted(first[1]["picture"])  # an epoch each
 
 
 def test_a_bad_picture_is_refused_at_conversion(scenes, vocabulary, tmp_path):

@@ -210,35 +210,33 @@ def tin(tmp_path):
     (root / "val/val_annotations.txt").write_text(
         "val_n01.JPEG\tn01\t0\t0\t9\t9\nval_n02.JPEG\tn02\t0\t0\t9\t9\n"
     )
+    (root / "wnids.txt").write_text("n02\nn01\n")
     (root / "words.txt").write_text("n01\tgoldfish, Carassius auratus\nn02\tbell\n")
     return tmp_path
-
-
-IDS = {"n02": 0, "n01": 1}
 
 
 @pytest.mark.parametrize("split, per_class", [("train", 3), ("val", 1)])
 def test_tiny_imagenet_to_shards(tin, split, per_class):
     prefix = tin / "records" / split
-    records.write_tiny_imagenet_shards(tin, split, prefix, 2, synset_to_id=IDS, seed=1)
+    records.write_tiny_imagenet_shards(tin, split, prefix, 2, seed=1)
     assert records.check_shards(prefix) == 2 * per_class
     for images, labels in through_dataset(prefix):
         for image, label in zip(images, labels, strict=True):
-            assert (image.mean() < 0) == (label == IDS["n01"])
+            assert (image.mean() < 0) == (label == 1)
     lines = (tin / f"records/{split}.labels.txt").read_text().splitlines()
     assert lines == ["n02\tbell", "n01\tgoldfish, Carassius auratus"]
 
 
 def test_a_failed_conversion_keeps_the_old_labels(tin):
-    def convert(ids):
-        records.write_tiny_imagenet_shards(tin, "train", tin / "x", 1,
-                                           synset_to_id=ids, seed=1)
+    def convert():
+        records.write_tiny_imagenet_shards(tin, "train", tin / "x", 1, seed=1)
 
-    convert(IDS)
+    convert()
     before = {path.name: path.read_bytes() for path in tin.glob("x*")}
+    (tin / "tiny-imagenet-200/wnids.txt").write_text("n01\nn02\n")
     (tin / "tiny-imagenet-200/train/n02/images/n02_1.JPEG").write_bytes(b"<html>")
     with pytest.raises(DataError, match="n02_1.JPEG"):
-        convert({"n01": 0, "n02": 1})
+        convert()
     assert {path.name: path.read_bytes() for path in tin.glob("x*")} == before
 
 

@@ -38,9 +38,9 @@ class Place(NamedTuple):
 
 
 @functools.cache
-def places(root: Path = ROOT) -> tuple[Place, ...]:
+def places() -> tuple[Place, ...]:
     """Returns every cell of every lesson, in reading order; reads each file once."""
-    return tuple(place for lesson in nb.lessons(root) for place in _places(lesson))
+    return tuple(place for lesson in nb.lessons(ROOT) for place in _places(lesson))
 
 
 def _places(lesson: Path) -> Iterator[Place]:
@@ -52,22 +52,22 @@ def _places(lesson: Path) -> Iterator[Place]:
             heading = [heading, *HEADING.findall(cell.source)][-1]
 
 
-def pitfalls(root: Path = ROOT) -> dict[tuple[str, str], Place]:
+def pitfalls() -> dict[tuple[str, str], Place]:
     """Returns the cell of each pitfall, by the lesson's number and its name."""
     return {
         (nb.number(place.lesson), name.rstrip(".?")): place
-        for place in places(root) if place.cell.cell_type == "markdown"
+        for place in places() if place.cell.cell_type == "markdown"
         for name in PITFALL.findall(place.cell.source)
     }
 
 
-def pitfall_page(text: str, root: Path = ROOT) -> str:
+def pitfall_page(text: str) -> str:
     """Returns `docs/pitfalls.md` with a link to the cell in its last column.
 
     Raises:
       ValueError: a row and the lessons' pitfalls do not fit one to one; names one.
     """
-    there = pitfalls(root)
+    there = pitfalls()
     rows = {(number, name): (see, why) for see, why, number, name in ROW.findall(text)}
     for number, name in there.keys() ^ rows.keys():
         where = "docs/pitfalls.md" if (number, name) in there else f"lesson {number}"
@@ -81,18 +81,17 @@ def pitfall_page(text: str, root: Path = ROOT) -> str:
     return ROW.sub(linked, text)
 
 
-def glossary_page(terms: str, root: Path = ROOT) -> str:
+def glossary_page(terms: str) -> str:
     """Returns the glossary: each term with the sentence that defines it in its cell.
 
     Args:
       terms: lines of term, lesson, words of the sentence and number of sentences,
         parted by ` | `; a line that begins with # says nothing.
-      root: the project's folder.
 
     Raises:
       ValueError: the words of a term are not in its lesson, or in several cells.
     """
-    cells = [place for place in places(root) if place.cell.cell_type == "markdown"]
+    cells = [place for place in places() if place.cell.cell_type == "markdown"]
     lines = ["# Glossary", "", "The words that the course defines, each in the "
              "sentence of the lesson that does it.", ""]
     rows = [line.split(" | ") for line in terms.splitlines() if line[:1] not in "#"]
@@ -127,12 +126,12 @@ def _without_local_links(text: str) -> str:
     return re.sub(r"\[([^\]]+)\]\((?!#|http)[^)]*\)", r"\1", text)
 
 
-def front_page(text: str, root: Path = ROOT) -> str:
+def front_page(text: str) -> str:
     """Returns `docs/book/index.md` with its table and its list of lessons."""
-    table = "\n".join(readme.table(root).splitlines()[1:-1])
+    table = "\n".join(readme.table(ROOT).splitlines()[1:-1])
     entries = "\n".join(
         f"{nb.number(path)} {readme.head(path)['title']} <notebooks/{path.stem}>"
-        for path in nb.lessons(root))
+        for path in nb.lessons(ROOT))
     text = text.replace("](../", "](docs/")  # the page stands above the folder there
     return text.replace("```{lessons}\n```", table).replace("LESSONS", entries)
 

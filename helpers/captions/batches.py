@@ -3,21 +3,21 @@
 Taught in lesson 08a, "Pairs become records" and "Records become batches".
 """
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 
 import tensorflow as tf
 
-from helpers import pictures as arithmetic
 from helpers.captions.vocabulary import Vocabulary
 from helpers.datasets import CaptionedPicture
 from helpers.errors import DataError
 from helpers.jpeg import decode, read_jpegs
+from helpers.pictures import from_bytes
 from helpers.records import open_shards, wire
 
 IMAGE, OBJECTS = "image/data", "image/objects"
 PICTURE, IDS = "image/id", "image/caption_ids"
-NO_OBJECTS = -1
 
 
 def make_pairs(
@@ -71,8 +71,6 @@ def caption_batches(
     *,
     image_size: int,
     seed: int | None = None,
-    shift: int = 0,
-    num_objects: int = 0,
 ) -> tf.data.Dataset:
     """Reads pairs in padded batches, with inputs and targets one word apart.
 
@@ -85,13 +83,11 @@ def caption_batches(
       image_size: height and width to which pictures are resized.
       seed: shuffles and repeats without end, for training; `None` reads once, in
         order.
-      shift: pixels by which each picture is moved at random, at most, in both axes.
-      num_objects: objects per picture; fewer are filled up with -1.
 
     Returns:
       A dataset of dicts: `images` float32 [batch, height, width, 3] in [-1, 1],
       `inputs` and `targets` int32 [batch, time], `mask` float32 [batch, time] with 1
-      where a target counts, `objects` int32 [batch, object], `picture` int64 [batch].
+      where a target counts, `picture` int64 [batch].
 
     Raises:
       DataError: a shard is missing, short or was never finished. A changed byte or a
@@ -101,70 +97,43 @@ def caption_batches(
     pairs = wire.dataset(files)
     if seed is not None:
         pairs = pairs.shuffle(4096, seed=seed).repeat()
-    numbered = tf.data.Dataset.zip((pairs, tf.data.Dataset.counter()))
-    pairs = numbered.map(
-        lambda record, number: _parse(
-            record, image_size, num_objects, _offset(shift, seed, number)
-        ),
-        num_parallel_calls=2, deterministic=True,
+    pairs = pairs.map(
+        caption_parser(image_size), num_parallel_calls=2, deterministic=True
     )
     return pairs.padded_batch(batch_size).prefetch(2)
 
 
-def caption_parser(
-    image_size: int, *, num_objects: int = 0
-) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
-    """Returns the function that one record becomes a pair with, unmoved.
+def caption_parser(image_size: int) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
+    """Returns the function that one record becomes a pair with.
 
     Args:
       image_size: as for `caption_batches`.
-      num_objects: as for `caption_batches`.
 
     Returns:
       A function from `string []`, one serialised `SequenceExample`, to what a row of
       a batch holds, without padding.
     """
-    return lambda record: _parse(record, image_size, num_objects, (0, None))
+    return functools.partial(_parse, image_size=image_size)
 
 
-def _parse(record, image_size, num_objects, offset) -> dict[str, tf.Tensor]:
+def _parse(record, image_size) -> dict[str, tf.Tensor]:
     context, lists = tf.io.parse_single_sequence_example(
         record,
         context_features={
             PICTURE: tf.io.FixedLenFeature([], tf.int64),
             IMAGE: tf.io.FixedLenFeature([], tf.string),
-            OBJECTS: tf.io.VarLenFeature(tf.int64),
         },
         sequence_features={IDS: tf.io.FixedLenSequenceFeature([], tf.int64)},
     )
     ids = tf.cast(lists[IDS], tf.int32)
-    objects = tf.sparse.to_dense(context[OBJECTS])[:num_objects]
-    objects = tf.pad(
-        objects, [[0, num_objects - tf.shape(objects)[0]]], constant_values=NO_OBJECTS
-    )
+    image = tf.image.resize(decode(context[IMAGE]), [image_size, image_size])
     return {
-        "images": _image(context[IMAGE], image_size, *offset),
+        "images": from_bytes(image),
         "inputs": ids[:-1],
         "targets": ids[1:],
         "mask": tf.ones_like(ids[1:], tf.float32),  # padding adds the zeros
-        "objects": tf.cast(objects, tf.int32),
         "picture": context[PICTURE],
     }
-
-
-def _offset(shift, seed, number) -> tuple[int, tf.Tensor | None]:
-    """Returns the margin, and where in it the picture begins; by seed and number."""
-    if not shift:
-        return 0, None
-    stream = [seed or 0, number]
-    return shift, tf.random.stateless_uniform([2], stream, 0, 2 * shift + 1, tf.int32)
-
-
-def _image(encoded, size, margin, start) -> tf.Tensor:
-    """Returns float32 [height, width, 3] in [-1, 1], moved by up to `margin` pixels."""
-    image = tf.image.resize(decode(encoded), [size, size])
-    image = arithmetic.from_bytes(image)
-    return arithmetic.shifted(image, margin, start) if margin else image
 
 
 def _ints(values) -> tf.train.Feature:

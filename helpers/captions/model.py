@@ -238,10 +238,9 @@ def train_op(
     variables: list[tf.Variable],
     optimizer: tf1.train.Optimizer,
     *,
-    clip: float = 5.0,
     global_step: tf.Variable | None = None,
 ) -> tf.Operation:
-    """Builds one update of some variables, with the norm of the gradients limited.
+    """Builds one update of some variables, with the norm of the gradients limited to 5.
 
     Either all of them move or none: clipping by the norm would spread one NaN to every
     variable, so the loss and the gradients are looked at before.
@@ -250,7 +249,6 @@ def train_op(
       loss: float32 scalar.
       variables: those that move; all others are frozen.
       optimizer: applies the gradients.
-      clip: the largest norm of all gradients together.
       global_step: counts the updates.
 
     Returns:
@@ -266,7 +264,7 @@ def train_op(
         raise ValueError(f"train_op: the loss does not depend on {', '.join(lost)}")
     pairs = list(zip(gradients, variables, strict=True))
     pairs = process_gradient_list([pairs], losses=[loss])  # one tower, to be checked
-    gradients, _ = tf.clip_by_global_norm([gradient for gradient, _ in pairs], clip)
+    gradients, _ = tf.clip_by_global_norm([gradient for gradient, _ in pairs], 5.0)
     return optimizer.apply_gradients(
         list(zip(gradients, variables, strict=True)), global_step
     )

@@ -17,6 +17,8 @@ from helpers.jpeg import read_jpegs
 from helpers.records.writing import make_example, shuffled_places, write_in_order
 from helpers.tiny_layout import FOLDER, TinyLayout, names_in
 
+_SEED = 7  # of the pictures that are held out, and of the shuffle
+
 
 def write_tiny_imagenet_shards(
     tin_path: str | os.PathLike,
@@ -24,21 +26,19 @@ def write_tiny_imagenet_shards(
     path_prefix: str | os.PathLike,
     num_shards: int,
     *,
-    synset_to_id: Mapping[str, int] | None = None,
     seed: int,
 ) -> list[Path]:
     """Converts one split of Tiny ImageNet to shuffled shards.
 
-    The labels are written beside the shards, to `prefix.labels.txt`: line k holds
-    the synset of label k and, after a tab, its words.
+    A label is the place of its synset in `wnids.txt`. The labels are written beside the
+    shards, to `prefix.labels.txt`: line k holds the synset of label k and, after a tab,
+    its words.
 
     Args:
       tin_path: the folder that holds `tiny-imagenet-200/`, as `grab_tin` returns it.
       split: `"train"` or `"val"`.
       path_prefix: folder and first part of the shards' names.
       num_shards: how many files.
-      synset_to_id: label of each synset, as `get_tin_id_maps` returns it: 0 to n-1.
-        In the order of `wnids.txt` if `None`.
       seed: of the shuffle.
 
     Returns:
@@ -54,7 +54,7 @@ def write_tiny_imagenet_shards(
     layout = TinyLayout(Path(tin_path) / FOLDER)
     prefix = Path(path_prefix)
     pairs = layout.pictures(split)
-    ids = layout.synset_ids() if synset_to_id is None else synset_to_id
+    ids = layout.synset_ids()
     unknown = sorted({synset for _, synset in pairs} - set(ids))
     if unknown:
         raise DataError(
@@ -77,23 +77,19 @@ def write_picture_shards(
     *,
     image_size: int = 64,
     held_out: float = 0.1,
-    num_shards: int = 4,
-    seed: int = 7,
 ) -> dict[str, int]:
     """Converts pictures of your own, one folder a class, to `train` and `val` shards.
 
     Pictures are turned as their camera says, cut to their middle square, brought to
-    one size and stored as JPEG. The labels are the folders' names in alphabetical
-    order; they are written beside the shards, to `train.labels.txt` and
-    `val.labels.txt`.
+    one size and stored as JPEG, `train` in four shards and `val` in one. The labels
+    are the folders' names in alphabetical order; they are written beside the shards, to
+    `train.labels.txt` and `val.labels.txt`.
 
     Args:
       folder: one folder a class, in it JPEG or PNG files of any size.
       to_folder: gets the shards; read them with the prefix `to_folder / "train"`.
       image_size: pixels of each side.
       held_out: part of each class's pictures that goes to `val`, one at least.
-      num_shards: of `train`; `val` is one file.
-      seed: of the choice and the shuffle.
 
     Returns:
       The number of pictures in `"train"` and `"val"`.
@@ -113,7 +109,7 @@ def write_picture_shards(
         )
     splits: dict[str, list] = {"train": [], "val": []}
     for label, paths in enumerate(classes.values()):
-        paths = [paths[place] for place in shuffled_places(len(paths), seed)]
+        paths = [paths[place] for place in shuffled_places(len(paths), _SEED)]
         held = max(1, min(len(paths) - 1, round(held_out * len(paths))))
         splits["val"] += [(path, label) for path in paths[:held]]
         splits["train"] += [(path, label) for path in paths[held:]]
@@ -128,10 +124,10 @@ def write_picture_shards(
         with whole_file(home / f"{split}.labels.txt") as temporary:
             temporary.write_text("".join(f"{name}\t{name}\n" for name in classes),
                                  encoding="utf-8")
-            pairs = [pairs[place] for place in shuffled_places(len(pairs), seed)]
+            pairs = [pairs[place] for place in shuffled_places(len(pairs), _SEED)]
             examples = (make_example(_as_jpeg(path, image_size), label)
                         for path, label in pairs)
-            most = min(num_shards, len(pairs)) if split == "train" else 1
+            most = min(4, len(pairs)) if split == "train" else 1
             write_in_order(examples, len(pairs), home / split, most)
     return {split: len(pairs) for split, pairs in splits.items()}
 

@@ -1,42 +1,29 @@
 """A timeline: one lane per device, one bar per op."""
 
-from typing import Any
-
 import matplotlib.pyplot as plt
 import tensorflow.compat.v1 as tf1
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from helpers.tracing.runs import run_traced
 from helpers.tracing.times import Interval, intervals
 
 # An interval, and its place in the lane of its device.
 Lane = tuple[Interval, int]
 
 
-def timeline(
-    source: tf1.Session | tf1.RunMetadata,
-    fetches: Any = None,
-    feed_dict: dict | None = None,
-    *,
-    labels: int = 12,
-) -> Figure:
+def timeline(metadata: tf1.RunMetadata, *, labels: int = 12) -> Figure:
     """Draws which op ran where and when: one lane per device.
 
     Ops that ran at once on one device are stacked inside its lane.
 
     Args:
-      source: a session, which is run once, or the metadata of a traced run.
-      fetches: as for `session.run`; only with a session.
-      feed_dict: as for `session.run`; only with a session.
+      metadata: of a traced run.
       labels: how many of the longest ops carry their name.
 
     Returns:
       The figure, for `plots.show`.
     """
-    if not isinstance(source, tf1.RunMetadata):
-        source = run_traced(source, fetches, feed_dict)[1]
-    rows = intervals(source)
+    rows = intervals(metadata)
     lanes, heights = _lanes(rows)
     # One size for one set of devices, whatever ran at once: tests compare sizes.
     fig, ax = plt.subplots(figsize=(8, 0.7 + 0.6 * len(heights)))

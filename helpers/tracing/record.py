@@ -1,7 +1,7 @@
 """The session's own film: the values of chosen tensors over successive runs."""
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,6 @@ from IPython.display import HTML, display
 
 from helpers.arguments import whole_number
 from helpers.slider import embedded, slider_page
-
-# A feed for every step, or a function from the step's number to its feed.
-Feeds = Mapping | Callable[[int], Mapping] | None
 
 # More numbers than these are summed up in a cell of the table.
 _SHOWN = 6
@@ -94,7 +91,7 @@ class Recording:
 
 
 def record(
-    session: tf1.Session, fetches: Any, steps: int, feed_dict: Feeds = None
+    session: tf1.Session, fetches: Any, steps: int, feed_dict: Mapping | None = None
 ) -> Recording:
     """Runs a session a number of times and keeps the values of chosen tensors.
 
@@ -107,8 +104,7 @@ def record(
       session: the session; the runner of `running_queues` does as well.
       fetches: a dictionary from your names to tensors or ops, a list of them, or one.
       steps: how many runs, at least 1.
-      feed_dict: as for `session.run`, for every step; or a function from the step's
-        number, from 0, to the feed of that step.
+      feed_dict: as for `session.run`, the same for every step.
 
     Returns:
       The `Recording`.
@@ -118,9 +114,8 @@ def record(
     """
     named = _named(fetches)
     seen = []
-    for number in range(whole_number("steps", steps)):
-        feed = feed_dict(number) if callable(feed_dict) else feed_dict
-        values = session.run(named, feed)
+    for _ in range(whole_number("steps", steps)):
+        values = session.run(named, feed_dict)
         # A fetch may be a view of a variable's memory: the next step would change it.
         seen.append({name: np.copy(value)[()] for name, value in values.items()
                      if value is not None})

@@ -257,12 +257,13 @@ def test_bad_record_is_named(tmp_path, read, fault):
 def test_conversion_refuses_and_names_a_bad_picture(tmp_path, contents, cause):
     folder = tmp_path / "tiny-imagenet-200/train/n01/images"
     folder.mkdir(parents=True)
+    (tmp_path / "tiny-imagenet-200/wnids.txt").write_text("n01\n")
     for number in range(5):
         (folder / f"n01_{number}.JPEG").write_bytes(jpeg())
     (folder / "n01_3.JPEG").write_bytes(contents)
     with pytest.raises(DataError, match=f"n01_3.JPEG: .*{cause}"):
         records.write_tiny_imagenet_shards(
-            tmp_path, "train", tmp_path / "x", 1, synset_to_id={"n01": 0}, seed=1
+            tmp_path, "train", tmp_path / "x", 1, seed=1
         )
     assert not list(tmp_path.glob("x-*"))
 
