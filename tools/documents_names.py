@@ -10,17 +10,16 @@ import importlib
 import inspect
 import pydoc
 import re
-from functools import cache
 from types import ModuleType
 from typing import NamedTuple
 
-import nbformat
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.files import ROOT
 from helpers.tf1_names import SOURCE_NAMES, verdict
 from tools import notebook as nb
+from tools.book_pages import HEADING, places
 
 PAGE = ROOT / "docs" / "names.md"
 LIST = ROOT / "tools" / "documents_names.txt"
@@ -53,30 +52,18 @@ def listed() -> tuple[list[str], list[Row]]:
     return head, rows
 
 
-@cache
-def cells() -> list[tuple]:
-    """Returns sitting, path, heading before it, type and source of each cell."""
-    found = []
-    for path in nb.lessons(ROOT):
-        heading = ""
-        for cell in nbformat.read(path, as_version=4).cells:
-            found.append((nb.number(path), path, heading, cell.cell_type, cell.source))
-            if cell.cell_type == "markdown":
-                heading = (re.findall(r"^#+ (.+)$", cell.source, re.M) or [heading])[-1]
-    return found
-
-
 def cell_of(row: Row) -> tuple[str, str] | None:
     """Returns link and source of the first cell with a name; `None` if none has it."""
     only, pattern = re.fullmatch(r"(?:(\d\d[a-z]?):)?(.*)", row.where).groups()
     if not pattern:
         last = re.escape(row.name.split(".")[-1])
         pattern = rf"\btf1?\.(\w+\.)*{last}\b" if row.name[:3] == "tf." else last
-    for number, path, heading, kind, source in cells():
+    for path, cell, heading in places():
+        number, source = nb.number(path), cell.source
         hit = re.search(pattern, source) if only in (None, number) else None
-        if hit and kind == "markdown":
+        if hit and cell.cell_type == "markdown":
             before = source[:hit.end()] + source[hit.end():].split("\n")[0]
-            heading = (re.findall(r"^#+ (.+)$", before, re.M) or [heading])[-1]
+            heading = [heading, *HEADING.findall(before)][-1]
         if hit:
             return f"[{number} {heading}](../notebooks/{path.name})", source
     return None

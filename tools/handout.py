@@ -69,10 +69,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="course.py handout", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the notebooks go")
-    try:
-        options, lessons = nb.chosen(parser, arguments)
-    except ValueError as error:
-        parser.error(str(error))
+    options, lessons = nb.chosen(parser, arguments)
     there = [options.folder / path.name for path in lessons
              if (options.folder / path.name).exists()]
     if there:

@@ -201,11 +201,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="course.py test checks", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
-    options = parser.parse_args(arguments)
+    _, lessons = nb.chosen(parser, arguments)
     try:
-        every = [task for path in nb.lessons(ROOT, options.numbers)
-                 for task in tasks(path)]
+        every = [task for path in lessons for task in tasks(path)]
         equal = listed()
     except ValueError as error:
         parser.error(str(error))

@@ -70,11 +70,14 @@ def chosen(
       What was read, and the lessons; all where none is named.
 
     Raises:
-      ValueError: no lesson has such a number.
+      SystemExit: no lesson has such a number, or what else there is cannot be read.
     """
     parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
     options = parser.parse_intermixed_args(arguments)
-    return options, lessons(ROOT, options.numbers)
+    try:
+        return options, lessons(ROOT, options.numbers)
+    except ValueError as error:
+        parser.error(str(error))
 
 
 def solution(lesson: Path) -> Path:

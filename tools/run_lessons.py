@@ -171,7 +171,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="course.py run", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
     parser.add_argument("--solutions", action="store_true", help="the solutions too")
     parser.add_argument("--save", action="store_true", help="store the outputs")
     parser.add_argument("--twice", action="store_true",
@@ -181,9 +180,8 @@ def main() -> int:
         metavar=("NAME", "VALUE"),
         help="set a parameter of the lessons, such as SOURCE; may come again",
     )
-    options = parser.parse_args()
+    options, paths = nb.chosen(parser, sys.argv[1:])
     try:
-        paths = nb.lessons(ROOT, options.numbers)
         parameters = checked(paths, options.parameter)
     except ValueError as error:
         parser.error(str(error))

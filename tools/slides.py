@@ -209,11 +209,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="course.py slides", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
-    try:
-        lessons = nb.lessons(ROOT, parser.parse_args(arguments).numbers)
-    except ValueError as error:
-        parser.error(str(error))
+    _, lessons = nb.chosen(parser, arguments)
     for lesson in lessons:
         target = FOLDER / f"{lesson.stem}.html"
         with whole_file(target) as temporary:

@@ -6,7 +6,6 @@ goes on where it broke, and has a time limit whatever the server does.
 
 import contextlib
 import dataclasses
-import hashlib
 import os
 import time
 from collections.abc import Iterator
@@ -90,6 +89,8 @@ class Download:
         Raises:
           DataError: it is not there, or its hash is another; names the file.
         """
+        import pooch
+
         if source == "download":
             return self.fetch()
         path = ROOT / Path(source).expanduser() / self.name
@@ -99,11 +100,7 @@ class Download:
                 f"{self.offline}"
             )
         algorithm, wanted = self.digest.split(":")
-        with open(path, "rb") as file:
-            found = hashlib.new(algorithm)
-            while block := file.read(1 << 20):
-                found.update(block)
-        if found.hexdigest() != wanted:
+        if pooch.file_hash(str(path), algorithm) != wanted:
             raise DataError(
                 f"{path}: its hash is not the one we know: it is damaged or another "
                 'file. Copy it again, or use "download"'

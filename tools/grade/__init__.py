@@ -117,10 +117,7 @@ def _plain(value: object) -> str:
 def main(arguments: list[str]) -> int:
     sys.stdout.reconfigure(errors="backslashreplace")  # names of files are anything
     parser = _parser()
-    try:
-        options, lessons = nb.chosen(parser, arguments)
-    except ValueError as error:
-        parser.error(str(error))
+    options, lessons = nb.chosen(parser, arguments)
     folder = options.folder.resolve()
     table = (options.table or folder.with_name(folder.name + "-grades.csv")).resolve()
     if os.name == "nt":
