@@ -6,7 +6,6 @@ The lessons are shown with their stored outputs; nothing is run. A warning is an
 The book is made beside the old one and takes its place when it is whole.
 """
 
-import argparse
 import contextlib
 import io
 import re
@@ -117,10 +116,7 @@ def make(book: Path = BOOK) -> Path:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="course.py book", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.parse_args(arguments)
+    nb.parser("book", __doc__).parse_args(arguments)
     lesson.begin("book")  # TensorFlow comes in without its words
     try:
         found = make()

@@ -7,7 +7,6 @@ run wherever the course runs. `course.py grade` takes them in again, and whole l
 as well.
 """
 
-import argparse
 import ast
 import re
 import sys
@@ -66,8 +65,7 @@ def _exercise_cells(cells: list) -> list:
 
 def main(arguments: list[str]) -> int:
     sys.stdout.reconfigure(errors="backslashreplace")
-    parser = argparse.ArgumentParser(prog="course.py handout", description=__doc__,
-                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser = nb.parser("handout", __doc__)
     parser.add_argument("folder", type=Path, help="where the notebooks go")
     options, lessons = nb.chosen(parser, arguments)
     there = [options.folder / path.name for path in lessons

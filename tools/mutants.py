@@ -11,7 +11,6 @@ a gradient is stopped. A mutant that does the same as the solution stands in
 exercise, drawn by a seed.
 """
 
-import argparse
 import importlib
 import io
 import multiprocessing
@@ -198,9 +197,7 @@ def fates(task: Task, equal: dict[str, str], bar: tqdm, sample: int = 0
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="course.py test checks", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = nb.parser("test checks", __doc__)
     _, lessons = nb.chosen(parser, arguments)
     try:
         every = [task for path in lessons for task in tasks(path)]

@@ -57,6 +57,13 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
     return found
 
 
+def parser(command: str, documentation: str) -> argparse.ArgumentParser:
+    """Returns the parser of a command of `course.py`: its help begins with the text."""
+    return argparse.ArgumentParser(
+        prog=f"course.py {command}", description=documentation,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
 def chosen(
     parser: argparse.ArgumentParser, arguments: list[str]
 ) -> tuple[argparse.Namespace, list[Path]]:

@@ -9,7 +9,6 @@ is sent anywhere. Stuck? In a notebook `check_NAME(NAME, hints=1)` gives a hint,
 `hints=2` the next one. The solutions lie in notebooks/solutions/.
 """
 
-import argparse
 import re
 import sys
 from pathlib import Path
@@ -90,8 +89,7 @@ def _exercise(title: str, report: str) -> Solved:
 
 def main(arguments: list[str]) -> int:
     sys.stdout.reconfigure(errors="backslashreplace")
-    parser = argparse.ArgumentParser(prog="course.py progress", description=__doc__,
-                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser = nb.parser("progress", __doc__)
     parser.add_argument("words", nargs="*", metavar="NN or FILE",
                         help="lessons, notebooks or folders; default all lessons")
     try:

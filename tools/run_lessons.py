@@ -7,7 +7,6 @@ python3 course.py run 03a --solutions --save  # stores the outputs
 python3 course.py run 03a --twice    # each cell twice in a row: the same outputs?
 """
 
-import argparse
 import ast
 import copy
 import os
@@ -168,9 +167,7 @@ def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="course.py run", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = nb.parser("run", __doc__)
     parser.add_argument("--solutions", action="store_true", help="the solutions too")
     parser.add_argument("--save", action="store_true", help="store the outputs")
     parser.add_argument("--twice", action="store_true",

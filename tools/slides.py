@@ -8,7 +8,6 @@ the sentences around them are the speaker's notes (press S). With `?showNotes=tr
 behind the address they stand beside the slide.
 """
 
-import argparse
 import html
 import re
 import sys
@@ -206,9 +205,7 @@ def _asset(name: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="course.py slides", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = nb.parser("slides", __doc__)
     _, lessons = nb.chosen(parser, arguments)
     for lesson in lessons:
         target = FOLDER / f"{lesson.stem}.html"

@@ -143,8 +143,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="course.py grade", description=__doc__,
-                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser = nb.parser("grade", __doc__)
     parser.add_argument("folder", type=Path, help="a folder or notebook per learner")
     parser.add_argument("--table", type=Path, help="default: FOLDER-grades.csv")
     parser.add_argument("--seconds", type=float, default=SECONDS,
