@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.tables import Table
-
-ROOT = Path(__file__).resolve().parent.parent
+from helpers.files import ROOT
 
 
 class Result(NamedTuple):

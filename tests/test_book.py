@@ -6,14 +6,13 @@ A page may ask for files beside it and for nothing else.
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from helpers.files import ROOT
 from tools import book, book_notebooks, book_pages
 from tools import notebook as nb
 
-ROOT = Path(__file__).resolve().parents[1]
 LESSONS = nb.lessons(ROOT)
 HEADINGS = """() => [...document.querySelectorAll(
     'article h1, article h2, article h3, article h4, article h5, article h6')]

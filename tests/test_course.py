@@ -6,13 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import course
-
-ROOT = Path(__file__).resolve().parents[1]
+from helpers.files import ROOT
 
 
 @pytest.mark.parametrize("version", [(2, 7), (3, 6), (3, 9), (3, 14), (4, 0)])

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 
+from helpers.files import ROOT
 from tools import doctor, environment
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_it_runs_with_any_python_and_no_set_up(tmp_path):

@@ -3,16 +3,15 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.files import ROOT
 from tools import messages
 
-ROOT = Path(__file__).resolve().parents[1]
 ENTRIES = messages.entries()
 each_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.pattern[:60])
 

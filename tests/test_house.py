@@ -3,13 +3,12 @@
 import ast
 import re
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
+from helpers.files import ROOT
 from tools import architecture
 
-ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted((ROOT / "helpers").rglob("*.py"))
 TREES = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
 each_file = pytest.mark.parametrize(

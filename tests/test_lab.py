@@ -19,10 +19,10 @@ import pytest
 from nbformat import v4
 from tensorboard import manager
 
+from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
 
-ROOT = Path(__file__).resolve().parents[1]
 LESSON = nb.lessons(ROOT)[0]
 [VGG] = nb.lessons(ROOT, ["07a"])
 LOGS = ROOT / "logs" / VGG.stem

@@ -1,12 +1,12 @@
 """Every relative link in the documents and notebooks leads somewhere."""
 
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from helpers.files import ROOT
+
 SKIP = {".venv", "build", "logs", "node_modules", ".git"}
 DOCUMENTS = sorted(
     path

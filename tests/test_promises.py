@@ -3,14 +3,13 @@
 import ast
 import json
 import re
-from pathlib import Path
 
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
+from helpers.files import ROOT
 from tools import notebook as nb
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "promises.md").read_text("utf-8")
 NAMED = re.findall(r"`((?:faults/)?test_\w+\.py)::(test_\w+)`", PAGE)
 NOTEBOOKS = sorted(ROOT.glob("notebooks/**/[0-9]*.ipynb"))

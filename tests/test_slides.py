@@ -1,16 +1,15 @@
 """A lesson as slides: one page, no other file, everything shown has its words."""
 
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+from helpers.files import ROOT
 from tools import notebook as nb
 from tools import slides
 
-ROOT = Path(__file__).resolve().parents[1]
 LESSONS = nb.lessons(ROOT)
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.stem)
 

@@ -1,14 +1,13 @@
 """`course.py tensorboard` in a real browser: every page that the lessons lead to."""
 
 import re
-from pathlib import Path
 
 import pytest
 import tensorflow.compat.v1 as tf1
 
+from helpers.files import ROOT
 from helpers.vgg import layer_table
 
-ROOT = Path(__file__).resolve().parents[1]
 SCREENSHOT = ROOT / "docs" / "tensorboard.png"
 TOWERS = {f"tower_{k}" for k in range(4)}
 TOWERS_OF_RUN = ("tower_0", "tower_1")

@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from helpers.files import ROOT
+
 HEAD = """
 import tensorflow.compat.v1 as tf
 tf.disable_v2_behavior()

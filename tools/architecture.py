@@ -11,7 +11,8 @@ from pathlib import Path
 
 import igraph
 
-ROOT = Path(__file__).resolve().parent.parent
+from helpers.files import ROOT
+
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN = "<!-- drawing: made by python -m tools.architecture -->"
 END = "<!-- end of drawing -->"

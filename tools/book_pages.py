@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import nbformat
 
+from helpers.files import ROOT
 from tools import architecture, readme
 from tools import notebook as nb
 
-ROOT = Path(__file__).resolve().parent.parent
 HEADING = re.compile(r"^#+ (.+)$", re.M)
 PITFALL = re.compile(r"^> \*\*Pitfall: (.+?)\*\*", re.M)
 SENTENCE = re.compile(r"(?<=[.?!])[\"')]* (?=[\"'(`*\dA-Z])")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import nbformat
 
+from helpers.files import ROOT
 from tools import notebook as nb
 
-ROOT = Path(__file__).resolve().parent.parent
 BEGIN = "<!-- lessons: made by python -m tools.readme -->"
 END = "<!-- end of lessons -->"
 # From the first scope to the first caption: what a reader with one day reads.

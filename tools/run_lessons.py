@@ -20,9 +20,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from tqdm import tqdm
 
+from helpers.files import ROOT
 from tools import notebook as nb
 
-ROOT = Path(__file__).resolve().parent.parent
 CELL_SECONDS = 300
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import nbformat
 
+from helpers.files import ROOT
 from tools import notebook as nb
 
-ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 STUB = "### YOUR CODE HERE"
 

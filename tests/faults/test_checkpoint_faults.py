@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.checkpoints import restore_latest, save_numbered
 from helpers.errors import DataError
+from helpers.files import ROOT
 
 
 def model(columns=5, dtype=tf.float32, extra=False):
@@ -189,7 +189,7 @@ def test_killed_while_saving_20_times(tmp_path, tried):
     tried(20)
     done = subprocess.run(
         [sys.executable, "-c", KILLED_SAVERS, str(tmp_path)], check=True,
-        stdout=subprocess.PIPE, cwd=Path(__file__).resolve().parents[2],
+        stdout=subprocess.PIPE, cwd=ROOT,
     )
     saved_once = [n for n in json.loads(done.stdout) if n % 2]
     assert saved_once

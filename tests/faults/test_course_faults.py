@@ -12,14 +12,13 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 import course
+from helpers.files import ROOT
 from tools import environment, serve_graphs
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow,
               pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")]
 

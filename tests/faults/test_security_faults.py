@@ -3,13 +3,12 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 from jupyter_server.auth.identity import PasswordIdentityProvider
 
+from helpers.files import ROOT
 from tools import copies, lab, serve_graphs
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/**/[0-9]*.ipynb"))
 PROGRAMS = [
     ROOT / "course.py",

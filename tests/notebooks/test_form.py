@@ -3,15 +3,14 @@
 import json
 import re
 import statistics
-from pathlib import Path
 
 import nbformat
 import pytest
 
+from helpers.files import ROOT
 from tools import guide, readme, stubs
 from tools import notebook as nb
 
-ROOT = Path(__file__).resolve().parents[2]
 LESSONS = nb.lessons(ROOT)
 SOLUTIONS = [nb.solution(path) for path in LESSONS]
 NOTEBOOKS = LESSONS + SOLUTIONS
