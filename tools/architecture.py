@@ -6,9 +6,9 @@ An arrow is an import. An import that another path implies is left out (transiti
 reduction), which keeps it readable.
 """
 
-import ast
 from pathlib import Path
 
+import grimp
 import igraph
 
 from helpers.files import ROOT
@@ -33,24 +33,12 @@ def rooms() -> dict[str, list[Path]]:
 
 def imports() -> set[tuple[str, str]]:
     """Returns (room, room that it imports), for all of `helpers`."""
-    there = rooms()
-    edges = set()
-    for room, files in there.items():
-        for file in files:
-            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-                edges |= {(room, used) for used in _used(node) if used in there}
-    return {(a, b) for a, b in edges if a != b}
-
-
-def _used(node: ast.AST) -> set[str]:
-    if isinstance(node, ast.ImportFrom) and node.module == "helpers":
-        return {alias.name for alias in node.names}
-    names = []
-    if isinstance(node, ast.ImportFrom) and node.module:
-        names = [node.module]
-    elif isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    return {name.split(".")[1] for name in names if name.startswith("helpers.")}
+    graph = grimp.build_graph("helpers", cache_dir=None)
+    for room in graph.find_children("helpers"):
+        graph.squash_module(room)
+    return {(room.removeprefix("helpers."), used.removeprefix("helpers."))
+            for room in graph.find_children("helpers")
+            for used in graph.find_modules_directly_imported_by(room)}
 
 
 def drawing() -> str:
