@@ -35,9 +35,6 @@ def coco(tmp_path_factory) -> Path:
     return lookalikes.coco(tmp_path_factory.mktemp("real") / "coco")
 
 
-# COCO's folder, read --------------------------------------------------------------
-
-
 def test_pictures_and_captions_are_those_of_the_folder(coco):
     found = grab_captions(coco)
     assert {split: len(pictures) for split, pictures in found.items()} == PICTURES

@@ -37,9 +37,6 @@ def first_class(tin: Path) -> Path:
     return min((tin / "tiny-imagenet-200" / "train").iterdir())
 
 
-# Conversion: as many classes and pictures as there should be ------------------------
-
-
 def rename_all(tin, suffix):
     for path in first_class(tin).glob("images/*"):
         path.rename(path.with_suffix(suffix))
@@ -81,18 +78,12 @@ def test_fewer_classes_or_pictures_are_refused(tin, fault):
     assert {path.name: path.read_bytes() for path in tin.glob("train-*")} == before
 
 
-# Labels ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "label", [2**32 + 3, 2**31, -(2**31) - 1, 3.9, "3", True, None]
 )
 def test_a_label_that_would_become_another_is_refused(label):
     with pytest.raises((TypeError, ValueError), match="lbl="):
         records.make_example(b"", label)
-
-
-# What a reader has in the place ---------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["", ".", "..", "../..", "/", "{cwd}", "{cwd}/x/..",

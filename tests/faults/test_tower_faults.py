@@ -149,9 +149,6 @@ def test_nan_in_one_tower_leaves_every_weight_untouched(net, tower, bad):
     assert not unchanged(before, net.state())
 
 
-# None
-
-
 def test_sparse_rows_whose_sum_overflows_move_no_variable():
     """A row that is listed twice gets the sum: each entry is finite, the row is not."""
     with tf.Graph().as_default(), tf1.Session() as session:
@@ -172,11 +169,6 @@ def test_none_in_some_towers(plain):
     with plain.graph.as_default(), pytest.raises(ValueError, match=message):
         process_gradient_list(plain.gradients)
 
-
-# Arguments
-
-
-# The sum, and the precision of weights ----------------------------------------------
 
 SUMS = {
     "float16": (tf.float16, [2000.0] * 64, "float16"),
