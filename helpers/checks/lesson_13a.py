@@ -67,7 +67,7 @@ def _two_variables(rng, size):
     names = [("a", "b"), ("left/w", "right/w"), ("b", "a")][size % 3]
     dtype = [np.float32, np.int64][size // 3 % 2]
     shape = [size + 1] * (size % 3)
-    return names, [rng.integers(-9, 9, shape).astype(dtype) + k for k in (0, 20)]
+    return names, [rng.integers(1, 9, shape).astype(dtype) * k for k in (1, -2**33)]
 
 
 def _read_before(write):
@@ -85,10 +85,9 @@ def _read_before(write):
 )
 def check_first_bad(attempt):
     """Gives `(session, fetch, feeds)` graphs with a bad op or none, and traps."""
-    for graph, rows, fed, due in drawn(_graph_with_a_fault, 16):
-        fetch = graph.get_tensor_by_name("fetch:0")
+    for fetch, rows, fed, due in drawn(_graph_with_a_fault, 16):
         case = f"x = {fed}, the first bad op {due!r}"
-        with tf1.Session(graph=graph) as session, answering(case):
+        with tf1.Session(graph=fetch.graph) as session, answering(case):
             session.run("init")
             found = attempt(session, fetch, {"x:0": fed, "u:0": 1.0, "v:0": 2.0})
             left = session.run("left:0")
@@ -101,11 +100,10 @@ def check_first_bad(attempt):
 
 
 def _graph_with_a_fault(rng, size):
-    """Returns a graph, the rows that a step leaves, what is fed, and whom to blame."""
-    kind = sorted(BAD)[size % 3]
-    bad, depth = size % 4 != 0, size // 4
-    with tf.Graph().as_default() as graph:
-        dtype = [tf.float32, tf.float64][size // 2 % 2]
+    """Returns a tensor, the rows that a step leaves, what is fed, whom to blame."""
+    kind, bad = sorted(BAD)[size % 3], size % 4 != 0
+    with tf.Graph().as_default():
+        dtype = [tf.float32, tf.float64, tf.float16][size // 2 % 3]
         x = tf1.placeholder(dtype, [2], name="x")
         queue = tf1.FIFOQueue(9, tf.float32, shapes=[[]], name="rows")
         rows = np.linspace(1, 9, 9, dtype=np.float32)  # two steps do not fit together
@@ -115,18 +113,20 @@ def _graph_with_a_fault(rng, size):
         never = tf1.placeholder(tf.float32, [], name="never_fed")
         tf.math.log(0.0 * never, name="unfed")
         y = x
-        for step in range(depth):
+        for step in range(size // 4):
             y = tf.multiply(y, 1.5, name=f"step_{step}")
-        here = tf.identity(BAD[kind](y), name=kind + "_seen")
-        first = here.op.inputs[0].op.name
+        worst = BAD[kind](y)
+        here = tf.identity(worst, name=kind + "_seen")
         here = tf.stack(tf.unstack(here))  # an op with two outputs, one of them bad
         hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
         after = [here, hidden, tf.cast(here > 0.5, dtype)][size % 3]
         for name in "uv":
             row += tf1.placeholder(tf.float32, [], name=name)
         both = [after, tf.cast(row, dtype)]
-        tf.add(*both[:: 1 - size % 2 * 2], name="fetch")
+        fetch = tf.add(*both[:: 1 - size % 2 * 2], name="fetch")
         queue.size(name="left")
-    value = {"root": -1.0, "log": 0.0, "ratio": 0.0}[kind] if bad else 2.0
-    fed = [value, float(rng.integers(1, 9))][:: 1 if rng.random() < 0.5 else -1]
-    return graph, 8, fed, first if bad else None
+    first = x if size % 5 == 2 else worst
+    fetch, left = (worst, 9) if size % 5 == 1 else (fetch, 8)
+    value = np.nan if first is x else -1.0 if kind == "root" else 0.0
+    fed = [value if bad else 2.0, float(rng.integers(1, 9))][:: rng.choice([1, -1])]
+    return fetch, left, fed, first.op.name if bad else None
