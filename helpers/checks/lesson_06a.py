@@ -101,9 +101,11 @@ def _built(attempt, size, scope="", keep_prob=None):
         tf1.set_random_seed(7)
         images = tf1.placeholder(tf.float32, [None, *size, 3], "images")
         kept = tf1.placeholder_with_default(1.0, [], "keep_prob")
-        with (tf1.variable_scope(scope or tf1.get_variable_scope()),
+        with (tf1.variable_scope(scope or tf1.get_variable_scope()) as opened,
               answering(f"pictures of {size[0]} x {size[1]}, scope {scope!r}")):
-            logits = attempt(images, kept if keep_prob is None else keep_prob)
+            for _ in range(2):  # the second time it shares all variables
+                logits = attempt(images, kept if keep_prob is None else keep_prob)
+                opened.reuse_variables()
     return graph, logits, (images, kept)
 
 
@@ -166,8 +168,10 @@ def _dropped(attempt, kept) -> np.ndarray:
     """The logits where every layer passes ones on: what is not 1 is dropout's."""
     size, values = (32, 32), {}
     for name, shape in _shapes((32, 32)).items():
-        conv = name.startswith("conv")
-        values[name] = np.full(shape, float(conv and len(shape) == 1), np.float32)
-        if not conv and len(shape) == 2:
-            values[name][np.arange(shape[1]) % shape[0], np.arange(shape[1])] = 1.0
-    return _run(attempt, size, values, np.zeros([4, *size, 3], np.float32), kept)
+        one = name.endswith("bias") and name[:3] not in ("fc6", "fc7")
+        values[name] = np.full(shape, float(one), np.float32)
+        if name in ("fc7/kernel", "fc8/kernel"):
+            np.fill_diagonal(values[name], 1.0)
+    # A mean, which dropout before it moves, as dropout behind fc8 moves its bias.
+    values["fc6/kernel"] += 1 / 512
+    return _run(attempt, size, values, np.zeros([4, *size, 3], np.float32), kept) - 1

@@ -28,8 +28,8 @@ def check_with_decay(attempt):
             loss = sum(
                 pull * tf.reduce_sum(variable)
                 for pull, variable in zip(pulls, variables, strict=True)) + start
-            given = list(variables)
-            found = attempt(loss, given, strength)
+            tf1.get_variable("other/kernel", initializer=dtype.as_numpy_dtype(9))
+            found = attempt(loss, list(variables), strength)  # all but that one
             yield tensor("returns a scalar tensor of the loss's dtype", dtype, found,
                          about)
             gradients = tf1.gradients(found, variables)
@@ -53,11 +53,11 @@ def _case(rng, size):
     """Variables by name, how the loss pulls at each, its start, dtype, strength."""
     dtype = [np.float32, np.float64][size % 2]
     names = [scope + name for scope in SCOPES for name in NAMES]
-    chosen = rng.choice(names, 1 + size // 2, replace=False).tolist()
+    chosen = rng.choice(names, 1 + size, replace=False).tolist()
     values = {
         name: rng.normal(size=rng.integers(1, 5, rng.integers(1, 4))).astype(dtype)
         for name in chosen
     }
-    strength = float(rng.choice([0.0, 5e-4, 0.3, 2.0]))
+    strength = float(rng.choice([0.0, 2**-11, 0.375, 2.0]))
     pulls = rng.normal(size=len(values)) * (size % 3 > 0)
     return values, pulls, float(size % 3), tf.as_dtype(dtype), strength

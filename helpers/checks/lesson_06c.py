@@ -34,6 +34,7 @@ def check_name_map(attempt):
                 due = {name: variable for (name, shape), variable in zip(
                            shapes.items(), variables, strict=True)
                        if name in held and list(held[name].shape) == shape}
+                tf1.get_variable(f"{scope}/of/another/net", [2])  # is not given
                 found = attempt(
                     dict(tf.train.list_variables(path)), list(variables), scope)
                 yield ("returns a dictionary from saved names to variables",

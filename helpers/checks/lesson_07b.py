@@ -21,7 +21,7 @@ def check_with_updates(attempt):
         with tf.Graph().as_default() as graph:
             step = tf1.get_variable("step", initializer=0.0)
             train = step.assign_add(1.0).op
-            outside = _update("outside")
+            [outside] = _of_tower(f"another/{tower}", 1)
             counters = [_of_tower(f"{name}_{k}", each[k]) for k in range(towers)]
             op = attempt(train, tower) if size else attempt(train)
             yield ("returns an op", isinstance(op, tf.Operation) or tf.is_tensor(op),
@@ -52,7 +52,7 @@ def _towers(rng, size):
 def _update(name):
     counter = tf1.get_variable(name, initializer=0.0)
     tf1.add_to_collection(
-        tf1.GraphKeys.UPDATE_OPS, counter.assign_add(tf.constant(1.0)))
+        tf1.GraphKeys.UPDATE_OPS, counter.assign_add(1.0, name=f"{name}/add"))
     return counter
 
 

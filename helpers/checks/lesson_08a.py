@@ -62,7 +62,6 @@ def _language(batch, words, nested, seed):
 
     def step(word, state):
         place = state[0] if nested else state
-        word = tf.cast(word, tf.int32)
         index = tf.stack([tf.range(batch), place - start, word], 1)
         later = (place + 1, state[1] + 1.0) if nested else place + 1
         logits = tf.gather_nd(tf.constant(table), index)
@@ -97,8 +96,10 @@ def _words_read(logits, table, true):
 def _runs(attempt, step, state, true, share, case, times):
     """Returns whether the logits depend on the state, and their values in each run."""
     with tf.Graph().as_default(), tf1.Session() as session:
-        inputs, first = tf.constant(true, tf.int32), state()
+        words, first = tf.constant(true, tf.int32), state()
+        inputs = tf1.placeholder_with_default(words, [None, true.shape[1]])
         with answering(case):
-            logits = attempt(step, first, inputs, share)
+            logits = attempt(step, first, inputs,
+                             tf.constant(share) if isinstance(first, tuple) else share)
             [slope] = tf1.gradients(logits, tf.nest.flatten(first)[-1])
             return slope is not None, [session.run(logits) for _ in range(times)]
