@@ -9,7 +9,8 @@ import tensorflow.compat.v1 as tf1
 from helpers.checks.report import answering, drawn, exercise, near, tensor
 
 # Two scopes of the caller, each entered twice: to create, then to find.
-VISITS = [("one", False), ("two", False), ("one", True), ("two", tf1.AUTO_REUSE)]
+VISITS = [("one", False), ("two", tf1.AUTO_REUSE), ("one", True),
+          ("two", tf1.AUTO_REUSE)]
 
 
 @exercise(
@@ -36,7 +37,7 @@ def check_siamese(attempt):
                 yield tensor("returns a float32 tensor", tf.float32, distance, case)
                 new = tf1.global_variables()[len(before):]
                 yield ("one layer `embed` for each scope of the caller",
-                       _named(new, [*around, scope]) if not mode else not new,
+                       not new if scope in layers else _named(new, [*around, scope]),
                        f"{case}: it made {[v.op.name for v in new]}; a scope that is "
                        "new gets embed/kernel and embed/bias, one that is known none.")
                 yield ("leaves the mode as it was", after == mode,

@@ -39,10 +39,10 @@ def check_spread(attempt):
         yield near("equals one big product, and so does its gradient", due,
                    [got, slopes], case, 1e-4, 1e-4)
         rows = len(batch) // len(devices)
-        found = sorted((placed[name], size[0]) for name, size in shapes.items())
-        due = sorted((f"CPU:{n}", rows) for n in numbers)
+        found = sorted((placed[op], sorted(axes[-2:])) for op, axes in shapes.items())
+        due = sorted((f"CPU:{n}", sorted([rows, nodes])) for n in numbers)
         yield same("each device multiplies its slice, and no other", due, found,
-                   f"{case}, products and their rows")
+                   f"{case}, products and their axes")
         found = [placed.get(made[0].op.name), placed[joined.op.name]]
         yield same("kernel and join are on the first device",
                    [f"CPU:{numbers[0]}"] * 2, found, case)

@@ -60,10 +60,12 @@ def check_side_by_side(attempt):
                    [one / k for one, k in zip(due, scale, strict=True)],
                    [one / k for one, k in zip(found, scale, strict=True)], case, 1e-3,
                    1e-3)
-        ops = sorted((row.device, row.type) for row in placed
+        ops = sorted((row.device, row.type, *graph.get_operation_by_name(row.op)
+                      .outputs[0].shape) for row in placed
                      if row.type in ("MatMul", "VarHandleOp", "VariableV2"))
-        due = sorted([(f"CPU:{n}", "MatMul") for n in numbers] * depth
-                     + [(f"CPU:{n}", made[0].op.type) for n in numbers])
+        kind = made[0].op.type, *made[0].op.outputs[0].shape
+        due = sorted([(f"CPU:{n}", "MatMul", *rows.shape) for n in numbers] * depth
+                     + [(f"CPU:{n}", *kind) for n in numbers])
         yield same("variable and products of a chain are on its device", due, ops, case)
         ends = {y.op.name for y in results}
         astray = [tuple(row) for row in sent

@@ -22,11 +22,13 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
         super().__init__()
         self._last, self._how, self._error = last, how, error
         self._paused, self.pauses = 0.0, []
+        if not last:
+            self.request_stop()
 
     def wait_for_stop(self, timeout=None):
         """Waits for the stop; see `tf1.train.Coordinator`."""
         self._paused += 1e9 if timeout is None else timeout
-        if self._how == "in a pause" and len(self.pauses) >= self._last:
+        if self._how == "in a pause" and len(self.pauses) >= self._last > 0:
             self.request_stop()
         return super().wait_for_stop(min(self._paused, 0.05))
 
@@ -46,7 +48,7 @@ def _thread_case(rng, size):
     """Draws after how many calls there is a stop or an error, and which."""
     how = ["in a pause", "in the job", "by an error"][size % 3]
     error = _ERRORS[rng.integers(len(_ERRORS))]("the job broke")
-    return size + 1, how, error if how == "by an error" else None
+    return size, how, error if how == "by an error" else None
 
 
 @exercise(

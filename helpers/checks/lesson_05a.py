@@ -11,20 +11,20 @@ class Towers:
     """A drawn gradient list, and of each variable its kind and its towers' arrays."""
 
     def __init__(self, rng: np.random.Generator, size: int):
-        towers = 1 + (size + 1) % 4
+        towers = [2, 4, 5, 1][size % 4]
         kinds = rng.choice(["dense", "sparse", "none"], 1 + size // 4)
         self.kinds = ["dense" if size < 2 else "sparse", *kinds][: 1 + size // 2]
         dtype = np.float64 if size % 3 == 1 else np.float32
         self.tables, columns = [], []
         for k, kind in enumerate(self.kinds):
-            shape = [1 + int(rng.integers(5)), *rng.integers(1, 4, size % 2)]
+            shape = [1 + int(rng.integers(5)), *rng.integers(1, 4, size % 2).tolist()]
             variable = tf1.get_variable(f"variable_{k}", shape, dtype)
             tables = np.zeros([towers, *shape], dtype)
             column = []
             for table in tables:
-                rows = rng.integers(0, shape[0], shape[0] if kind == "dense" else 3)
+                rows = rng.integers(0, shape[0], 3, np.int32)
                 rows = np.arange(shape[0]) if kind == "dense" else rows
-                values = rng.integers(-5, 6, [len(rows), *shape[1:]])
+                values = rng.integers(-50, 51, [len(rows), *shape[1:]])
                 values = (values / (1 + 2 * (dtype == np.float64))).astype(dtype)
                 np.add.at(table, rows, values)
                 column.append({"none": None, "dense": tf.constant(table),
@@ -87,9 +87,10 @@ def check_process_gradient_list(attempt):
 
 
 def _average_claims(attempt, towers, size, rng, session):
-    weights = [*rng.integers(0, 6, len(towers.lists) - 1).tolist(), 3]
+    lists = [list(pairs) for pairs in towers.lists]
+    weights = [*rng.integers(0, 6, len(lists) - 1).tolist(), [3, 0.5][rng.integers(2)]]
     weights = weights if size % 2 else None
-    found = attempt(towers.lists, weights) if weights else attempt(towers.lists)
+    found = attempt(lists, weights[:]) if weights else attempt(lists)
     case = f"{towers}, weights {weights}"
     pairs = isinstance(found, list) and all(
         isinstance(pair, tuple) and len(pair) == 2 for pair in found)
@@ -115,16 +116,18 @@ def _broken(lists, rng):
     yield "an empty list", []
     if len(lists) == 1:
         return
-    k = int(rng.integers(1, len(lists)))
+    k = int(rng.integers(len(lists)))
     extra, twin = ((tf.constant(1.0), tf1.get_variable(name, []))
                    for name in ("extra", "twin"))
     longer = [[*pairs, extra] for pairs in lists]
+    none = [[*pairs, (None, extra[1])] for pairs in lists]
+    most, least = [(longer, none), (none, longer)][rng.integers(2)]
     both = [[*pairs, twin] for pairs in longer]
     own = lists[k]
     for what, of_all, of_one in (
         ("one variable more", lists, longer[k]),
         ("one variable less", longer, own),
         ("another order", both, [*own, twin, extra]),
-        ("None where others have none", longer, [*own, (None, extra[1])]),
+        ("None where others have none, or none where they have", most, least[k]),
     ):
         yield f"tower {k} has {what}", [*of_all[:k], of_one, *of_all[k + 1:]]
