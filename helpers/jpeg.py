@@ -19,7 +19,7 @@ Name = str | os.PathLike
 # A picture's header states its size before a byte is decoded. A few kilobytes can
 # state gigabytes: this is the most that is decoded (48 MB of RAM).
 MAX_PIXELS = 4096 * 4096
-GROUP = 64  # pictures that come from TensorFlow by one call
+GROUP = 128  # pictures that come from TensorFlow by one call
 # A file is refused for its codes, which are read whatever the scale. What follows
 # them, from numbers to pixels, is half of a decoding; no damaged file failed there.
 CHECK_RATIO = 8
@@ -83,8 +83,18 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
     names = [os.fspath(path) for path in paths]
     with tf.Graph().as_default() as graph:
         all_names = tf1.placeholder(tf.string, [None])
-        files = tf.data.Dataset.from_tensor_slices(all_names).batch(GROUP)
-        read = files.map(_read_group, os.cpu_count() or 1, deterministic=True)
+
+        @tf.autograph.experimental.do_not_convert
+        def read_group(start: tf.Tensor) -> tf.Tensor:
+            # One file after the other: groups run side by side.
+            return tf.map_fn(
+                lambda name: _checked(tf.io.read_file(name)),
+                all_names[start : start + GROUP],
+                fn_output_signature=tf.string, parallel_iterations=1,
+            )
+
+        starts = tf.data.Dataset.range(0, len(names), GROUP)
+        read = starts.map(read_group, os.cpu_count() or 1, deterministic=True)
         untuned = tf.data.Options()
         untuned.autotune.enabled = False
         groups = read.prefetch(2).with_options(untuned)
@@ -94,20 +104,11 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
         session.run(iterator.initializer, {all_names: names})
         for start in range(0, len(names), GROUP):
             try:
-                contents, _ = session.run(following)
+                contents = session.run(following)
             except tf.errors.OpError:
                 _name_the_first(names[start : start + GROUP])
                 raise  # no picture fails by itself: say it as it is
             yield from contents
-
-
-@tf.autograph.experimental.do_not_convert
-def _read_group(names: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Reads and checks some files, one after the other: groups run side by side."""
-    return tf.map_fn(
-        lambda name: _checked(tf.io.read_file(name)), names,
-        fn_output_signature=(tf.string, tf.int32), parallel_iterations=1,
-    )
 
 
 def _name_the_first(names: list[str]) -> None:
@@ -121,15 +122,18 @@ def _name_the_first(names: list[str]) -> None:
         check_jpeg(contents, name)
 
 
-def _checked(contents: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns a picture's bytes, and a number that only decoding it can tell.
+def _checked(contents: tf.Tensor) -> tf.Tensor:
+    """Returns a picture's bytes once it was decoded.
 
-    What is not asked for is not decoded: TensorFlow's optimiser leaves it out.
+    What is not asked for is not decoded: TensorFlow's optimiser leaves it out. An
+    `Assert` stays, and this one needs the pixels.
     """
     shape = tf.io.extract_jpeg_shape(contents, tf.int64)
     none_large = tf.raw_ops.Assert(
-        condition=shape[0] * shape[1] <= MAX_PIXELS, data=["more than allowed"]
+        condition=tf.reduce_prod(shape[:2]) <= MAX_PIXELS, data=["more than allowed"]
     )
     with tf.control_dependencies([none_large]):
         pixels = tf.io.decode_jpeg(contents, channels=3, ratio=CHECK_RATIO)
-    return contents, tf.size(pixels)
+    some = tf.raw_ops.Assert(condition=tf.size(pixels) > 0, data=["no pixels"])
+    with tf.control_dependencies([some]):
+        return tf.identity(contents)
