@@ -1,6 +1,6 @@
 """Our conversion, in which every picture is decoded, beside the document's loop.
 
-python3 course.py bench conversion            # 20,000 files
+python3 course.py bench conversion            # 100,000 files
 python3 course.py bench conversion --quick    # 400
 
 ours      helpers.records.write_tiny_imagenet_shards: checked, shuffled, whole
@@ -75,7 +75,7 @@ CONTESTANTS = {"ours": ours, "document": document}
 def main(arguments: list[str]) -> Table | None:
     """Runs both contestants, or the one that `--one` names."""
     parser = options_of("conversion", list(CONTESTANTS))
-    parser.add_argument("--files", type=int, default=20_000)
+    parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
