@@ -11,6 +11,7 @@ and `book` add to it. Every later call works without. Of a command says more
 import ast
 import os
 import platform
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # however Python was started
 
 from tools.environment import (  # noqa: E402
+    CALLED_FROM,
     Problem,
     has_driver,
     is_set_up,
@@ -94,9 +96,11 @@ def python(*arguments, folder=ROOT):
     """
     command = [str(venv_python()), *map(str, arguments)]
     environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1")
+    environment[CALLED_FROM] = os.getcwd()
     if folder == ROOT:  # TensorFlow is imported in 4 s where it is compiled, else in 10
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(command, cwd=str(folder), env=environment)
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     interrupted = False
     while True:
         try:

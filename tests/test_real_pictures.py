@@ -148,6 +148,7 @@ def test_parameters_stand_behind_the_cell_that_is_tagged():
      "06b_train_a_narrow_vgg.ipynb: no parameter EPOCH; there are SOURCE EPOCHS"),
     (["01a", "-p", "SOURCE", "x"], "01a_variable_scope.ipynb: no parameter SOURCE; "),
     (["06b", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "a name comes twice"),
+    (["06b", "-p", "EPOCHS", "1", "--save"], "--save stores a lesson as it is"),
 ])
 def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["run", *arguments])
@@ -156,3 +157,22 @@ def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
         run_lessons.main()
     assert caught.value.code == 2
     assert line in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_run_with_a_parameter_is_kept_beside_the_copies(
+        monkeypatch, tmp_path, capsys):
+    lesson = tmp_path / "notebooks" / "06b_small.ipynb"
+    lesson.parent.mkdir()
+    notebook.store(lesson, lesson_of(("parameters", "SOURCE = 'drawn'"),
+                                     ("", "print(SOURCE, 1 + 1)")))
+    before = lesson.read_bytes()
+    monkeypatch.setattr(run_lessons, "ROOT", tmp_path)
+    monkeypatch.setattr(run_lessons.copies, "FOLDER", tmp_path / "my")
+    monkeypatch.setenv(run_lessons.CALLED_FROM, str(tmp_path))
+    (tmp_path / "pictures").mkdir()
+    values = run_lessons.checked([lesson], [("SOURCE", "pictures")])
+    assert run_lessons.run([lesson], False, values) == []
+    kept = nbformat.read(tmp_path / "my" / "06b_small.run.ipynb", as_version=4)
+    assert kept.cells[-1].outputs[0].text == f"{tmp_path / 'pictures'} 2\n"
+    assert "drew: my/06b_small.run.ipynb" in capsys.readouterr().out
+    assert lesson.read_bytes() == before

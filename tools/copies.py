@@ -44,7 +44,8 @@ def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
     paths = [FOLDER / lesson.name for lesson in lessons]
     for lesson, path in zip(lessons, paths, strict=True):
         if fresh and path.exists():
-            path.rename(_free_name(path))
+            before = path.rename(_free_name(path))
+            print(f"What you had: {before.parent.name}/{before.name}")
         if not path.exists():
             nb.store(path, copied(lesson))
     return paths

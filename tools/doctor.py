@@ -67,6 +67,8 @@ def python_version(course) -> Finding:
 def set_up(environment) -> Finding:
     if environment.is_set_up():
         return Finding("set-up", OK, ".venv is whole")
+    if environment.VENV.is_symlink():
+        return Finding("set-up", BAD, ".venv is a link: take the link away")
     if environment.VENV.exists():
         return Finding("set-up", WARN, ".venv is not finished or belongs to another "
                        "folder: python3 course.py lab makes it anew")

@@ -33,6 +33,7 @@ LAB_SETTINGS = {
     "@jupyterlab/extensionmanager-extension:plugin": {"enabled": False},
 }
 
+CALLED_FROM = "COURSE_CALLED_FROM"  # names the folder in which course.py was called
 LOCK = "requirements.txt"
 NEEDED_BYTES = 4 * 10**9
 # What comes on top: its lock, its stamp, the bytes it needs, and what for.
@@ -77,21 +78,31 @@ def is_set_up(*extras):
 
 @contextlib.contextmanager
 def only_one():
-    """Lets a second set-up in the same folder wait for the first."""
+    """Lets a second set-up in the same folder wait for the first, and say so."""
     with open(str(ROOT / ".venv.lock"), "w") as lock:
+        waits = False
+        while not _locked(lock):
+            if not waits:
+                say("Another set-up works in this folder: waiting for it.")
+            waits = True
+            time.sleep(1)
+        yield
+
+
+def _locked(lock):
+    """Tries to take the lock of an open file; returns whether it did."""
+    try:
         if os.name == "nt":
             import msvcrt
 
-            while True:  # LK_LOCK would give up after ten seconds
-                with contextlib.suppress(OSError):
-                    msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-                    break
-                time.sleep(1)
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
 
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def set_up(*extras):
@@ -117,6 +128,11 @@ def set_up(*extras):
                 say(f"Adding {what} to .venv: once, from the network.")
                 install(lock)
                 stamp.write_text(wanted_extra(name))
+
+
+def go_where_called():
+    """Makes the paths of a command line count from where `course.py` was called."""
+    os.chdir(os.environ.get(CALLED_FROM, "."))
 
 
 def has_driver():

@@ -18,6 +18,7 @@ from nbformat import v4
 from helpers.errors import DataError
 from tools import exercises as ex
 from tools import notebook as nb
+from tools.environment import go_where_called
 
 INTRODUCTION = """# Exercises of lesson {number}: {title}
 
@@ -85,4 +86,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    go_where_called()
     sys.exit(main(sys.argv[1:]))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
+from tools.environment import go_where_called
 from tools.exercises import HEADING, read_cells
 
 SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
@@ -108,4 +109,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    go_where_called()
     sys.exit(main(sys.argv[1:]))

@@ -8,6 +8,7 @@ python3 course.py run 03a --twice    # each cell twice in a row: the same output
 """
 
 import ast
+import asyncio
 import copy
 import os
 import subprocess
@@ -21,7 +22,9 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from tqdm import tqdm
 
 from helpers.files import ROOT
+from tools import copies
 from tools import notebook as nb
+from tools.environment import CALLED_FROM
 
 CELL_SECONDS = 300
 
@@ -43,7 +46,8 @@ def execute(
     notebook = nb.with_parameters(nbformat.read(path, as_version=4), parameters)
     if twice:
         notebook.cells = [each for cell in notebook.cells for each in _again(cell)]
-    cells = [c for c in notebook.cells if c.cell_type == "code"]
+    cells = [c for c in notebook.cells if c.cell_type == "code"
+             and "injected-parameters" not in c.metadata.get("tags", [])]
     here, times = ["before the first cell"], 1 + twice
 
     def started(cell, cell_index):
@@ -58,10 +62,13 @@ def execute(
         kernel_name="python3",
         resources={"metadata": {"path": str(path.parent)}},
         on_cell_start=started,
-        on_cell_executed=lambda cell, **_: bar.update(cell.cell_type == "code"),
+        on_cell_executed=lambda cell, **_: bar.update(cell in cells),
     )
     try:
         return client.execute(stderr=subprocess.DEVNULL)
+    except (AssertionError, asyncio.CancelledError):
+        # On Ctrl-C nbclient ends the kernel, then misses it.
+        raise KeyboardInterrupt from None
     except CellExecutionError as error:
         raise RuntimeError(
             f"{path.name}, {here[0]}: {error.ename}: " + error.evalue.split("\n")[0]
@@ -110,7 +117,8 @@ def run(
     Args:
       paths: the notebooks, in order.
       save: write the outputs back, in canonical form; only of a run that held.
-      parameters: for each of them, as `execute` takes them.
+      parameters: for each of them, as `execute` takes them. Such a run is kept in
+        `my/`, beside the reader's copies.
       twice: run each cell twice; another output the second time is a failure.
     """
     # ipykernel hides C-level output from cells while this variable is set.
@@ -119,7 +127,7 @@ def run(
         sum(c.cell_type == "code" for c in nbformat.read(p, as_version=4).cells)
         * (1 + twice) for p in paths
     ]
-    failures, rows = [], []
+    failures, rows, kept = [], [], []
     with tqdm(total=sum(counts), unit="cell", dynamic_ncols=True) as bar:
         for path, count in zip(paths, counts, strict=True):
             start, before = time.monotonic(), bar.n
@@ -133,20 +141,30 @@ def run(
                                  for difference in differences(executed)]
                 elif save:
                     nb.store(path, executed)
+                elif parameters:
+                    kept.append(copies.FOLDER / f"{path.stem}.run.ipynb")
+                    nb.store(kept[-1], executed)
             bar.update(before + count - bar.n)
             rows.append((path, time.monotonic() - start))
     for path, seconds in rows:
         print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s")
     print(f"{'sum':52s} {sum(seconds for _, seconds in rows):7.1f} s")
+    for path in kept:
+        print(f"What it printed and drew: {path.parent.name}/{path.name}")
     return failures
 
 
 def value_of(text: str) -> object:
-    """Returns what a parameter's text means: a Python literal, or the text itself."""
+    """Returns what a parameter's text means: a Python literal, a folder, or itself.
+
+    A folder counts from where `course.py` was called, and is given as a whole path.
+    """
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
+        called_from = os.environ.get(CALLED_FROM, "")
+        folder = Path(called_from, text)
+        return str(folder) if called_from and folder.is_dir() else text
 
 
 def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object]:
@@ -178,6 +196,8 @@ def main() -> int:
         help="set a parameter of the lessons, such as SOURCE; may come again",
     )
     options, paths = nb.chosen(parser, sys.argv[1:])
+    if options.save and options.parameter:
+        parser.error("--save stores a lesson as it is; leave -p out")
     try:
         parameters = checked(paths, options.parameter)
     except ValueError as error:
@@ -194,5 +214,5 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit("\nstopped")
+    except KeyboardInterrupt:  # course.py says that it stopped
+        sys.exit(130)
