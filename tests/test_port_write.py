@@ -165,6 +165,10 @@ def test_every_kind_of_edit_is_among_these_programs(sides):
         parts = name.split(".")
         made |= {name, *(".".join(parts[:n]) for n in range(1, len(parts)))}
         made |= {f"{name}({old}=)" for old in row.fate.bridge.keywords}
+    for node in [node for one in files for p in one.source.parts for node in p.imports]:
+        made |= {getattr(node, "module", ""), *(
+            f"{getattr(node, 'module', '')}.{name.name}".strip(".")
+            for name in node.names)}
     assert EDITS - made == NOT_RUN
 
 
@@ -193,10 +197,42 @@ HEAD = "import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n"
     ("import tensorflow as tf\ntf.contrib.rnn.GRUCell(3, input_size=2)\n", 2,
      "takes no input_size="),
     ("print a / b\n", 1, "`//`"), ("x = input()\nprint x\n", 1, "evaluated"),
+    ("import numpy\nnumpy.fromstring(x, numpy.uint8)\n", 2, "frombuffer"),
+    ("import tensorflow as tf\n\ntf.nn.nce_loss(w, b, h, words, 64, 50)\n", 3,
+     "inputs="),
+    ("import tensorflow as tf\ny = tf.nn.conv2d_transpose(x, w, s, t)\n"
+     "y = tf.reshape(y, y.get_shape())\ntf.Session()\n", 3, "batch"),
+    ("try: f()\nexcept ValueError, e: print e.message\n", 2, "str()"),
+    ("print 'a'.encode('hex')\n", 1, "codecs"),
+    ("import keras\nmodel.fit(x, y, nb_epoch=1)\n", 2, "epochs="),
+    ("import keras.nowhere as n\n", 1, "tf.keras"),
+    ("import string\nprint string.join(x, ' ')\n", 2, "' '.join"),
 ])
 def test_what_is_left_has_its_line(text, line, words, tmp_path):
     _, one = changed(tmp_path, text)
     assert [left.line for left in one.left] == [line] and words in one.left[0].words
+
+
+@pytest.mark.parametrize("text, new", [
+    ("print tf.train.BytesList(value=['a%d' % k, b'c', x.encode()])",
+     "print(tf.train.BytesList(value=[tf.compat.as_bytes('a%d' % k), b'c', "
+     "x.encode()]))"),
+    # No mark of Python 2: what divides stays.
+    ("tf.flags.FLAGS._parse_flags(); h = 6 / 2",
+     "tf.flags.FLAGS.flag_values_dict(); h = 6 / 2"),
+    ("tf.flags.FLAGS(x)", "tf.flags.FLAGS(x)"),
+])
+def test_what_a_call_becomes(text, new, tmp_path):
+    text = f"import tensorflow as tf\ntf.Session()\n{text}"
+    assert changed(tmp_path, text)[0] == f"{HEAD}tf.Session()\n{new}"
+
+
+def test_files_that_import_each_other_are_of_one_python(tmp_path):
+    (tmp_path / "main.py").write_text("from net import half\nprint half(3)\n")
+    (tmp_path / "net.py").write_text("def half(n):\n    return n / 2\n")
+    found = plan.plans(sources.Project(
+        list(sources.files_of(tmp_path)), tmp_path, fates.exists))
+    assert [left.line for left in found[tmp_path / "net.py"].left] == [2]
 
 
 def test_the_original_stays_and_the_diff_makes_the_copy(tmp_path, capsys):

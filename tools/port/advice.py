@@ -65,6 +65,10 @@ GONE = {
     "contrib.metrics.f1_score": "tf.keras.metrics.F1Score",
     "contrib.image": "tf.raw_ops.ImageProjectiveTransformV3",
     "contrib.tpu": "tf.distribute.TPUStrategy",
+    "contrib.lookup.MutableHashTable": "tf.lookup.experimental.MutableHashTable",
+    "contrib.data.batch_and_drop_remainder":
+        "tf.data.Dataset.batch(n, drop_remainder=True)",
+    "contrib.nn.alpha_dropout": "tf.keras.layers.AlphaDropout",
     "contrib.lookup": "tf.lookup.StaticVocabularyTable and its kin",
     "contrib.stateless": "tf.random.stateless_normal and the like",
     "contrib.quantize": "the package tensorflow-model-optimization",
@@ -104,6 +108,7 @@ PRIVATE = {
     "python.platform.gfile": "tf.io.gfile",
     "python.platform.flags": "argparse",
     "python.saved_model": "tf.saved_model",
+    "python.tools.inspect_checkpoint": "tf.train.list_variables",
     "python.tools": "tf.compat.v1.graph_util",
     "python.training": "tf.compat.v1.train",
     "python.util.nest": "tf.nest",

@@ -105,9 +105,8 @@ def _refusal(name: str, call: Arguments) -> str:
     if name == "tf.image.resize_images" and call.positional > 2 \
             and call.second != "list":
         return "its size is one list, [height, width]"
-    try:
-        parameters = inspect.signature(_value(name)).parameters.values()
-    except (TypeError, ValueError):
+    parameters = signature(_value(name))
+    if parameters is None:
         return ""
     kinds = {parameter.kind for parameter in parameters}
     places = [p.name for p in parameters
@@ -123,6 +122,19 @@ def _refusal(name: str, call: Arguments) -> str:
     if other and inspect.Parameter.VAR_KEYWORD not in kinds:
         return f"it takes no {other[0]}="
     return ""
+
+
+def signature(function) -> list[inspect.Parameter] | None:
+    """Returns the parameters of a function or class, `None` for what is neither.
+
+    Asking `FLAGS` for anything makes it read this program's own command line.
+    """
+    if not (inspect.isroutine(function) or inspect.isclass(function)):
+        return None
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
 
 
 @functools.cache

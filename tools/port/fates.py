@@ -18,7 +18,7 @@ _TODAY = {old.name: old.today
           for names in [*SOURCE_NAMES.values(), LATER_NAMES] for old in names}
 _PLACES = {
     "tf_slim": " (package tf-slim, beside slim_shim.py)",
-    "tutorials_mnist": ".py beside the program (tools/port/beside)",
+    "tutorials_mnist": " (tools/port/beside/tutorials_mnist.py beside the program)",
 }
 
 
@@ -133,9 +133,8 @@ def _parameters(function) -> dict | None:
     """Returns names of parameters in order; "**" stands for any keyword."""
     if inspect.isclass(function):
         function = function.__init__
-    try:
-        found = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    found = bridge.signature(function)
+    if found is None:
         return None
     return {"**" if p.kind is p.VAR_KEYWORD else p.name: p for p in found
             if p.name != "self" and p.kind is not p.VAR_POSITIONAL}

@@ -28,8 +28,15 @@ METHODS = {
     ".keys()[]": "keys", ".values()[]": "values", ".items()[]": "items",
     # TensorFlow's flags, which are absl's today; both look at the command line.
     "._parse_flags()": "flag_values_dict", ".__flags": "flag_values_dict()",
+    ".tostring()": "tobytes",  # an array's
 }
-CALLS = {"numpy.load(encoding=)": "allow_pickle=True as well, which was the default"}
+OF_LIBRARIES = ("._parse_flags()", ".__flags", ".tostring()")  # under any Python
+CALLS = {
+    "numpy.load(encoding=)": "allow_pickle=True as well, which was the default",
+    "numpy.fromstring()": "numpy.frombuffer(...).copy(), for bytes",
+    "string.join": "' '.join(words)",
+    "sys.setdefaultencoding": "nothing: delete the line",
+}
 _NAMES = {
     "urllib.request": "urlretrieve urlopen URLopener FancyURLopener pathname2url",
     "urllib.parse": "urlencode quote unquote quote_plus unquote_plus",

@@ -17,6 +17,8 @@ _FLOATS = {"float", "sqrt", "exp", "log", "mean", "std", "float32", "float64",
            "to_float", "reduce_mean", "random_normal", "truncated_normal",
            "random_uniform", "time"}
 
+_GIVE_BYTES = {"tostring", "tobytes", "SerializeToString", "encode"}
+
 
 class Meaning:
     """Finds where Python 3 takes a text of Python 2 otherwise.
@@ -36,6 +38,7 @@ class Meaning:
         self._ranges: set[ast.expr] = set()
         self._truncated: set[ast.expr] = set()
         self._own_next = False
+        self._caught: set[str | None] = set()
         nodes: list[ast.AST] = [tree]
         calls: list[tuple[ast.AST, ast.Call]] = []
         for node in nodes:  # it grows: what is outside comes before what is inside
@@ -50,6 +53,10 @@ class Meaning:
         for node in nodes:
             if isinstance(node, ast.Call):
                 self._call(node)
+            elif isinstance(node, ast.Attribute) and node.attr == "message" and \
+                    getattr(node.value, "id", "") in self._caught:
+                self.left.append((node.lineno, "`message` is str() of the exception; "
+                                               "TensorFlow's errors have it still"))
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
                 self._divide(node, node.left, node.right)
             elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
@@ -71,6 +78,8 @@ class Meaning:
             self._given(node.optional_vars, node.context_expr)
         elif isinstance(node, ast.ImportFrom) and node.module == "__future__":
             self._divides &= all(a.name != "division" for a in node.names)
+        elif isinstance(node, ast.ExceptHandler):
+            self._caught.add(node.name)
         elif isinstance(node, ast.FunctionDef) and node.name == "next":
             self._own_next = True
             self.left.append((node.lineno, "`next` is `__next__` in Python 3"))
@@ -154,6 +163,14 @@ class Meaning:
         method = getattr(node.func, "attr", "")
         if name.partition(".")[0].lower() in ("pickle", "cpickle"):
             self._pickle(node, method)
+        elif name.partition(".")[0] == "csv" and node.args:
+            self.edits += self._textual(self._opening(node.args[0]))
+        elif name.endswith(".train.BytesList"):
+            self._as_bytes(node, name.removesuffix(".train.BytesList"))
+        elif method == "encode" and node.args and getattr(
+                node.args[0], "value", "") in ("hex", "base64", "zlib", "rot13"):
+            self.left.append((node.lineno, "`encode` to this is codecs.encode, of "
+                                           "bytes"))
         elif method == "decode":
             self.left.append((node.lineno, "`decode`: bytes have it, text has not"))
         elif name == "input":
@@ -172,13 +189,37 @@ class Meaning:
     def _pickle(self, node: ast.Call, method: str) -> None:
         stream = node.args[method == "dump"] if len(node.args) > (method == "dump") \
             else None
-        opened = stream if isinstance(stream, ast.Call) and dotted(
-            stream.func) == "open" else self._opened.get(dotted(stream) or "")
+        opened = self._opening(stream)
         if opened and method in ("load", "dump"):
             self.edits += self._binary(opened)
         if method in ("load", "loads") and len(node.args) == 1 and not node.keywords:
             end = self._text.span(node.args[0])[1]
             self.edits.append(Edit(end, end, ', encoding="latin1"'))
+
+    def _as_bytes(self, node: ast.Call, root: str) -> None:
+        """Text and bytes were one thing, and a `BytesList` takes bytes."""
+        for one in (one for word in node.keywords
+                    for one in getattr(word.value, "elts", [])):
+            if self._kind(one) != "bytes" and getattr(
+                    getattr(one, "func", None), "attr", "") not in _GIVE_BYTES:
+                start, end = self._text.span(one)
+                self.edits += [Edit(start, start, f"{root}.compat.as_bytes("),
+                               Edit(end, end, ")")]
+
+    def _opening(self, stream) -> ast.Call | None:
+        """Returns the call of `open` that an expression stands for."""
+        if isinstance(stream, ast.Call) and dotted(stream.func) == "open":
+            return stream
+        return self._opened.get(dotted(stream) or "")
+
+    def _textual(self, opened: ast.Call | None) -> Iterator[Edit]:
+        mode = opened.args[1] if opened and len(opened.args) == 2 else None
+        if not isinstance(mode, ast.Constant) or "b" not in str(mode.value):
+            return
+        start, end = self._text.span(mode)
+        text = str(mode.value).replace("b", "")
+        if (edit := Edit(start, end, f'"{text}", newline=""')) not in self.edits:
+            yield edit
 
     def _binary(self, opened: ast.Call) -> Iterator[Edit]:
         if len(opened.args) == 1:

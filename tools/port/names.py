@@ -56,7 +56,7 @@ class Reader(ast.NodeVisitor):
         self.top = self.scope = Scope()
         self._exists, self._gone, self._exports = exists, gone, exports
         self._stars: list[str] = []
-        self.bound, self._assigned = set(dir(builtins)), set[str]()
+        self.bound = set(dir(builtins))
         self._branches = self._guarded = 0
         self._later: list[tuple[ast.FunctionDef, Scope]] = []
 
@@ -143,7 +143,6 @@ class Reader(ast.NodeVisitor):
             local, full = dotted(one), self._value(its_value)
             if local and full:
                 self._bind(local, full)
-                self._assigned.add(local)
             elif local:
                 self._forget(local)
             else:
@@ -241,9 +240,12 @@ class Reader(ast.NodeVisitor):
         if self._value(node.func) == "numpy.load" and "encoding" in arguments.keywords \
                 and "allow_pickle" not in arguments.keywords:
             self._add(node.func, "numpy.load(encoding=)")
+        if self._value(node.func) == "numpy.fromstring" \
+                and "sep" not in arguments.keywords and len(node.args) < 4:
+            self._add(node.func, "numpy.fromstring()")
         if method in OLD_METHODS:
             self._add(node.func, f"tf.data.Dataset.{method}", arguments)
-        elif method and not node.keywords:
+        elif method and not node.keywords and not (method == "tostring" and node.args):
             self._add(node.func, f".{method}()", arguments)
 
     def visit_Attribute(self, node):
@@ -284,13 +286,14 @@ class Reader(ast.NodeVisitor):
         for length in range(len(parts), 0, -1):
             known = ".".join(parts[:length])
             if full := self.scope.get(known):
-                if full.endswith(".FLAGS") and known in self._assigned:
+                if full.endswith(".FLAGS"):
                     return None  # FLAGS.x is the program's own
                 rest = parts[length:]
                 if any(part.endswith("()") for part in rest):
                     return None
                 own = next((i for i, part in enumerate(rest) if part[:2] == "__"), None)
-                return ".".join([full, *rest[:own]]), full
+                name = ".".join([full, *rest[:own]])
+                return None if ".FLAGS." in name else (name, full)
         for star in self._stars:
             if parts[0] not in self.bound and self._exists(f"{star}.{parts[0]}"):
                 return f"{star}.{local}", star
@@ -305,7 +308,6 @@ class Reader(ast.NodeVisitor):
 
     def _bind(self, local: str, full: str) -> None:
         self.scope.names[local] = full
-        self._assigned.discard(local)
 
     def _forget(self, local: str) -> None:
         if not self._branches:

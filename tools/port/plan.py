@@ -1,6 +1,7 @@
 """What `port --write` changes in each file of a folder, and what it leaves."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,10 +11,18 @@ from tools.port.fates import Fate, fate
 from tools.port.meaning import Meaning
 from tools.port.sources import Project, Source
 from tools.port.statements import Imports, Speller
-from tools.port.syntax import Use
+from tools.port.syntax import Use, dotted
 
 KEY = "TF_USE_LEGACY_KERAS"
 KERAS = ("import os", f'os.environ["{KEY}"] = "1"')
+# Keras 1's arguments, which Keras 2 does not take.
+KERAS_1 = {
+    "nb_epoch": "epochs", "init": "kernel_initializer", "border_mode": "padding",
+    "subsample": "strides", "nb_filter": "filters", "dim_ordering": "data_format",
+    "W_regularizer": "kernel_regularizer", "b_regularizer": "bias_regularizer",
+    "samples_per_epoch": "steps_per_epoch", "nb_val_samples": "validation_steps",
+    "inner_init": "recurrent_initializer", "output_dim": "units",
+}
 REUSE = ("reuse shares the weights of the old layers; Keras 3's share nothing by it: "
          "make each layer once and call it twice")
 
@@ -57,7 +66,8 @@ class Plan:
             for use, (line, column) in zip(part.uses, part.places(), strict=True)]
         self.python2 = "Python 2" in source.words or any(
             row.fate.name in library.BUILTINS or row.fate.name in library.MODULES
-            or row.fate.name.startswith(".") for row in self.rows)
+            or row.fate.name.startswith(".")
+            and row.fate.name not in library.OF_LIBRARIES for row in self.rows)
         self.old = False
         if any(row.fate.name.startswith(("tf.layers.", "tf.contrib.layers."))
                for row in self.rows):
@@ -122,7 +132,15 @@ class Plan:
                 self.left += [Left(part.cell, *one) for one in meant.left]
             for row in rows:
                 edits += self._edits_of(row, text, speller)
+                self.left += [Left(row.cell, row.line, words)
+                              for words in self._another_call(row, text)]
             edits += imports.edits(part, text)
+            if self._has_keras:
+                self.left += [
+                    Left(part.cell, node.lineno, f"{word.arg}= is {KERAS_1[word.arg]}=")
+                    for node in ast.walk(part.tree) if isinstance(node, ast.Call)
+                    for word in node.keywords if word.arg in KERAS_1
+                    and "Embedding" not in (dotted(node.func) or "")]
         self.left += [Left(cell, line, words) for cell, line, words in imports.left]
         self._put_on_top(imports, legacy)
         self.left.sort(key=lambda one: (one.cell or 0, one.line))
@@ -153,8 +171,7 @@ class Plan:
         found, edits = row.fate.bridge, []
         if found.names[:1] == ("logits",):
             first, *second = (text.text[slice(*text.span(a))] for a in node.args)
-            if any(word in first for word in ("label", "target", "y_")) or any(
-                    "logit" in one for one in second):
+            if _are_labels(first) or any("logit" in one for one in second):
                 self.left.append(Left(row.cell, row.line, "name logits= and labels="))
                 return []
         at = text.text.index("(", text.span(node.func)[1]) + 1
@@ -168,6 +185,22 @@ class Plan:
                 start = text.span(keyword)[0]
                 edits.append(Edit(start, start + len(keyword.arg or ""), new))
         return edits
+
+    def _another_call(self, row: Row, text: Text) -> Iterator[str]:
+        """Yields what to change in a call whose text alone tells that it fails."""
+        node, name = row.use.node, row.use.name
+        if not isinstance(node, ast.Call):
+            return
+        written = [text.text[slice(*text.span(one))] for one in node.args]
+        if name in ("tf.nn.nce_loss", "tf.nn.sampled_softmax_loss") \
+                and len(written) > 3 and not _are_labels(written[2]):
+            yield f"{name}: name labels= and inputs=, since 1.0 the labels come first"
+        deconvolves = any(other.fate.name.startswith("tf.nn.conv2d_transpose")
+                          for other in self.rows)
+        if name == "tf.reshape" and deconvolves and written[1:] \
+                and written[1].endswith(".get_shape()"):
+            yield ("tf.reshape: give tf.shape(...), for the batch of conv2d_transpose "
+                   "is its input's today, and may be unknown")
 
     def _put_on_top(self, imports: Imports, legacy: bool) -> None:
         speller = imports.speller
@@ -208,11 +241,16 @@ def plans(project: Project) -> dict[Path, Plan]:
     found = {path: Plan(source) for path, source in project.sources.items()}
     for group in _groups(found):
         old = any(found[path].is_old for path in group)
+        python2 = any(found[path].python2 for path in group)
         legacy = any(found[path].legacy for path in group)
         for path in group:
-            found[path].old = old
+            found[path].old, found[path].python2 = old, python2
             found[path].make(legacy)
     return found
+
+
+def _are_labels(text: str) -> bool:
+    return any(word in text for word in ("label", "target", "y_"))
 
 
 def _groups(found: dict[Path, Plan]) -> list[set[Path]]:

@@ -136,6 +136,8 @@ class Imports:
         for alias in node.names:
             new = self._module(alias)
             if new is None:
+                if self._old and alias.name.startswith("keras."):
+                    self._unknown(alias, alias.name, part.cell)
                 continue
             if new.startswith("tf."):  # no module: what it held is a name of another
                 if len(node.names) == 1 and (alias.asname or "." not in alias.name):
@@ -187,6 +189,9 @@ class Imports:
             return []
         return [Edit(start, end, glue.join(lines))]
 
+    def _unknown(self, alias: ast.alias, name: str, cell: int | None = None) -> None:
+        self.left.append((cell, alias.lineno, f"{name}: find its name in tf.keras"))
+
     def _one_from(self, module: str, alias: ast.alias) -> tuple[str, bool]:
         """Returns the statement that brings one name, and whether it is another."""
         local = alias.asname or alias.name
@@ -200,7 +205,7 @@ class Imports:
                 if module == "tf" else same
         new = bridge.of(full, None).name
         if new is None and module.startswith("keras"):
-            self.left.append((None, alias.lineno, f"{full}: Keras 2 has none"))
+            self._unknown(alias, full)
         if new is None or new == full and module.startswith(("tf.python", "tf.core")):
             return same
         home, _, last = new.rpartition(".")
