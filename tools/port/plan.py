@@ -77,6 +77,8 @@ class Plan:
                 and "reuse" in row.use.call.keywords)
         self.left = [Left(row.cell, row.line, f"{row.fate.name}: {row.fate.instead}")
                      for row in self.rows if row.fate.bridge.left]
+        self._deconvolves = any(row.fate.name.startswith("tf.nn.conv2d_transpose")
+                                for row in self.rows)
         self.edits: list[list[Edit]] = [[] for _ in source.parts]
         self.top: list[str] = []
         self.place = ""
@@ -195,9 +197,7 @@ class Plan:
         if name in ("tf.nn.nce_loss", "tf.nn.sampled_softmax_loss") \
                 and len(written) > 3 and not _are_labels(written[2]):
             yield f"{name}: name labels= and inputs=, since 1.0 the labels come first"
-        deconvolves = any(other.fate.name.startswith("tf.nn.conv2d_transpose")
-                          for other in self.rows)
-        if name == "tf.reshape" and deconvolves and written[1:] \
+        if name == "tf.reshape" and self._deconvolves and written[1:] \
                 and written[1].endswith(".get_shape()"):
             yield ("tf.reshape: give tf.shape(...), for the batch of conv2d_transpose "
                    "is its input's today, and may be unknown")
