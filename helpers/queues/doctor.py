@@ -195,7 +195,8 @@ def _cause(
     if not state.threads:
         return "it has no runner: use tf1.train.add_queue_runner or feed_queue"
     if state.alive is None:
-        return "its runner was never started: step inside running_queues(session)"
+        return ("its runner was never started: call tf1.train.start_queue_runners, "
+                "or step inside running_queues(session)")
     if not state.alive:
         return f"{_threads(state.threads)} no longer alive, and it was not closed"
     if waits_for:
