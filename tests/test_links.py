@@ -7,7 +7,7 @@ import pytest
 
 from helpers.files import ROOT
 
-SKIP = {".venv", "build", "logs", "node_modules", ".git"}
+SKIP = {".venv", "build", "logs", "my", "node_modules", ".git"}
 DOCUMENTS = sorted(
     path
     for ending in ("*.md", "*.ipynb")
