@@ -133,6 +133,13 @@ def test_a_saved_model_of_today_reads_its_own_assets_and_variables(tmp_path):
     (assets / "words.txt").symlink_to(tmp_path / "secret.txt")
     with pytest.raises(DataError, match="lies outside this folder"):
         open_model(tmp_path / "model")
+    (tmp_path / "words.txt").write_text("secret\n")
+    for name in ("assets", "variables"):  # the whole folder is a link
+        tf.saved_model.save(words, str(tmp_path / name), words.ids)
+        (tmp_path / name / name).rename(tmp_path / f"elsewhere_{name}")
+        (tmp_path / name / name).symlink_to(tmp_path / f"elsewhere_{name}")
+        with pytest.raises(DataError, match="outside this folder"):
+            open_model(tmp_path / name)
 
 
 @pytest.mark.parametrize("value", [300, -1, 2.5, float("nan"), 2**40])

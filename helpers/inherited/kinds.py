@@ -202,6 +202,10 @@ def _saved_model(folder: Path, file: Path) -> Found:
         raise DataError(f"{file}: holds no graph: is it cut?")
     prefix = folder / "variables" / "variables"
     has = prefix.with_name("variables.index").exists()
+    if has and not all(path.resolve().is_relative_to(folder.resolve())
+                       for path in prefix.parent.iterdir()):
+        raise DataError(f"{folder}: its variables lie outside this folder, and are "
+                        "never read here: open it in a container")
     return Found(folder, SAVED_MODEL, metas=tuple(message.meta_graphs),
                  graph=message.meta_graphs[0].graph_def,
                  prefix=str(prefix) if has else None)

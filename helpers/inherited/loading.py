@@ -80,7 +80,8 @@ def _assets(meta) -> Iterator[tuple[str, str]]:
 
 def _asset(folder: Path, name: str) -> Path:
     path = folder / name
-    inside = path.resolve().is_relative_to(folder.resolve())
+    # The folder of assets itself may be a link that leads elsewhere.
+    inside = path.resolve().is_relative_to(folder.parent.resolve() / folder.name)
     if PurePosixPath(name).is_absolute() or not inside:
         raise DataError(f"{folder}: the asset {name} lies outside this folder, and is "
                         "never read here: open the file in a container")
