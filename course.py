@@ -33,6 +33,9 @@ OLDEST, NEWEST = (3, 10), (3, 13)
 # What these need beyond what a learner needs is fetched when they are first called.
 OF_DEVELOPERS = ("test", "book", "slides")
 
+# Paths of these count from where the command was called.
+OF_CALLER = ("run", "port", "progress", "handout")
+
 # Each command is a program with a `main` of its own: what it is called, where it lives,
 # and what it does. `test_course.py` compares the README with this table.
 COMMANDS = {
@@ -96,7 +99,6 @@ def python(*arguments, folder=ROOT):
     """
     command = [str(venv_python()), *map(str, arguments)]
     environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1")
-    environment[CALLED_FROM] = os.getcwd()
     if folder == ROOT:  # TensorFlow is imported in 4 s where it is compiled, else in 10
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(command, cwd=str(folder), env=environment)
@@ -149,6 +151,8 @@ def main(arguments):
             check_gpu()
             extras.append("gpu")
         set_up(*extras)
+        if name in OF_CALLER:
+            os.environ[CALLED_FROM] = os.getcwd()
         if name == "watch":  # somebody's program: their folder, and no names of ours
             return python(ROOT / "tools" / "watch.py", *rest, folder=os.getcwd())
         return python("-m", COMMANDS[name][0], *rest)

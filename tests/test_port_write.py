@@ -217,6 +217,12 @@ def test_what_is_left_has_its_line(text, line, words, tmp_path):
     ("print tf.train.BytesList(value=['a%d' % k, b'c', x.encode()])",
      "print(tf.train.BytesList(value=[tf.compat.as_bytes('a%d' % k), b'c', "
      "x.encode()]))"),
+    ("import csv, pickle\nf = open('a', 'wb')\ncsv.writer(f)\nf = open('b', 'rb')\n"
+     "print pickle.load(f)",
+     "import csv, pickle\nf = open('a', \"w\", newline=\"\")\ncsv.writer(f)\n"
+     "f = open('b', 'rb')\nprint(pickle.load(f, encoding=\"latin1\"))"),
+    ("class A:\n    def tostring(self): pass\nA().tostring()",
+     "class A:\n    def tostring(self): pass\nA().tostring()"),
     # No mark of Python 2: what divides stays.
     ("tf.flags.FLAGS._parse_flags(); h = 6 / 2",
      "tf.flags.FLAGS.flag_values_dict(); h = 6 / 2"),

@@ -66,7 +66,9 @@ def execute(
     )
     try:
         return client.execute(stderr=subprocess.DEVNULL)
-    except (AssertionError, asyncio.CancelledError):
+    except (AssertionError, asyncio.CancelledError) as error:
+        if isinstance(error, AssertionError) and client.km is not None:
+            raise
         # On Ctrl-C nbclient ends the kernel, then misses it.
         raise KeyboardInterrupt from None
     except CellExecutionError as error:
@@ -123,6 +125,7 @@ def run(
     """
     # ipykernel hides C-level output from cells while this variable is set.
     os.environ.pop("PYTEST_CURRENT_TEST", None)
+    os.environ.pop(CALLED_FROM, None)  # what a lesson starts is called from there
     counts = [
         sum(c.cell_type == "code" for c in nbformat.read(p, as_version=4).cells)
         * (1 + twice) for p in paths

@@ -33,7 +33,7 @@ class Meaning:
         self.left: list[tuple[int, str]] = []
         self._text = text
         self._values: dict[str, list] = defaultdict(list)
-        self._opened: dict[str, ast.Call] = {}
+        self._opened: dict[str, list[ast.Call]] = defaultdict(list)
         self._divides = True
         self._ranges: set[ast.expr] = set()
         self._truncated: set[ast.expr] = set()
@@ -91,7 +91,7 @@ class Meaning:
                 self._values[local].append(value if one is target else None)
         local = dotted(target)
         if local and isinstance(value, ast.Call) and dotted(value.func) == "open":
-            self._opened[local] = value
+            self._opened[local].append(value)
 
     # Lists that are views and generators today.
 
@@ -210,7 +210,9 @@ class Meaning:
         """Returns the call of `open` that an expression stands for."""
         if isinstance(stream, ast.Call) and dotted(stream.func) == "open":
             return stream
-        return self._opened.get(dotted(stream) or "")
+        before = [call for call in self._opened.get(dotted(stream) or "", [])
+                  if call.lineno <= stream.lineno]
+        return max(before, key=lambda call: call.lineno, default=None)
 
     def _textual(self, opened: ast.Call | None) -> Iterator[Edit]:
         mode = opened.args[1] if opened and len(opened.args) == 2 else None

@@ -245,7 +245,8 @@ class Reader(ast.NodeVisitor):
             self._add(node.func, "numpy.fromstring()")
         if method in OLD_METHODS:
             self._add(node.func, f"tf.data.Dataset.{method}", arguments)
-        elif method and not node.keywords and not (method == "tostring" and node.args):
+        elif method and not node.keywords and not (
+                method == "tostring" and (node.args or method in self.bound)):
             self._add(node.func, f".{method}()", arguments)
 
     def visit_Attribute(self, node):
