@@ -1,5 +1,6 @@
 """What `pytest --nbval notebooks` needs beside nbval, and what it says at the end."""
 
+import copy
 import os
 import sys
 from pathlib import Path
@@ -7,11 +8,13 @@ from pathlib import Path
 import nbformat
 import nbval.kernel
 import pytest
+from nbval.plugin import IPyNbCell
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tools import notebook as nb  # noqa: E402
+from tools import within  # noqa: E402
 
 _start_new_kernel = nbval.kernel.start_new_kernel
 
@@ -24,6 +27,18 @@ def _start(*args, **options):
 
 
 nbval.kernel.start_new_kernel = _start
+
+_compare_outputs = IPyNbCell.compare_outputs
+
+
+def _compare_within(cell, test, ref, skip_compare=None):
+    """Compares the outputs of one cell: what is within its tolerance is the same."""
+    test = copy.deepcopy(test)
+    within.settle(test, ref, within.tolerance(cell.cell))
+    return _compare_outputs(cell, test, ref, skip_compare)
+
+
+IPyNbCell.compare_outputs = _compare_within
 
 # They train, or start processes: a minute or more each.
 SLOWEST = ("04b", "06b", "06c", "07a", "07b", "08b", "09a", "09b", "12a")
@@ -45,13 +60,16 @@ def pytest_terminal_summary(terminalreporter):
     done = {report.nodeid.partition("::")[0]
             for reports in terminalreporter.stats.values() for report in reports
             if getattr(report, "when", "") == "call"}
-    read = [nbformat.read(ROOT / name, as_version=4) for name in sorted(done)
+    root = terminalreporter.config.rootpath
+    read = [nbformat.read(root / name, as_version=4) for name in sorted(done)
             if name.endswith(".ipynb")]
     if read:
         ignored, code = map(sum, zip(*map(nb.ignored_share, read), strict=True))
+        near = sum(bool(within.tolerance(cell)) for book in read for cell in book.cells)
         terminalreporter.write_line(
             f"{len(read)} notebooks: {code} cells run, the outputs of {code - ignored} "
-            f"compared with the stored ones; {ignored} are marked as never the same. "
+            f"compared with the stored ones, {near} of them within a tolerance; "
+            f"{ignored} are marked as never the same. "
             "Pictures and what goes to standard error are not compared.")
 
 

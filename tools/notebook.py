@@ -22,6 +22,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 IGNORE_TAGS = {"nbval-ignore-output", "nbval-skip"}
+REASON = "within_reason"  # why a tolerance is wide: the one key beside the tags
 NUMBER = re.compile(r"(\d\d)([a-z]?)_")
 
 
@@ -144,8 +145,9 @@ def canonical(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNo
     for index, cell in enumerate(notebook.cells):
         cell.id = f"cell-{prefix}-{index:03d}"
         cell.source = cell.source.rstrip()
-        tags = cell.metadata.get("tags", [])
-        cell.metadata = nbformat.from_dict({"tags": sorted(tags)} if tags else {})
+        kept = {REASON: cell.metadata.get(REASON),
+                "tags": sorted(cell.metadata.get("tags", []))}
+        cell.metadata = nbformat.from_dict({k: v for k, v in kept.items() if v})
         cell.pop("attachments", None)
         if cell.cell_type == "code":
             count += 1

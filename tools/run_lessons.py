@@ -22,7 +22,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from tqdm import tqdm
 
 from helpers.files import ROOT
-from tools import copies
+from tools import copies, within
 from tools import notebook as nb
 from tools.environment import CALLED_FROM
 
@@ -99,6 +99,7 @@ def differences(executed: nbformat.NotebookNode) -> list[str]:
     found = []
     for k, (first, second) in enumerate(zip(code[::2], code[1::2], strict=True)):
         marked = nb.IGNORE_TAGS & set(first.metadata.get("tags", []))
+        within.settle(second.outputs, first.outputs, within.tolerance(first))
         if not marked and _said(first) != _said(second):
             found.append(f"code cell {k + 1} said, the second time: {_said(second)}")
     return found
@@ -108,6 +109,15 @@ def _said(cell: nbformat.NotebookNode) -> str:
     texts = [output.get("text") or output.get("data", {}).get("text/plain", "")
              for output in cell.outputs if output.get("name") != "stderr"]
     return "".join(texts)
+
+
+def _keep_what_is_near(executed: nbformat.NotebookNode, path: Path) -> None:
+    """Leaves stored numbers as they are where the new ones are within tolerance."""
+    before = nbformat.read(path, as_version=4)
+    stored = {c.source: c.outputs for c in before.cells if c.cell_type == "code"}
+    for cell in executed.cells:
+        if allowed := within.tolerance(cell):
+            within.settle(cell.outputs, stored[cell.source], allowed)
 
 
 def run(
@@ -143,6 +153,7 @@ def run(
                     failures += [f"{path.name}, {difference}"
                                  for difference in differences(executed)]
                 elif save:
+                    _keep_what_is_near(executed, path)
                     nb.store(path, executed)
                 elif parameters:
                     kept.append(copies.FOLDER / f"{path.stem}.run.ipynb")

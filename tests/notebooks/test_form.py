@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from helpers.files import ROOT
-from tools import guide, readme, stubs
+from tools import guide, readme, stubs, within
 from tools import notebook as nb
 
 LESSONS = nb.lessons(ROOT)
@@ -159,6 +159,25 @@ def test_few_cells_go_uncompared():
     ignored, total = map(sum, zip(*(nb.ignored_share(read(p)) for p in NOTEBOOKS),
                                   strict=True))
     assert ignored / total < 0.02, f"{ignored} of {total}"
+
+
+def without_reason(cell):
+    """What is wrong with a cell's tolerance; "" where nothing is."""
+    allowed = within.tolerance(cell)
+    if not allowed:
+        return "a reason for no tolerance" if nb.REASON in cell.metadata else ""
+    if nb.IGNORE_TAGS & set(cell.metadata.tags):
+        return "a tolerance, and nothing is compared"
+    if within.widest(cell.outputs, allowed) > within.WIDE:
+        reason = cell.metadata.get(nb.REASON, "")
+        return "" if reason.endswith(".") else f"{allowed}, over a third: {nb.REASON}?"
+    return ""
+
+
+@each_notebook
+def test_a_wide_tolerance_has_a_reason(path):
+    wrong = {cell.id: without_reason(cell) for cell in code_cells(path)}
+    assert not any(wrong.values()), {k: v for k, v in wrong.items() if v}
 
 
 @each_lesson

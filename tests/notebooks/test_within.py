@@ -1,0 +1,89 @@
+"""`within:` tags: under plain nbval, in a notebook's form, and when it is saved."""
+
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from helpers.files import ROOT
+from tests.notebooks.test_form import without_reason
+from tools import notebook as nb
+from tools import within
+
+# What is printed, what is stored, the tag; and whether they are the same.
+CASES = [
+    ("loss 0.481, 10 steps", "loss 0.5, 10 steps", "within:10%", True),
+    ("loss 0.44, 10 steps", "loss 0.5, 10 steps", "within:10%", False),
+    ("gain 0.481, 10 steps", "loss 0.5, 10 steps", "within:10%", False),
+    ("loss 0.481", "loss 0.5, 10 steps", "within:10%", False),
+    ("loss 0.481 0.481", "loss 0.481", "within:10%", False),
+    ("share 0.96", "share 1.0", "within:0.04", True),
+    ("share 0.95", "share 1.0", "within:0.04", False),
+    ("loss nan", "loss 0.5", "within:10%", False),
+    ("1,040 rows\n    9.6 s", "1,000 rows\n   10.1 s", "within:10%", True),
+    ("-0.5", "0.5", "within:10%", False),
+    ("loss 0.481", "loss 0.5", "", False),
+    ("w_2 0.5", "w_1 0.5", "within:60", False),
+]
+
+
+def cell(shown, stored, tag, *, value=False):
+    source = f"{shown!r}" if value else f"print({shown!r})"
+    output = new_output("execute_result", {"text/plain": repr(stored)},
+                        execution_count=1) if value else (
+        new_output("stream", name="stdout", text=stored + "\n"))
+    return new_code_cell(source, outputs=[output], execution_count=1,
+                         metadata={"tags": [tag] if tag else []})
+
+
+def test_plain_nbval_compares_within_what_the_tag_says(tmp_path):
+    cells = [cell(*case[:3], value=value) for value in (False, True) for case in CASES]
+    path = tmp_path / "01_numbers.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-rA", "-p",
+         "notebooks.conftest", "-p", "no:cacheprovider", "--rootdir", tmp_path, path],
+        cwd=ROOT, capture_output=True, text=True, timeout=120)
+    passed = {int(k) for k in re.findall(r"^PASSED .*Cell (\d+)$", done.stdout, re.M)}
+    same = [case[3] for case in CASES] * 2
+    assert passed == {k for k, held in enumerate(same) if held}, done.stdout
+    near = 2 * sum(bool(case[2]) for case in CASES)
+    assert f"{len(cells)} compared with the stored ones, {near} of them within" in (
+        done.stdout)
+
+
+@pytest.mark.parametrize("tag, reason, right", [
+    ("within:30%", "", True),
+    ("within:40%", "", False),
+    ("within:40%", "The seed of a thread differs.", True),
+    ("within:0.1", "", True),
+    ("within:0.2", "", False),
+    ("within:0.2", "The seed of a thread differs.", True),
+    ("", "The seed of a thread differs.", False),
+])
+def test_wider_than_a_third_needs_a_reason(tag, reason, right):
+    one = cell("0.5 of 10", "0.5 of 10", tag)
+    one.metadata.update({nb.REASON: reason} if reason else {})
+    assert (without_reason(one) == "") == right
+
+
+@pytest.mark.parametrize("tag", ["within:", "within:10 %", "within:about", "within:-1"])
+def test_a_tag_that_says_no_tolerance(tag):
+    with pytest.raises(ValueError, match="within:10%"):
+        within.tolerance(cell("1", "1", tag))
+
+
+def test_the_canonical_form_keeps_the_reason_and_nothing_else():
+    one = cell("1", "1", "within:40%")
+    one.metadata.update({nb.REASON: "Threads.", "collapsed": True})
+    [kept] = nb.canonical(new_notebook(cells=[one]), "01_a.ipynb").cells
+    assert kept.metadata == {"tags": ["within:40%"], nb.REASON: "Threads."}
+
+
+def test_a_near_number_is_not_stored_anew():
+    now, then = (cell(text, text, "within:10%").outputs for text in ("0.48", "0.5"))
+    within.settle(now, then, "10%")
+    assert now == then

@@ -1,0 +1,93 @@
+"""Numbers in a cell's output that are compared within a tolerance, words exactly.
+
+A cell tagged `within:10%` prints numbers that may move by a tenth of each; one tagged
+`within:0.04` prints numbers that may move by so much. What is wider than a third of a
+number that is printed has a sentence in the cell's metadata, `within_reason`.
+"""
+
+import re
+from collections import defaultdict
+
+TAG = re.compile(r"within:(\d+(?:\.\d+)?)(%?)")
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+|(?=\.\d))(?:\.\d*)?"
+                    r"(?:e[-+]?\d+)?(?!\.?\w)", re.I)
+WIDE = 0.334  # a third
+
+
+def tolerance(cell) -> str:
+    """Returns what a cell's tag allows, such as "10%" or "0.04"; "" without a tag.
+
+    Raises:
+      ValueError: such a tag says no tolerance.
+    """
+    for tag in cell.metadata.get("tags", []):
+        if tag.startswith("within:"):
+            if not TAG.fullmatch(tag):
+                raise ValueError(f"{tag}: write within:10% or within:0.04")
+            return tag.partition(":")[2]
+    return ""
+
+
+def agree(text: str, stored: str, allowed: str) -> bool:
+    """Tells whether two outputs have the same words, and numbers that are near."""
+    pairs = list(zip(numbers(text), numbers(stored), strict=False))
+    return _words(text) == _words(stored) and all(
+        abs(now - then) <= _limit(allowed, then) for now, then in pairs)
+
+
+def settle(outputs: list, stored: list, allowed: str) -> None:
+    """Puts in place of each text the stored one that it agrees with.
+
+    Args:
+      outputs: of a cell that was run; what is near is changed in place.
+      stored: of the same cell, in its file.
+      allowed: a tolerance, as `tolerance` returns it; nothing is near without.
+    """
+    if not allowed:
+        return
+    known = _texts(stored)
+    for kind, places in _texts(outputs).items():
+        for (now, key), (then, _) in zip(places, known.get(kind, []), strict=False):
+            if agree(now[key], then[key], allowed):
+                now[key] = then[key]
+
+
+def widest(outputs: list, allowed: str) -> float:
+    """Returns the tolerance as a share of the smallest number, 0 left out.
+
+    Raises:
+      ValueError: there is no number to compare.
+    """
+    found = [abs(number) for places in _texts(outputs).values()
+             for place, key in places for number in numbers(place[key]) if number]
+    if not found:
+        raise ValueError(f"within:{allowed}: the cell prints no number but 0")
+    return _limit(allowed, min(found)) / min(found)
+
+
+def numbers(text: str) -> list[float]:
+    """Returns the numbers of a text, in order; none of a word such as `w_1`."""
+    return [float(found.replace(",", "")) for found in NUMBER.findall(text)]
+
+
+def _limit(allowed: str, then: float) -> float:
+    relative = allowed.endswith("%")
+    limit = float(allowed[:-1]) / 100 * abs(then) if relative else float(allowed)
+    return limit * (1 + 1e-9)  # 1 - 0.96 is a little over 0.04
+
+
+def _words(text: str) -> str:
+    """Returns the text with a mark for each number: columns may shift by a digit."""
+    return re.sub(" *\0 *", " \0 ", NUMBER.sub("\0", text))
+
+
+def _texts(outputs: list) -> dict[str, list]:
+    """Returns where the texts stand: by kind, (what holds it, its key), in order."""
+    places = defaultdict(list)
+    for output in outputs:
+        if output["output_type"] == "stream":
+            places[output["name"]].append((output, "text"))
+        for kind in output.get("data", {}):
+            if kind == "text/plain":
+                places[kind].append((output["data"], kind))
+    return places
