@@ -102,7 +102,7 @@ def pictures_with_words_below_headings_in_order(page, name):
 def test_in_the_dark_figures_stay_on_white(pages, visit):
     page, wrong = visit("dark")
     films, figures = (
-        path.stem for path in LESSONS if nb.number(path) in ("03b", "13b"))
+        path.stem for path in LESSONS if nb.number(path) in ("03b", "13c"))
     page.goto((pages / "notebooks" / f"{figures}.html").as_uri())
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     figure = page.locator(".cell_output img").first

@@ -1,14 +1,12 @@
-"""The checks of lesson 13a: an order that a graph leaves open, the op that is bad."""
+"""The checks of lesson 13a: an order that a graph leaves open."""
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near, same
+from helpers.checks.report import answering, drawn, exercise, near
 
 WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
-BAD = {"root": lambda x: tf.sqrt(x), "log": lambda x: tf.math.log(x),
-       "ratio": lambda x: 1.0 / x}
 
 
 def _needed(op: tf.Operation) -> set[tf.Operation]:
@@ -75,58 +73,3 @@ def _read_before(write):
     return {op.inputs[0].op.name for op in _needed(write)
             if op.type == "ReadVariableOp"
             and not any(one.type in WRITES for one in _needed(op))}
-
-
-@exercise(
-    "Exercise 2: first_bad",
-    "walk back from `fetch.op` over `op.inputs`; run the float outputs of those ops in "
-    "one `session.run`; then look for the op that is bad while its inputs are good.",
-    "`waiting, needed = [fetch.op], []`. What is left: the walk, the run, the search.",
-)
-def check_first_bad(attempt):
-    """Gives `(session, fetch, feeds)` graphs with a bad op or none, and traps."""
-    for fetch, rows, fed, due in drawn(_graph_with_a_fault, 16):
-        case = f"x = {fed}, the first bad op {due!r}"
-        with tf1.Session(graph=fetch.graph) as session, answering(case):
-            session.run("init")
-            found = attempt(session, fetch, {"x:0": fed, "u:0": 1.0, "v:0": 2.0})
-            left = session.run("left:0")
-        yield ("returns the name of an op, or None",
-               found is None or isinstance(found, str) and ":" not in found,
-               f"{case}: it returned {found!r}.")
-        yield same("blames the first bad op", due, found, case)
-        yield near("runs one step, and nothing aside", rows, left,
-                   f"{case}, rows left in the queue")
-
-
-def _graph_with_a_fault(rng, size):
-    """Returns a tensor, the rows that a step leaves, what is fed, whom to blame."""
-    kind, bad = sorted(BAD)[size % 3], size % 4 != 0
-    with tf.Graph().as_default():
-        dtype = [tf.float32, tf.float64, tf.float16][size // 2 % 3]
-        x = tf1.placeholder(dtype, [2], name="x")
-        queue = tf1.FIFOQueue(9, tf.float32, shapes=[[]], name="rows")
-        rows = np.linspace(1, 9, 9, dtype=np.float32)  # two steps do not fit together
-        tf.group(queue.enqueue_many([rows]), name="init")
-        row = queue.dequeue(name="row")
-        tf.math.log(-tf.abs(queue.dequeue()), name="aside")
-        never = tf1.placeholder(tf.float32, [], name="never_fed")
-        tf.math.log(0.0 * never, name="unfed")
-        y = x
-        for step in range(size // 4):
-            y = tf.multiply(y, 1.5, name=f"step_{step}")
-        worst = BAD[kind](y)
-        here = tf.identity(worst, name=kind + "_seen")
-        here = tf.stack(tf.unstack(here))  # an op with two outputs, one of them bad
-        hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
-        after = [here, hidden, tf.cast(here > 0.5, dtype)][size % 3]
-        for name in "uv":
-            row += tf1.placeholder(tf.float32, [], name=name)
-        both = [after, tf.cast(row, dtype)]
-        fetch = tf.add(*both[:: 1 - size % 2 * 2], name="fetch")
-        queue.size(name="left")
-    first = x if size % 5 == 2 else worst
-    fetch, left = (worst, 9) if size % 5 == 1 else (fetch, 8)
-    value = np.nan if first is x else -1.0 if kind == "root" else 0.0
-    fed = [value if bad else 2.0, float(rng.integers(1, 9))][:: rng.choice([1, -1])]
-    return fetch, left, fed, first.op.name if bad else None

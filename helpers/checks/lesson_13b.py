@@ -1,4 +1,4 @@
-"""The checks of lesson 13b: a batch in parts, a gradient of one's own."""
+"""The checks of lesson 13b: the op that is bad although its inputs are good."""
 
 import numpy as np
 import tensorflow as tf
@@ -6,82 +6,60 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import answering, drawn, exercise, near, same
 
-
-class _Run:
-    """A gradient to ask for, which notes the rows that it was given."""
-
-    def __init__(self):
-        self.given: list[np.ndarray] = []
-
-    def __call__(self, part) -> np.ndarray:
-        self.given.append(np.array(part))
-        return np.mean([np.outer(row, np.sin(row)) for row in part], axis=0)
-
-
-def _rows(rng, size):
-    """Returns rows, some of them alike or 0, and the most that a part may hold."""
-    count = int(rng.integers(1, 3 + size))
-    rows = rng.normal(size=(count, int(rng.integers(1, 5)))).round(1)
-    rows[: count // 3] = rows[-1] * (size % 2)
-    return rows, int(rng.integers(1, count + 3))
+BAD = {"root": lambda x: tf.sqrt(x), "log": lambda x: tf.math.log(x),
+       "ratio": lambda x: 1.0 / x}
 
 
 @exercise(
-    "Exercise 1: in_parts",
-    "the last part may be smaller than the others; how much of the mean over all rows "
-    "is its mean?",
-    "`part = rows[first:first + size]`. What is left: the loop over `first`, and a "
-    "share for each part.",
+    "Exercise 1: first_bad",
+    "walk back from `fetch.op` over `op.inputs`; run the float outputs of those ops in "
+    "one `session.run`; then look for the op that is bad while its inputs are good.",
+    "`waiting, needed = [fetch.op], []`. What is left: the walk, the run, the search.",
 )
-def check_in_parts(attempt):
-    """Compares `(run, rows, size)` with one large batch, and counts the rows."""
-    for rows, size in drawn(_rows, 20):
-        run, before, due = _Run(), rows.copy(), _Run()(rows)
-        case = f"{len(rows)} rows, parts of at most {size}"
-        with answering(case):
-            found = attempt(run, rows, size)
-        largest = max(map(len, run.given), default=0)
-        yield ("no part is above the size", largest <= size,
-               f"{case}: a part of {largest} rows was run.")
-        sent = sorted(tuple(row) for part in run.given for row in part)
-        yield same("every row is used once", sorted(map(tuple, before)), sent, case)
-        yield near("equal to the large batch", due, found,
-                   f"{case}, do all rows count the same?", 1e-9, 1e-9)
-        yield ("the rows stay as they are", np.array_equal(rows, before),
-               f"{case}: the array that you were given is changed.")
+def check_first_bad(attempt):
+    """Gives `(session, fetch, feeds)` graphs with a bad op or none, and traps."""
+    for fetch, rows, fed, due in drawn(_graph_with_a_fault, 16):
+        case = f"x = {fed}, the first bad op {due!r}"
+        with tf1.Session(graph=fetch.graph) as session, answering(case):
+            session.run("init")
+            found = attempt(session, fetch, {"x:0": fed, "u:0": 1.0, "v:0": 2.0})
+            left = session.run("left:0")
+        yield ("returns the name of an op, or None",
+               found is None or isinstance(found, str) and ":" not in found,
+               f"{case}: it returned {found!r}.")
+        yield same("blames the first bad op", due, found, case)
+        yield near("runs one step, and nothing aside", rows, left,
+                   f"{case}, rows left in the queue")
 
 
-@exercise(
-    "Exercise 2: clipped_on_the_way",
-    "`right_softplus` shows the form: a function of `x` that returns the value, and a "
-    "function from the gradient above to the gradient below.",
-    "`@tf.custom_gradient` goes above `def through(x):`",
-    "the inner function: `return tf.clip_by_value(upstream, -most, most)`. What is "
-    "left: return both, and call it.",
-)
-def check_clipped_on_the_way(attempt):
-    """Compares value and gradient of `(x, most)`, functions above and below."""
-    for value, factor, most in drawn(_above_and_below, 12):
-        case = f"x {value.tolist()}, factor {factor.tolist()}, most {most}"
-        with tf.Graph().as_default(), tf1.Session() as session, answering(case):
-            x = tf.constant(value)
-            y = attempt(3 * x, most)
-            attempt(x, most / 2)  # beside it, with a limit of its own
-            [gradient] = tf1.gradients(tf.reduce_sum(factor * tf.square(y)), x)
-            got, slope = session.run([y, [] if gradient is None else gradient])
-        yield near("gives back what came in", 3 * value,
-                   got if tf.is_tensor(y) and y.dtype == x.dtype else y, case, 0, 0)
-        yield ("has a gradient", gradient is not None, f"{case}: it is None.")
-        due = 3 * np.clip(2 * factor * 3 * value, -most, most)
-        exact = 1e-5 if value.dtype == np.float32 else 1e-12
-        yield near("clips what comes from above", due, slope,
-                   f"{case}, of 3 x, squared, times the factor", exact, exact)
-
-
-def _above_and_below(rng, size):
-    """Returns x, what is multiplied above it, and the limit; some below, some above."""
-    dtype = [np.float32, np.float64][size % 2]
-    shape = [[2], [], [3, 2], [2, 1, 2]][size % 4]
-    numbers = rng.normal(0, 2, [2, *shape]) * (rng.random([2, *shape]) < 0.8)
-    value, factor = numbers.astype(dtype)  # some of them 0
-    return value, factor, [0.5, 2, 7.5][size % 3]
+def _graph_with_a_fault(rng, size):
+    """Returns a tensor, the rows that a step leaves, what is fed, whom to blame."""
+    kind, bad = sorted(BAD)[size % 3], size % 4 != 0
+    with tf.Graph().as_default():
+        dtype = [tf.float32, tf.float64, tf.float16][size // 2 % 3]
+        x = tf1.placeholder(dtype, [2], name="x")
+        queue = tf1.FIFOQueue(9, tf.float32, shapes=[[]], name="rows")
+        rows = np.linspace(1, 9, 9, dtype=np.float32)  # two steps do not fit together
+        tf.group(queue.enqueue_many([rows]), name="init")
+        row = queue.dequeue(name="row")
+        tf.math.log(-tf.abs(queue.dequeue()), name="aside")
+        never = tf1.placeholder(tf.float32, [], name="never_fed")
+        tf.math.log(0.0 * never, name="unfed")
+        y = x
+        for step in range(size // 4):
+            y = tf.multiply(y, 1.5, name=f"step_{step}")
+        worst = BAD[kind](y)
+        here = tf.identity(worst, name=kind + "_seen")
+        here = tf.stack(tf.unstack(here))  # an op with two outputs, one of them bad
+        hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
+        after = [here, hidden, tf.cast(here > 0.5, dtype)][size % 3]
+        for name in "uv":
+            row += tf1.placeholder(tf.float32, [], name=name)
+        both = [after, tf.cast(row, dtype)]
+        fetch = tf.add(*both[:: 1 - size % 2 * 2], name="fetch")
+        queue.size(name="left")
+    first = x if size % 5 == 2 else worst
+    fetch, left = (worst, 9) if size % 5 == 1 else (fetch, 8)
+    value = np.nan if first is x else -1.0 if kind == "root" else 0.0
+    fed = [value if bad else 2.0, float(rng.integers(1, 9))][:: rng.choice([1, -1])]
+    return fetch, left, fed, first.op.name if bad else None

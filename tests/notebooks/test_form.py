@@ -61,10 +61,6 @@ def test_is_one_sitting(path):
     assert readme.head(path)["minutes"] == str(time.read), "its head: minutes to read"
 
 
-def test_all_the_prose_is_an_evening_each():
-    assert sum(len(prose(path).split()) for path in LESSONS) <= 50_000
-
-
 @each_notebook
 def test_json_is_canonical(path):
     stored = path.read_text("utf-8")
