@@ -7,7 +7,7 @@
         model.save(folder)
         logits = model.predict(new_images)
 
-Taught in lesson 05b, "One object that owns the training".
+Taught in lesson 05c, "One object that owns the training".
 """
 
 import contextlib

@@ -77,7 +77,7 @@ def _tower(optimizer, images, labels):
 
 
 def queue_run() -> list[tf1.Event]:
-    """A regression on two towers that a queue feeds, as in lesson 05b.
+    """A regression on two towers that a queue feeds, as in lesson 05c.
 
     The queue is filled to the brim whenever it cannot give the next batch.
     """

@@ -1,7 +1,7 @@
 """Executes lessons headless: a progress bar, then a table of seconds.
 
 python3 course.py run               # all of them
-python3 course.py run 03 05b        # 03a, 03b, 03c and 05b
+python3 course.py run 03 05c        # 03a, 03b, 03c and 05c
 python3 course.py run 06b -p SOURCE FOLDER    # with a parameter of its own
 python3 course.py run 03a --solutions --save  # stores the outputs
 python3 course.py run 03a --twice    # each cell twice in a row: the same outputs?

@@ -1,133 +1,49 @@
-"""The checks of lesson 05a: the towers' spread, and their average."""
+"""The check of lesson 05a: the towers' spread."""
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near, raises, same
-
-
-class Towers:
-    """A drawn gradient list, and of each variable its kind and its towers' arrays."""
-
-    def __init__(self, rng: np.random.Generator, size: int):
-        towers = [2, 4, 5, 1][size % 4]
-        kinds = rng.choice(["dense", "sparse", "none"], 1 + size // 4)
-        self.kinds = ["dense" if size < 2 else "sparse", *kinds][: 1 + size // 2]
-        dtype = np.float64 if size % 3 == 1 else np.float32
-        self.tables, columns = [], []
-        for k, kind in enumerate(self.kinds):
-            shape = [1 + int(rng.integers(5)), *rng.integers(1, 4, size % 2).tolist()]
-            variable = tf1.get_variable(f"variable_{k}", shape, dtype)
-            tables = np.zeros([towers, *shape], dtype)
-            column = []
-            for table in tables:
-                rows = rng.integers(0, shape[0], 3, np.int32)
-                rows = np.arange(shape[0]) if kind == "dense" else rows
-                values = rng.integers(-50, 51, [len(rows), *shape[1:]])
-                values = (values / (1 + 2 * (dtype == np.float64))).astype(dtype)
-                np.add.at(table, rows, values)
-                column.append({"none": None, "dense": tf.constant(table),
-                               "sparse": tf.IndexedSlices(*map(
-                                   tf.constant, (values, rows, shape)))}[kind])
-            self.tables.append(None if kind == "none" else tables)
-            columns.append([(gradient, variable) for gradient in column])
-        self.lists = [list(pairs) for pairs in zip(*columns, strict=True)]
-
-    def __str__(self) -> str:
-        return f"{len(self.lists)} towers, gradients {', '.join(self.kinds)}"
+from helpers.checks.report import answering, drawn, exercise, near
 
 
 @exercise(
     "Exercise 1: tower_spread",
     "`np.ptp` is largest minus smallest along an axis; `tf.reduce_max` and "
-    "`tf.reduce_min` are its parts. Which gradients are no tensors yet?",
-    "begin with: `for pairs in zip(*gradient_list, strict=True):` and, where "
-    "`pairs[0][0] is not None`, `stacked = tf.stack([tf.convert_to_tensor(gradient) "
-    "for gradient, _ in pairs])`. What is left: the largest distance of all.",
+    "`tf.reduce_min` are its parts.",
+    "begin with: `for pairs in zip(*gradient_list, strict=True):` and `stacked = "
+    "tf.stack([gradient for gradient, _ in pairs])`. What is left: the largest "
+    "distance of all.",
 )
 def check_tower_spread(attempt):
     """Compares the spread of `(gradient_list)` with NumPy's."""
     for rng, size in drawn(lambda *pair: pair, 12):
         with tf.Graph().as_default(), tf1.Session() as session:
-            towers = Towers(rng, size)
-            both = [attempt(lists) for lists in
-                    (towers.lists, towers.lists[:1] * len(towers.lists))]
+            tables, lists, case = _towers(rng, size)
+            both = [attempt(one) for one in (lists, lists[:1] * len(lists))]
             scalar = all(tf.is_tensor(t) and t.shape.rank == 0 for t in both)
-            yield "returns a scalar tensor", scalar, f"{towers}: {both[0]!r:.60}"
-            with answering(str(towers)):
+            yield "returns a scalar tensor", scalar, f"{case}: {both[0]!r:.60}"
+            with answering(case):
                 got, alike = session.run(both)
-            due = max(np.ptp(table, axis=0).max() for table in towers.tables
-                      if table is not None)
-            yield near("is the largest distance over all gradients", due, got,
-                       str(towers), 1e-12, 1e-12)
+            due = max(np.ptp(table, axis=0).max() for table in tables)
+            yield near("is the largest distance over all gradients", due, got, case,
+                       1e-12, 1e-12)
             yield ("is exactly 0 for towers that share one batch", alike == 0.0,
-                   f"{towers}: four times the same tower gave {alike}")
+                   f"{case}: {len(lists)} times the same tower gave {alike}")
 
 
-@exercise(
-    "Exercise 2: process_gradient_list",
-    "`zip(*gradient_list)` gives you, variable by variable, one pair per tower. What "
-    "does zip do with a list that is longer than the others?",
-    "begin with: `for pairs in zip(*gradient_list, strict=True):` and `gradients, "
-    "variable = [g for g, _ in pairs], pairs[0][1]`. What is left: treat None, "
-    "IndexedSlices and tensors apart, and refuse what does not fit.",
-)
-def check_process_gradient_list(attempt):
-    """Compares `(gradient_list, weights=None)` with NumPy, then breaks the lists."""
-    for rng, size in drawn(lambda *pair: pair, 14):
-        with tf.Graph().as_default(), tf1.Session() as session:
-            towers = Towers(rng, size)
-            yield from _average_claims(attempt, towers, size, rng, session)
-            for what, broken in _broken(towers.lists, rng):
-                with answering(f"{towers}, {what}"):
-                    refused = raises(ValueError, attempt, broken)
-                yield ("what does not fit is a ValueError", refused,
-                       f"{towers}: {what}, and no ValueError came")
-
-
-def _average_claims(attempt, towers, size, rng, session):
-    lists = [list(pairs) for pairs in towers.lists]
-    weights = [*rng.integers(0, 6, len(lists) - 1).tolist(), [3, 0.5][rng.integers(2)]]
-    weights = weights if size % 2 else None
-    found = attempt(lists, weights[:]) if weights else attempt(lists)
-    case = f"{towers}, weights {weights}"
-    pairs = isinstance(found, list) and all(
-        isinstance(pair, tuple) and len(pair) == 2 for pair in found)
-    yield ("returns [(gradient, variable), ...] in the order of tower 0",
-           pairs and [id(v) for _, v in found] == [id(v) for _, v in towers.lists[0]],
-           f"{case}: it returned {found!r:.60}")
-    kinds = ["none" if gradient is None else "sparse" if isinstance(
-        gradient, tf.IndexedSlices) else "dense" for gradient, _ in found]
-    yield same("None stays None, and sparse stays sparse", towers.kinds, kinds, case)
-    tables = [table for table in towers.tables if table is not None]
-    with answering(case):
-        averages = session.run([tf.convert_to_tensor(g) for g, _ in found
-                                if g is not None])
-    for got, table in zip(averages, tables, strict=True):
-        average = np.average(table, axis=0, weights=weights)
-        exact = 1e-5 if got.dtype == np.float32 else 1e-12
-        yield near("averages as NumPy does, weights counted", average,
-                   got if got.dtype == table.dtype else got.dtype, case, exact, exact)
-
-
-def _broken(lists, rng):
-    """Yields what is wrong with a list, and the list."""
-    yield "an empty list", []
-    if len(lists) == 1:
-        return
-    k = int(rng.integers(len(lists)))
-    extra, twin = ((tf.constant(1.0), tf1.get_variable(name, []))
-                   for name in ("extra", "twin"))
-    longer = [[*pairs, extra] for pairs in lists]
-    none = [[*pairs, (None, extra[1])] for pairs in lists]
-    most, least = [(longer, none), (none, longer)][rng.integers(2)]
-    both = [[*pairs, twin] for pairs in longer]
-    own = lists[k]
-    for what, of_all, of_one in (
-        ("one variable more", lists, longer[k]),
-        ("one variable less", longer, own),
-        ("another order", both, [*own, twin, extra]),
-        ("None where others have none, or none where they have", most, least[k]),
-    ):
-        yield f"tower {k} has {what}", [*of_all[:k], of_one, *of_all[k + 1:]]
+def _towers(rng: np.random.Generator, size: int) -> tuple[list, list, str]:
+    """Returns per variable its towers' gradients, the gradient list, and its text."""
+    towers, dtype = 2 + size % 4, [np.float32, np.float64, np.float16][size % 3]
+    tables, columns = [], []
+    for k in range(1 + size // 3):
+        shape = rng.integers(1, 5, (size + k) % 4).tolist()
+        table = rng.integers(-50, 51, [towers, *shape]) / 4
+        variable = tf1.get_variable(f"variable_{k}", shape, dtype)
+        unknown = [None] * len(shape) if size % 2 else shape
+        tables.append(table.astype(dtype))
+        columns.append([(tf1.placeholder_with_default(of_one, unknown), variable)
+                        for of_one in tables[-1]])
+    shapes = ", ".join(str(list(table.shape[1:])) for table in tables)
+    case = f"{towers} towers, gradients of {np.dtype(dtype)} {shapes}"
+    return tables, [list(pairs) for pairs in zip(*columns, strict=True)], case

@@ -1,66 +1,106 @@
-"""The check of lesson 05b: where variables are dealt to."""
+"""The check of lesson 05b: the average of the towers' gradients."""
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, same
+from helpers.checks.report import answering, drawn, exercise, near, raises, same
+
+
+class Towers:
+    """A drawn gradient list, and of each variable its kind and its towers' arrays."""
+
+    def __init__(self, rng: np.random.Generator, size: int):
+        towers = [2, 4, 5, 1][size % 4]
+        kinds = rng.choice(["dense", "sparse", "none"], 1 + size // 4)
+        self.kinds = ["dense" if size < 2 else "sparse", *kinds][: 1 + size // 2]
+        dtype = np.float64 if size % 3 == 1 else np.float32
+        self.tables, columns = [], []
+        for k, kind in enumerate(self.kinds):
+            shape = [1 + int(rng.integers(5)), *rng.integers(1, 4, size % 2).tolist()]
+            variable = tf1.get_variable(f"variable_{k}", shape, dtype)
+            tables = np.zeros([towers, *shape], dtype)
+            column = []
+            for table in tables:
+                rows = rng.integers(0, shape[0], 3, np.int32)
+                rows = np.arange(shape[0]) if kind == "dense" else rows
+                values = rng.integers(-50, 51, [len(rows), *shape[1:]])
+                values = (values / (1 + 2 * (dtype == np.float64))).astype(dtype)
+                np.add.at(table, rows, values)
+                column.append({"none": None, "dense": tf.constant(table),
+                               "sparse": tf.IndexedSlices(*map(
+                                   tf.constant, (values, rows, shape)))}[kind])
+            self.tables.append(None if kind == "none" else tables)
+            columns.append([(gradient, variable) for gradient in column])
+        self.lists = [list(pairs) for pairs in zip(*columns, strict=True)]
+
+    def __str__(self) -> str:
+        return f"{len(self.lists)} towers, gradients {', '.join(self.kinds)}"
 
 
 @exercise(
-    "Exercise 1: deal_variables",
-    "a device function gets an op; `op.type` says whether it holds a variable, "
-    "`op.device` where it would stand. What must a second variable know of the first?",
-    "begin with `dealt = itertools.count()` before the inner `def place(op):`. What is "
-    "left: let `place` return a device for each op, and return `place`.",
+    "Exercise 1: process_gradient_list",
+    "`zip(*gradient_list)` gives you, variable by variable, one pair per tower. What "
+    "does zip do with a list that is longer than the others?",
+    "begin with: `for pairs in zip(*gradient_list, strict=True):` and `gradients, "
+    "variable = [g for g, _ in pairs], pairs[0][1]`. What is left: treat None, "
+    "IndexedSlices and tensors apart, and refuse what does not fit.",
 )
-def check_deal_variables(attempt):
-    """Builds drawn towers under `(devices)` and reads the device of every op."""
-    for rng, size in drawn(lambda *pair: pair, 12):
-        holders = [f"/cpu:{k}" for k in rng.integers(0, 4, 1 + size % 4)]
-        variables, towers = 1 + int(rng.integers(size, size + 2)) % 7, 1 + size % 3
-        text = f"{towers} towers of {variables} variables on {holders}"
-        given = list(holders)
-        place = attempt(given)
-        yield "returns a function", callable(place), f"{text}: it returned {place!r}"
-        with answering(text):
-            found, astray = _build(place, variables, towers)
-        due = [holders[k % len(holders)] for k in range(variables)]
-        yield same("the variables are dealt in turn, from the first device on", due,
-                   found, text)
-        yield ("every other op stays where it is", not astray,
-               f"{text}: {', '.join(sorted(astray)[:3])}")
-        others = [attempt(given), attempt(given)]
-        with answering(text):
-            dealt = [_build(one, variables, 1)[0] for one in others]
-        yield same("each call begins to deal anew", [due, due], dealt, text)
+def check_process_gradient_list(attempt):
+    """Compares `(gradient_list, weights=None)` with NumPy, then breaks the lists."""
+    for rng, size in drawn(lambda *pair: pair, 14):
+        with tf.Graph().as_default(), tf1.Session() as session:
+            towers = Towers(rng, size)
+            yield from _average_claims(attempt, towers, size, rng, session)
+            for what, broken in _broken(towers.lists, rng):
+                with answering(f"{towers}, {what}"):
+                    refused = raises(ValueError, attempt, broken)
+                yield ("what does not fit is a ValueError", refused,
+                       f"{towers}: {what}, and no ValueError came")
 
 
-def _build(place, variables, towers):
-    """Returns where the variables are, and which other ops are not where they were."""
-    astray = set()
-    with tf.Graph().as_default():
-        step = tf1.get_variable("step", [])
-        for tower in range(towers):
-            with (tf.device(f"/cpu:{tower + 1}"), tf1.device(place),
-                  tf1.variable_scope("model", reuse=tower > 0)):
-                for k in range(variables):
-                    kernel = tf1.get_variable(f"w_{9 - k}", [2, 3 - k % 3])
-                    value = tf.matmul(tf.fill([2, 2], 1.0), kernel)
-                    astray |= _astray(value.op, f"/cpu:{tower + 1}")
-        with tf1.device(place):
-            astray |= _astray(tf.fill(np.array([3]), 1.0).op, "")
-            with tf.device("/cpu:3"):
-                read = tf.raw_ops.ReadVariableOp(resource=step.handle, dtype=tf.float32)
-                for value in (tf.fill(np.array([3]), 1.0), tf.constant(1.0), read):
-                    astray |= _astray(value.op, "/cpu:3")
-        return [_short(v.device) for v in tf1.global_variables()[1:]], astray
+def _average_claims(attempt, towers, size, rng, session):
+    lists = [list(pairs) for pairs in towers.lists]
+    weights = [*rng.integers(0, 6, len(lists) - 1).tolist(), [3, 0.5][rng.integers(2)]]
+    weights = weights if size % 2 else None
+    found = attempt(lists, weights[:]) if weights else attempt(lists)
+    case = f"{towers}, weights {weights}"
+    pairs = isinstance(found, list) and all(
+        isinstance(pair, tuple) and len(pair) == 2 for pair in found)
+    yield ("returns [(gradient, variable), ...] in the order of tower 0",
+           pairs and [id(v) for _, v in found] == [id(v) for _, v in towers.lists[0]],
+           f"{case}: it returned {found!r:.60}")
+    kinds = ["none" if gradient is None else "sparse" if isinstance(
+        gradient, tf.IndexedSlices) else "dense" for gradient, _ in found]
+    yield same("None stays None, and sparse stays sparse", towers.kinds, kinds, case)
+    tables = [table for table in towers.tables if table is not None]
+    with answering(case):
+        averages = session.run([tf.convert_to_tensor(g) for g, _ in found
+                                if g is not None])
+    for got, table in zip(averages, tables, strict=True):
+        average = np.average(table, axis=0, weights=weights)
+        exact = 1e-5 if got.dtype == np.float32 else 1e-12
+        yield near("averages as NumPy does, weights counted", average,
+                   got if got.dtype == table.dtype else got.dtype, case, exact, exact)
 
 
-def _astray(op: tf.Operation, due: str) -> set[str]:
-    found = _short(op.device)
-    return set() if found == due else {f"a {op.type} stands on {found!r}, not {due!r}"}
-
-
-def _short(device: str) -> str:
-    return device.lower().replace("/device:", "/")
+def _broken(lists, rng):
+    """Yields what is wrong with a list, and the list."""
+    yield "an empty list", []
+    if len(lists) == 1:
+        return
+    k = int(rng.integers(len(lists)))
+    extra, twin = ((tf.constant(1.0), tf1.get_variable(name, []))
+                   for name in ("extra", "twin"))
+    longer = [[*pairs, extra] for pairs in lists]
+    none = [[*pairs, (None, extra[1])] for pairs in lists]
+    most, least = [(longer, none), (none, longer)][rng.integers(2)]
+    both = [[*pairs, twin] for pairs in longer]
+    own = lists[k]
+    for what, of_all, of_one in (
+        ("one variable more", lists, longer[k]),
+        ("one variable less", longer, own),
+        ("another order", both, [*own, twin, extra]),
+        ("None where others have none, or none where they have", most, least[k]),
+    ):
+        yield f"tower {k} has {what}", [*of_all[:k], of_one, *of_all[k + 1:]]

@@ -49,7 +49,7 @@ def process_gradient_list(
         that overflows; the error names the variable and the tower, and no variable
         has changed.
 
-    Taught in lesson 05a, "What an average must not lose" and "All or nothing".
+    Taught in lesson 05b, "What an average must not lose" and "All or nothing".
     Source: the towers document, `process_gradient_list`.
     """
     towers = [list(tower) for tower in gradient_list]

@@ -88,7 +88,7 @@ def split_batch(tensors: Any, num_towers: int) -> list:
       ValueError: a tensor without a batch axis, known batches
         that differ, or one that does not divide. (Unknown: TensorFlow's error.)
 
-    Taught in lesson 05a, "All or nothing".
+    Taught in lesson 05a, "One update".
     """
     flat = [tf.convert_to_tensor(tensor) for tensor in tf.nest.flatten(tensors)]
     known: set[int] = set()
