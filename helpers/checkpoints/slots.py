@@ -1,6 +1,6 @@
 """The slots of an old training, loaded into an optimizer of Keras 3.
 
-Taught in lesson 10b, "The same thing today": `optimizer.variables` lists slots by path.
+Taught in lesson 10c, "The same thing today": `optimizer.variables` lists slots by path.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,0 +1,87 @@
+"""The check of lesson 10c: a training goes on."""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from helpers.checks.report import answering, drawn, exercise, near, same
+
+RATE, EPSILON = 0.1, 1e-8
+BETAS = (0.9, 0.999), (0.5, 0.99), (0.999, 0.9)
+
+
+@exercise(
+    "Exercise 1: adam_goes_on",
+    "print each `path` of `optimizer.variables`: its end says which slot it is, "
+    "and each kind is in the order of the weights.",
+    'loop over `("momentum", "Adam"), ("velocity", "Adam_1")`, an ending and an old '
+    "name. What is left: the steps, from the logarithm of a power that is not 0.",
+)
+def check_adam_goes_on(attempt):
+    """Has `(optimizer, names, arrays)` load a training, and takes three steps more."""
+    for old, slopes in drawn(_old_training, how_many=8):
+        names = list(old.weights)
+        weights = [tf.Variable(old.weights[name], name=name) for name in names]
+        optimizer = tf.keras.optimizers.Adam(RATE, *old.betas, epsilon=EPSILON)
+        optimizer.build(weights)
+        case = f"{len(names)} weights after {old.steps} steps, betas {old.betas}"
+        attempt(optimizer, names, old.arrays())
+        yield same("counts the steps", old.steps, int(optimizer.iterations), case)
+        yield near("leaves the weights as they are", list(old.weights.values()),
+                   [w.numpy() for w in weights], case)
+        for gradients in slopes:
+            old.step(gradients)
+            with answering(case):
+                optimizer.apply(list(map(tf.constant, gradients)), weights)
+        yield near("the next three steps are those of TensorFlow 1",
+                   list(old.weights.values()), [w.numpy() for w in weights],
+                   f"{case}: the weights", 1e-4, 1e-5)
+
+
+class _Adam(NamedTuple):
+    """TensorFlow 1's Adam in NumPy, with what its checkpoint holds."""
+
+    weights: dict[str, np.ndarray]
+    means: dict[str, np.ndarray]
+    squares: dict[str, np.ndarray]
+    betas: tuple[float, float]
+    steps: int
+    powers: np.ndarray
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Returns the checkpoint: arrays by name, in no useful order."""
+        found = {"beta2_power": self.powers[1], "beta1_power": self.powers[0]}
+        for name in reversed(self.weights):
+            found |= {f"{name}/Adam_1": self.squares[name].copy(),
+                      f"{name}/Adam": self.means[name].copy(),
+                      name: self.weights[name].copy()}
+        return found
+
+    def step(self, gradients: list[np.ndarray]) -> None:
+        """Moves weights, slots and powers in place by one step."""
+        one, two = self.betas
+        rate = RATE * np.sqrt(1 - self.powers[1]) / (1 - self.powers[0])
+        for name, slope in zip(self.weights, gradients, strict=True):
+            mean, square = self.means[name], self.squares[name]
+            mean += (1 - one) * (slope - mean)
+            square += (1 - two) * (slope * slope - square)
+            self.weights[name] -= rate * mean / (np.sqrt(square) + EPSILON)
+        self.powers[:] *= np.float32(self.betas)
+
+
+def _old_training(rng, size):
+    """Draws a training of up to some thousand steps, and three gradients more."""
+    shapes = [[2 + i, 3][: 1 + i % 2] for i in range(1 + size % 3)]
+    names = [f"net/w{(5 - 2 * i) % 7}" for i in range(len(shapes))]
+
+    def fresh(scale):
+        return {name: scale * rng.normal(size=shape).astype(np.float32)
+                for name, shape in zip(names, shapes, strict=True)}
+
+    old = _Adam(fresh(1.0), fresh(0.0), fresh(0.0), BETAS[size % 3],
+                (3, 0, 41, 300, 2500, 1200, 2000, 70)[size], np.ones(2, np.float32))
+    old.powers[:] *= np.float32(old.betas)
+    for _ in range(old.steps):
+        old.step(list(fresh(0.5).values()))
+    return old, [list(fresh(0.5).values()) for _ in range(3)]
