@@ -103,9 +103,9 @@ def check_fix(attempt):
         old, new, feeds = two_programs(seed)
         attempt(new)
         found = first_difference(old, new, feeds, tolerance=1e-6)
-        yield ("equal with constants in all weights", found.stage != "constants",
-               f"seed {seed}: the first difference is still {found.name}, with one "
-               "constant in all weights: it is not the weights' fault.")
-        yield ("equal with the real weights", not found,
-               f"seed {seed}: the first difference is now {found.name}, with the real "
-               "weights only.")
+        yield ("equal with the same weights in both", found.stage != "same",
+               f"seed {seed}: the first difference is still {found.name}, with the "
+               "same weights in both: it is not the weights' fault.")
+        yield ("equal with their own weights", not found,
+               f"seed {seed}: the first difference is now {found.name}, with their "
+               "own weights only.")

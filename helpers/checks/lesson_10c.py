@@ -67,7 +67,7 @@ class _Adam(NamedTuple):
             mean += (1 - one) * (slope - mean)
             square += (1 - two) * (slope * slope - square)
             self.weights[name] -= rate * mean / (np.sqrt(square) + EPSILON)
-        self.powers[:] *= np.float32(self.betas)
+        self.powers[:] *= np.array(self.betas, np.float32)
 
 
 def _old_training(rng, size):
@@ -81,7 +81,7 @@ def _old_training(rng, size):
 
     old = _Adam(fresh(1.0), fresh(0.0), fresh(0.0), BETAS[size % 3],
                 (3, 0, 41, 300, 2500, 1200, 2000, 70)[size], np.ones(2, np.float32))
-    old.powers[:] *= np.float32(old.betas)
+    old.powers[:] *= np.array(old.betas, np.float32)
     for _ in range(old.steps):
         old.step(list(fresh(0.5).values()))
     return old, [list(fresh(0.5).values()) for _ in range(3)]

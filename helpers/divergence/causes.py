@@ -6,12 +6,16 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 OF_CODE = (
-    "usual in code: padding, an epsilon, an activation, dropout, how a picture is "
-    "resized, something added at run time that the other holds in a weight"
+    "usual in code: padding, an epsilon, an activation, a transpose before Flatten, "
+    "channels reversed, dropout, how a picture is resized"
 )
 OF_WEIGHTS = (
     "usual in weights: a kernel transposed, gates in another order, statistics not "
     "restored, averages in place of raw weights"
+)
+HIDDEN = (
+    "their own weights hide it: one is 0 or 1 today, or holds what the other program "
+    "adds or reorders at run time; or the wrong ones were matched, see `partners`"
 )
 _LARGEST_RECURRENT = 4_000_000  # numbers in a kernel whose gates are tried
 
@@ -49,63 +53,46 @@ def _of_offsets(old, new) -> Iterator[str]:
                "its epsilon")
 
 
-def of_weights(old: Mapping, new: Mapping, near: str) -> list[str]:
+def of_weights(
+    old: Mapping[str, np.ndarray], new: Mapping[str, np.ndarray],
+    pairs: Mapping[str, str], near: str,
+) -> list[str]:
     """Returns what is wrong with the weights of the new program, if it can be seen.
 
     Args:
       old: weights by name.
       new: the same of the new program.
+      pairs: the old name of each weight of the new program that has a partner.
       near: the tensor that differs; its own weights come first.
     """
-    lines = [(near not in name, f"{name}: {found}") for name, weight in new.items()
-             if old and weight.ndim and weight.dtype.kind == "f"
-             and (found := _of_weight(weight, old))]
+    lines = [(near not in name, f"{name}: {found}") for name, other in pairs.items()
+             if (found := _of_weight(new[name], old[other], other))]
     return [line for _, line in sorted(lines)][:3]
 
 
-def _of_weight(weight: np.ndarray, old: Mapping[str, np.ndarray]) -> str:
-    """Says how a weight came about from those of the old program; "" if it is one."""
-    matching = {n: w for n, w in old.items() if w.size >= weight.size and w.ndim}
-    if any(_is_part(weight, w) for w in matching.values()):
+def _of_weight(weight: np.ndarray, old: np.ndarray, name: str) -> str:
+    """Says how a weight came about from its partner; "" if it is that."""
+    if _equal(old, weight):
         return ""
-    for name, value in matching.items():
-        for order in itertools.permutations(range(value.ndim)):
-            if (value.ndim == weight.ndim and value.transpose(order).shape
-                    == weight.shape and _equal(value.transpose(order), weight)):
-                return f"{name} transposed by {order}"
-    for name, value in matching.items():
-        if found := _gates(value, weight):
-            return f"{name} with its {found} gates in another order"
+    for order in itertools.permutations(range(old.ndim)):
+        if _equal(old.transpose(order), weight):
+            return f"{name} transposed by {order}"
+    if count := _blocks(old, weight):
+        return f"{name} with its {count} gates in another order"
     if np.ptp(weight) == 0:
         return "constant, as a new model has it: never restored"
-    same = [(n, w) for n, w in matching.items()
-            if w.shape == weight.shape and np.ptp(w) > 0]
-    for name, value in same:
-        if np.corrcoef(value.ravel(), weight.ravel())[0, 1] > 0.9:
-            return f"near {name}, not equal: averages against raw weights, or a step"
-    return "equal to no old weight"
+    if np.ptp(old) > 0 and np.corrcoef(old.ravel(), weight.ravel())[0, 1] > 0.9:
+        return f"near {name}, not equal: averages against raw weights, or a step"
+    return f"not {name}"
 
 
-def _is_part(weight, whole) -> bool:
-    """Whether a weight is another, or rows of it, as in a kernel that was cut."""
-    if weight.ndim != whole.ndim or weight.shape[1:] != whole.shape[1:]:
-        return False
-    rows = (0, len(whole) - len(weight))
-    return any(_equal(whole[row:row + len(weight)], weight) for row in rows)
-
-
-def _gates(whole, weight) -> int:
+def _blocks(old: np.ndarray, weight: np.ndarray) -> int:
     """Returns how many blocks of columns were exchanged, 0 if that is not it."""
-    if weight.ndim != whole.ndim or weight.shape[-1] != whole.shape[-1]:
-        return 0
-    if whole.size > _LARGEST_RECURRENT:
-        return 0
     for count in (2, 3, 4):
-        if weight.shape[-1] % count:
-            continue
-        blocks = np.split(whole, count, -1)
-        for order in itertools.permutations(blocks):
-            if _is_part(weight, np.concatenate(order, -1)):
+        if old.shape[-1] % count == 0 and old.size <= _LARGEST_RECURRENT:
+            blocks = np.split(old, count, -1)
+            if any(_equal(np.concatenate(order, -1), weight)
+                   for order in itertools.permutations(blocks)):
                 return count
     return 0
 

@@ -1,7 +1,7 @@
 """One way to run a program and see its tensors: a session, or layers.
 
 A program runs on feeds and gives its tensors by name, in the order of its graph or of
-its calls. Its weights can be read, set to one constant, and put back.
+its calls. Its weights can be read, set to others, and put back.
 """
 
 import contextlib
@@ -43,12 +43,11 @@ class Program:
         raise NotImplementedError
 
     @contextlib.contextmanager
-    def constant_weights(self, value: float) -> Iterator[None]:
-        """Holds all float weights at one value, and puts the old ones back."""
-        before = {name: weight for name, weight in self.weights().items()
-                  if np.issubdtype(weight.dtype, np.floating)}
+    def holding(self, values: Tensors) -> Iterator[None]:
+        """Holds some weights at other values, and puts the old ones back."""
+        before = {name: w for name, w in self.weights().items() if name in values}
         try:
-            self.assign({name: np.full_like(w, value) for name, w in before.items()})
+            self.assign(values)
             yield
         finally:
             self.assign(before)

@@ -1,4 +1,4 @@
-"""Walk two programs side by side, with constants in all weights and with their own."""
+"""Walk two programs side by side, with the same weights and with their own."""
 
 import dataclasses
 import textwrap
@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from helpers.divergence import causes
+from helpers.divergence import causes, matching
 from helpers.divergence.programs import Program, Tensors, program
+
+_STAGES = {"same": "the same weights in both", "own": "their own weights"}
 
 
 @dataclasses.dataclass
@@ -17,13 +19,16 @@ class Divergence:
     Attributes:
       name: of the first tensor that differs, by the old program's names; `None` where
         all are equal.
-      stage: `"constants"` if it differs with one constant in all weights: then it is
-        the code; `"real"` if only with the programs' own weights.
+      stage: `"same"` if it differs with the same numbers in the weights of both: then
+        it is the code; `"own"` if only with the programs' own weights.
       largest: of the absolute differences of its values; infinite for another shape.
       relative: that, over the largest value of either.
       causes: of such a difference, those first that the values or weights bear out.
       differences: the relative difference by stage and tensor, in the order walked.
       only_in_one: names that one program has and the other has not.
+      partners: the old name of each weight of the new program that has one.
+      alone: the new program's weights that have no partner. They held one constant,
+        which hides a permutation.
       tolerance: the relative difference from which a tensor counts as another.
     """
 
@@ -34,13 +39,15 @@ class Divergence:
     causes: list[str] = dataclasses.field(default_factory=list)
     differences: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
     only_in_one: list[str] = dataclasses.field(default_factory=list)
+    partners: dict[str, str] = dataclasses.field(default_factory=dict)
+    alone: list[str] = dataclasses.field(default_factory=list)
     tolerance: float = 1e-5
 
     def __bool__(self) -> bool:
         return self.name is not None
 
     def __repr__(self) -> str:
-        lines = [f"{stage} weights: {_summary(found, self.tolerance)}"
+        lines = [f"{_STAGES[stage]}: {_summary(found, self.tolerance)}"
                  for stage, found in self.differences.items()]
         if self:
             lines += [f"first difference: {self.name}, by {self.largest:.1g} "
@@ -48,6 +55,10 @@ class Divergence:
         for cause in self.causes:
             lines += textwrap.wrap(cause, 74, initial_indent="  - ",
                                    subsequent_indent="    ")
+        if self.alone:
+            lines += textwrap.wrap(
+                "no partner, so one constant, which hides a permutation: "
+                + ", ".join(self.alone), 78)
         if self.only_in_one:
             lines += textwrap.wrap("not compared: " + ", ".join(self.only_in_one), 78)
         return "\n".join(lines)
@@ -59,13 +70,17 @@ def first_difference(
     feeds: Mapping[str, np.ndarray],
     *,
     tolerance: float = 1e-5,
+    rename: Mapping[str, str] | None = None,
 ) -> Divergence:
     """Names the first tensor at which two programs differ, and the usual causes.
 
-    Both run twice on the same feeds: with one constant in all their weights, which
-    shows what the code does differently, then with their own weights, which shows
-    what the weights do. Tensors that have the same name are compared, in the order
-    in which the program runs them. All weights are put back.
+    Both run twice on the same feeds: with the same numbers in the weights of both,
+    which shows what the code does differently, then with their own weights, which
+    shows what the weights do. Tensors that have the same name are compared, in the
+    order in which the program runs them. All weights are put back.
+
+    The numbers differ from place to place, so a transpose or an order of channels in
+    the code shows. For that, weights are matched by shape and name.
 
     Source: the TensorFlow guide, "Validating correctness & numerical equivalence".
 
@@ -77,21 +92,27 @@ def first_difference(
       feeds: arrays by the name of an input; one array alone fits any one input of
         layers and modules.
       tolerance: a share of the largest value of a tensor.
+      rename: the old name of each weight of the new program that has one, where names
+        and shapes do not tell.
 
     Returns:
       A `Divergence`, which is true where something differs.
 
     Raises:
-      ValueError: no tensor has the same name in both.
+      ValueError: no tensor has the same name in both, or a name in `rename` is wrong.
       TypeError: a program is of another kind.
     """
     one, other = program(old), program(new)
     walk = _Walk(one, other, dict(feeds), tolerance)
-    if one.weights() and other.weights():
-        constant = _common_constant(one.weights())
-        with one.constant_weights(constant), other.constant_weights(constant):
-            walk.run("constants")
-    walk.run("real")
+    ours, theirs = one.weights(), other.weights()
+    if ours and theirs:
+        pairs = matching.partners(ours, theirs, rename or {})
+        walk.found.partners = pairs
+        first, second = matching.same_numbers(ours, theirs, pairs)
+        walk.found.alone = sorted(second.keys() - pairs.keys())
+        with one.holding(first), other.holding(second):
+            walk.run("same")
+    walk.run("own")
     return walk.result()
 
 
@@ -144,15 +165,12 @@ class _Walk:
                 continue  # what is left there is rounding
             for cause in causes.of_values(*(each[name] for each in tensors)):
                 found.causes += [cause] if cause not in found.causes else []
-        if stage == "constants" and "real" not in reached:
-            found.causes.append(
-                "the real weights hide it: one of them is 0 or 1 today, or holds what "
-                "the other program adds at run time")
-        if stage == "constants":
+        if stage == "same":
+            found.causes += [causes.HIDDEN] * ("own" not in reached)
             found.causes.append(causes.OF_CODE)
         else:
             found.causes += causes.of_weights(self._old.weights(), self._new.weights(),
-                                              name)
+                                              found.partners, name)
             found.causes.append(causes.OF_WEIGHTS)
 
 
@@ -170,16 +188,6 @@ def distance(old: np.ndarray, new: np.ndarray) -> tuple[float, float]:
         return np.inf, np.inf
     largest = float(np.abs(np.where(same, 0, old - new)).max())
     return largest, largest / float(max(np.abs(old).max(), np.abs(new).max()))
-
-
-def _common_constant(weights: Tensors) -> float:
-    """Returns a constant that keeps signals of a usual size.
-
-    It cannot depend on the single weight: the same kernel may be cut in two in one of
-    the programs, and stand transposed there.
-    """
-    sizes = [w.size for w in weights.values() if w.ndim > 1 and w.dtype.kind == "f"]
-    return float(np.clip(1 / np.sqrt(np.median(sizes or [100])), 1e-3, 0.3))
 
 
 def _first(found: dict[str, float], tolerance: float) -> str | None:

@@ -1,0 +1,86 @@
+"""Which weight of one program is which of the other, and numbers to try both with."""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+Weights = Mapping[str, np.ndarray]
+_SAME_WORD = {"weights": "kernel", "weight": "kernel", "biases": "bias"}
+
+
+def partners(old: Weights, new: Weights, rename: Mapping[str, str]) -> dict[str, str]:
+    """Returns, for each weight of the new program that has one, the old one's name.
+
+    Partners have one shape. Where several have it, more words in common win, then
+    equal values, then the place in the program. A layer that keeps one of its weights
+    in a shape of its own, such as a kernel that was cut in two, has partners for none
+    of them: their order need not be the old one.
+
+    Args:
+      old: weights by name.
+      new: those of the new program.
+      rename: partners that are known, by the new name.
+
+    Raises:
+      ValueError: a name in `rename` is that of no float weight.
+    """
+    old, new = _floats(old), _floats(new)
+    unknown = sorted(rename.keys() - new.keys() | set(rename.values()) - old.keys())
+    if unknown:
+        raise ValueError(f"no float weight has the name {unknown[0]}; there are "
+                         f"{sorted(new)} and, in the old program, {sorted(old)}")
+    pairs = [
+        ((-_words_in_common(one, other), not np.array_equal(new[one], old[other]),
+          abs(place - other_place)), one, other)
+        for place, one in enumerate(new) for other_place, other in enumerate(old)
+        if new[one].shape == old[other].shape and rename.get(one, other) == other
+    ]
+    found: dict[str, str] = {}
+    for _, one, other in sorted(pairs):
+        if one not in found and other not in found.values():
+            found[one] = other
+    cut = {_layer(name) for name in new if name not in found}
+    return {one: found[one] for one in new if _layer(one) not in cut}
+
+
+def same_numbers(
+    old: Weights, new: Weights, pairs: Mapping[str, str]
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Returns values for all float weights of both programs, equal for partners.
+
+    All are positive and of a usual size. Those of partners differ from place to place,
+    so that a permutation shows; the others are one constant.
+
+    Args:
+      old: weights by name.
+      new: those of the new program.
+      pairs: as `partners` returns them.
+    """
+    old, new = _floats(old), _floats(new)
+    kernels = [weight.size for weight in old.values() if weight.ndim > 1]
+    usual = np.clip(1 / np.sqrt(np.median(kernels or [100])), 1e-3, 0.3)
+    ours = {name: np.full_like(weight, usual) for name, weight in old.items()}
+    theirs = {name: np.full_like(weight, usual) for name, weight in new.items()}
+    random = np.random.default_rng(7)
+    for one, other in pairs.items():
+        drawn = usual * random.uniform(0.5, 1.5, old[other].shape)
+        ours[other] = drawn.astype(old[other].dtype)
+        theirs[one] = drawn.astype(new[one].dtype)
+    return ours, theirs
+
+
+def _floats(weights: Weights) -> dict[str, np.ndarray]:
+    return {n: w for n, w in weights.items() if np.issubdtype(w.dtype, np.floating)}
+
+
+def _words_in_common(one: str, other: str) -> int:
+    one_words, other_words = (
+        {_SAME_WORD.get(word, word) for word in re.findall(r"[a-z]+|\d+", name.lower())}
+        for name in (one.split(":")[0], other.split(":")[0]))
+    return len(one_words & other_words)
+
+
+def _layer(name: str) -> str:
+    """Returns the scope of a weight; one without a scope is a layer of its own."""
+    return name.rpartition("/")[0] or name
