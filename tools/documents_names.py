@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pydoc
 import re
+from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
@@ -52,8 +53,20 @@ def listed() -> tuple[list[str], list[Row]]:
     return head, rows
 
 
-def cell_of(row: Row) -> tuple[str, str] | None:
-    """Returns link and source of the first cell with a name; `None` if none has it."""
+class Cell(NamedTuple):
+    """Where a name is taught: a link to the section, its text, and the word there."""
+
+    link: str
+    source: str
+    word: str
+
+
+def cell_of(row: Row) -> Cell | None:
+    """Returns where the first cell with a name is; `None` if none has it.
+
+    Where the list gives a section, that is all of its cells; the word is "" where the
+    name itself stands there.
+    """
     only, pattern = re.fullmatch(r"(?:(\d\d[a-z]?):)?(.*)", row.where).groups()
     if not pattern:
         last = re.escape(row.name.split(".")[-1])
@@ -65,8 +78,24 @@ def cell_of(row: Row) -> tuple[str, str] | None:
             before = source[:hit.end()] + source[hit.end():].split("\n")[0]
             heading = [heading, *HEADING.findall(before)][-1]
         if hit:
-            return f"[{number} {heading}](../notebooks/{path.name})", source
+            link = f"[{number} {heading}](../notebooks/{path.name})"
+            text = _section(path, heading) if hit[0].startswith("#") else source
+            there = re.search(rf"(?<!\w){_own_word(row.name)}(?!\w)", text)
+            word = "" if there else re.sub(r"^def |[( =]+$", "", hit[0])
+            return Cell(link, source, word)
     return None
+
+
+def _section(lesson: Path, heading: str) -> str:
+    """Returns the cells under a heading, its own among them."""
+    return "\n".join(
+        cell.source for path, cell, above in places() if path == lesson
+        and heading in (above, *HEADING.findall(cell.source)))
+
+
+def _own_word(name: str) -> str:
+    """Returns what of a name a cell would have: `y` of `tf.x.y`, `b` of `a(b=)`."""
+    return re.search(r"(\w+)(?:=\)|)$", name.split(" ")[0])[1]
 
 
 def _has(module: ModuleType, path: str, option: str | None) -> bool:
@@ -96,7 +125,7 @@ def fate_in_tensorflow(name: str) -> tuple[str, str]:
     return verdict(SOURCE[max(owners, key=len)]) if owners else "kept", ""
 
 
-def fate(row: Row, cell: tuple[str, str] | None) -> str:
+def fate(row: Row, cell: Cell | None) -> str:
     """Returns what became of a name, in one word, and what is used today."""
     if row.name.startswith("tf."):
         word, today = fate_in_tensorflow(row.name)
@@ -107,7 +136,7 @@ def fate(row: Row, cell: tuple[str, str] | None) -> str:
         return "kept" if found else "gone"
     last = row.name.split(" ")[0].split(".")[-1]
     if row.helper.split(".")[-1] == last or cell and not row.helper and re.search(
-            rf"\b{last}\b", cell[1]):
+            rf"\b{last}\b", cell.source):
         return "kept"
     return "replaced" if row.helper or cell else "gone"
 
@@ -116,14 +145,17 @@ def _line(row: Row) -> str:
     """Raises ValueError where the cell or the helper of the list is not there."""
     cell = cell_of(row) if row.where != "-" else None
     untaught = row.note.startswith("not taught: ")
+    if cell and cell.word.startswith("#"):
+        raise ValueError(f"documents_names.txt: {row.name} is not under {cell.word!r}")
     if (cell is None) != untaught or row.helper and not pydoc.locate(
             f"helpers.{row.helper}"):
         raise ValueError(f"documents_names.txt: {row.name}: no cell has "
                          f"{row.where!r}, or helpers has no {row.helper!r}")
     became = fate(row, cell) + (f": {row.note}" if row.note and not untaught else "")
     helper = f"`{row.helper}`" if row.helper else ""
-    return (f"| `{row.name}` | {row.documents} | {cell[0] if cell else row.note} | "
-            f"{helper} | {became} |")
+    word = f", as `{cell.word}`" if cell and cell.word else ""
+    where = cell.link + word if cell else row.note
+    return f"| `{row.name}` | {row.documents} | {where} | {helper} | {became} |"
 
 
 def page() -> str:
