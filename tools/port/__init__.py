@@ -2,6 +2,7 @@
 
     python3 course.py port FILE-OR-FOLDER [--json]
     python3 course.py port --write FILE-OR-FOLDER OUT
+    python3 course.py port --explain [RULE]
 
 The code is read, never run and never changed. Python 2, notebooks and broken files
 get a word each. The exit code is 0 where every file was read whole, 1 where a file
@@ -10,7 +11,8 @@ to read.
 
 `--write` makes the folder OUT: a copy in which all that is safe is changed, so that
 it runs on `tensorflow.compat.v1` with legacy Keras, and `port.diff`, the changes. It
-prints what is left, line by line; the exit code is 1 where something is.
+prints what is left, line by line, and by which rule; the exit code is 1 where something
+is. `--explain` prints the page of a rule: what it changes, and why.
 """
 
 import argparse
@@ -32,13 +34,20 @@ def main(argv: list[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="course.py port",
                                      description=__doc__.split("\n")[0])
-    parser.add_argument("path", type=Path, help="a file, or a folder of .py and .ipynb")
+    parser.add_argument("path", type=Path, nargs="?",
+                        help="a file, or a folder of .py and .ipynb")
     parser.add_argument("out", type=Path, nargs="?", help="the copy that --write makes")
     parser.add_argument("--write", action="store_true", help="make a changed copy")
+    parser.add_argument("--explain", metavar="RULE", nargs="?", const="",
+                        help="the page of a rule; without a name, the list of all")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
     arguments = parser.parse_args(argv)
     if arguments.write != (arguments.out is not None):
         parser.error("--write and the folder OUT go together")
+    if arguments.explain is not None:
+        return _explain(arguments.explain)
+    if arguments.path is None:
+        parser.error("which file or folder?")
     from tools.port import sources
 
     try:
@@ -50,24 +59,42 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{arguments.path}: no .py and no .ipynb in it", file=sys.stderr)
         return 2
     lesson.begin("port")
-    from tools.port import fates, plan, report
+    from tools.port import report
+    from tools.port.work import work
 
-    plans = plan.plans(sources.Project(paths, arguments.path, fates.exists))
+    done = work(arguments.path)
     if arguments.write:
-        return _write(arguments.path, arguments.out, plans)
-    pages = list(plans.values())
+        return _write(arguments.path, arguments.out, done)
+    pages = report.pages(done)
     print(json.dumps(report.as_json(pages), indent=1) if arguments.json
           else report.as_text(pages))
-    return 0 if all(one.source.whole for one in pages) else 1
+    return 0 if all(page.file.whole for page in pages) else 1
 
 
-def _write(path: Path, out: Path, plans: dict) -> int:
+def _write(path: Path, out: Path, done) -> int:
     from tools.port import write
 
     if why := write.refusal(path, out):
         print(f"{out}: {why}", file=sys.stderr)
         return 2
-    write.write(path, out, plans)
-    print(write.what_is_left(plans, path))
+    write.write(path, out, done)
+    print(write.what_is_left(done))
     print(f"the copy: {out}; the changes: {out / write.DIFF}")
-    return 1 if any(one.left or not one.source.whole for one in plans.values()) else 0
+    files = done.project.files.values()
+    return 1 if any(done.left(file) or not file.whole for file in files) else 0
+
+
+def _explain(name: str) -> int:
+    lesson.begin("port")
+    from tools.port import rule
+
+    rules = rule.load()
+    if name in rules:
+        print(rule.page(rules[name]))
+        return 0
+    if name:
+        print(f"there is no rule {name}; there are:", file=sys.stderr)
+    width = max(map(len, rules))
+    for one in sorted(rules):
+        print(f"{one:{width}s}  {rules[one].summary}")
+    return 2 if name else 0

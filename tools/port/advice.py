@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from tensorflow.tools.compatibility import tf_upgrade_v2
 
 from helpers.files import ROOT
-from tools.port.bridge import CROSS_ENTROPIES
 from tools.port.syntax import Arguments
 
+CROSS_ENTROPIES = tuple(f"nn.{kind}_cross_entropy_with_logits"
+                        for kind in ("softmax", "sparse_softmax", "sigmoid"))
 SWAPPED = ("logits=..., labels=...: by position the labels come first today, under "
            "compat.v1 too, and nothing complains")
 
@@ -38,45 +39,6 @@ KERAS_3 = {
     "keras.layers.CuDNNGRU": "tf.keras.layers.GRU",
     "keras.backend.get_session": "tf.compat.v1.Session",
 }
-LOOP = "a loop of your own, as lesson 08a's decoder"
-FIT = "tf.keras.Model.fit, or the model function in a graph with tf.compat.v1.train." \
-      "MonitoredTrainingSession"
-# What nothing runs any more.
-GONE = {
-    "contrib.layers.l2_regularizer": "tf.keras.regularizers.L2, half of its factor",
-    "contrib.rnn.stack_bidirectional_dynamic_rnn":
-        "tf.compat.v1.nn.bidirectional_dynamic_rnn, called once a layer",
-    "contrib.rnn": "a cell of your own on tf.compat.v1.nn.rnn_cell",
-    "contrib.cudnn_rnn": "tf.keras.layers.LSTM",
-    "contrib.seq2seq": LOOP, "contrib.legacy_seq2seq": LOOP, "nn.seq2seq": LOOP,
-    "contrib.training.HParams": "a dataclass",
-    "contrib.learn.preprocessing": "a dictionary of your own, or "
-                                   "tf.keras.layers.TextVectorization",
-    "contrib.learn": FIT, "contrib.estimator": FIT, "estimator": FIT,
-    "keras.estimator": FIT,
-    "contrib.crf": "a forward pass in tf.scan, or a CRF package",
-    "contrib.eager.Network": "tf.keras.Model",
-    "contrib.eager.Iterator": "iter(dataset)",
-    "contrib.eager.defun": "tf.function", "contrib.eager.Saver": "tf.train.Checkpoint",
-    "contrib.eager": "tf.GradientTape for its gradients, tf.Variable for its variables",
-    "contrib.summary": "tf.summary",
-    "contrib.predictor": "tf.saved_model.load",
-    "contrib.opt": "tf.keras.optimizers",
-    "contrib.metrics.f1_score": "tf.keras.metrics.F1Score",
-    "contrib.image": "tf.raw_ops.ImageProjectiveTransformV3",
-    "contrib.tpu": "tf.distribute.TPUStrategy",
-    "contrib.lookup.MutableHashTable": "tf.lookup.experimental.MutableHashTable",
-    "contrib.data.batch_and_drop_remainder":
-        "tf.data.Dataset.batch(n, drop_remainder=True)",
-    "contrib.nn.alpha_dropout": "tf.keras.layers.AlphaDropout",
-    "contrib.lookup": "tf.lookup.StaticVocabularyTable and its kin",
-    "contrib.stateless": "tf.random.stateless_normal and the like",
-    "contrib.quantize": "the package tensorflow-model-optimization",
-    "contrib.gan": "the package tensorflow-gan",
-    "contrib.tensorboard": "the package tensorboard",
-    "contrib.integrate": "scipy.integrate",
-    "contrib.distributions": "the package tensorflow-probability",
-}
 _HALF_PIXEL = "tf.image.resize: half-pixel centres, [0, 2, 4] becomes [4.5, 6.5, 8.5]"
 MOVED = {
     "app.flags": "argparse (or tf.compat.v1.app.flags, in a script of its own)",
@@ -98,7 +60,7 @@ MOVED = {
 PRIVATE = {
     "examples.tutorials.mnist": "tf.keras.datasets.mnist",
     "models": "the repository tensorflow/models",
-    "python.ops.seq2seq": LOOP,
+    "python.ops.seq2seq": "a loop of your own, as lesson 08a's decoder",
     "python.framework.ops": "tf, tf.compat.v1",
     "python.framework.dtypes": "tf.dtypes",
     "python.framework.graph_util": "tf.compat.v1.graph_util",
@@ -208,8 +170,8 @@ def longest(path: str, table: Mapping[str, str]) -> str:
 
 
 def lesson(path: str) -> str:
-    """Returns the number of the lesson that shows a name; 10 shows them all."""
-    return longest(path, _lessons()) or "10"
+    """Returns the sitting that shows a name; 10a shows them all."""
+    return longest(path, _lessons()) or "10a"
 
 
 @functools.cache
@@ -218,9 +180,9 @@ def _lessons() -> Mapping[str, str]:
     found: dict[str, str] = {}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for name in re.findall(r"\btf1?\.([A-Za-z][\w.]*\w)", path.read_text("utf-8")):
-            found.setdefault(name, path.name[:2])
+            found.setdefault(name, path.name.partition("_")[0])
     page = (ROOT / "docs" / "names.md").read_text("utf-8")
-    return found | dict(re.findall(r"^\| `tf\.([\w.]+)`.*?\[(\d\d)", page, re.M))
+    return found | dict(re.findall(r"^\| `tf\.([\w.]+)`.*?\[(\d\d[a-z]?)", page, re.M))
 
 
 @functools.cache

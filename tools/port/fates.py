@@ -3,6 +3,7 @@
 import functools
 import inspect
 import types
+from inspect import Parameter
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -10,12 +11,16 @@ import tensorflow.compat.v1 as tf1
 from tensorflow.tools.compatibility import all_renames_v2
 
 from helpers.tf1_names import LATER_NAMES, SOURCE_NAMES
-from tools.port import advice, bridge, library
-from tools.port.bridge import NOTHING, look
+from tools.port import advice
+from tools.port.installed import INNER, NOTHING, inner, look, signature
+from tools.port.rule import ARGUMENTS, row_of
 from tools.port.syntax import Arguments
+from tools.port.today import is_tensorflow, needs_keras_2, refusal, today
 
 _TODAY = {old.name: old.today
           for names in [*SOURCE_NAMES.values(), LATER_NAMES] for old in names}
+# What TensorFlow 2 alone has, although `compat.v1` lets it be imported.
+_MARKS = ("tf.function", "tf.GradientTape")
 _PLACES = {
     "tf_slim": " (package tf-slim, beside slim_shim.py)",
     "tutorials_mnist": " (tools/port/beside/tutorials_mnist.py beside the program)",
@@ -33,14 +38,12 @@ class Fate(NamedTuple):
         takes this call and gives something else; `gone`: nothing has it.
       instead: what to write.
       lesson: the number of the lesson that shows it, two digits.
-      bridge: what `port --write` makes of it.
     """
 
     name: str
     verdict: str
     instead: str
     lesson: str
-    bridge: bridge.Bridge
 
 
 def exists(name: str) -> bool:
@@ -58,27 +61,45 @@ def fate(name: str, call: Arguments | None) -> Fate:
       name: `tf.nn.dropout`, `tf.compat.v1.Session`, `numpy.float`, `xrange`.
       call: its arguments; `None` where it stands without a call.
     """
-    found = bridge.of(name, call)
-    if bridge.is_library(name):
-        return Fate(name, "gone", library.instead(name), "10", found)
+    if not (is_tensorflow(name) or name.startswith("keras")):
+        return Fate(name.removeprefix("builtins."), "gone", _of_library(name), "10a")
     path = name.removeprefix("tf.")
     if path == "Dimension.value":
         return Fate("shape[...].value", "moved", "shape[...]: an axis is an int (under "
-                    "compat.v1 it has a value)", "10", bridge.Bridge(name))
+                    "compat.v1 it has a value)", "10a")
     for prefix, module in (("compat.v1", tf1), ("compat.v2", tf)):
         if path == prefix or path.startswith(prefix + "."):
             return _written_today(name, module, path[len(prefix) + 1:])
-    if path.split(".")[0] in bridge.INNER:
-        return _private(path, found)
+    if path.split(".")[0] in INNER:
+        return _private(path)
     path = _cut(path)
     verdict, instead = _verdict(path, call)
-    found = bridge.bridge(path, call)
-    if (found.names or found.keywords) and verdict in ("kept", "moved", "replaced"):
-        words = ", ".join(f"{n}=" for n in [*found.names, *found.keywords.values()])
-        verdict, instead = "replaced", f"{found.name} with {words}"
-    if found.refused:
-        verdict, instead = "replaced", f"tf.{path}: {found.refused}"
-    return Fate(f"tf.{path}", verdict, instead, advice.lesson(path), found)
+    if call and (new := today(f"tf.{path}")):
+        verdict, instead = _of_call(path, new, call) or (verdict, instead)
+    return Fate(f"tf.{path}", verdict, instead, advice.lesson(path))
+
+
+def _of_library(name: str) -> str:
+    """Returns what to write for a name of Python or of a library that is gone."""
+    row, new = row_of(name), today(name)
+    if new:
+        python3 = row is not None and row.rule.since == "Python 3.0"
+        return new.lstrip(".") + (", in Python 3" if python3 else "")
+    if row and row.words:
+        return row.words
+    return "nothing has this name today: write what it did"
+
+
+def _of_call(path: str, new: str, call: Arguments) -> tuple[str, str] | None:
+    """Returns verdict and words where an argument's name, or the call, is another."""
+    renames = {old: word for old, (word, _) in ARGUMENTS.get(f"tf.{path}", {}).items()
+               if old in call.keywords}
+    after = call._replace(keywords=tuple(renames.get(k, k) for k in call.keywords))
+    if refused := refusal(new, after):
+        return "replaced", f"tf.{path}: {refused}"
+    if renames and look(tf1, path) is not NOTHING:
+        return "replaced", f"{new} with {', '.join(f'{w}=' for w in renames.values())}"
+    return None
 
 
 def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
@@ -133,7 +154,7 @@ def _parameters(function) -> dict | None:
     """Returns names of parameters in order; "**" stands for any keyword."""
     if inspect.isclass(function):
         function = function.__init__
-    found = bridge.signature(function)
+    found = signature(function)
     if found is None:
         return None
     return {"**" if p.kind is p.VAR_KEYWORD else p.name: p for p in found
@@ -161,22 +182,21 @@ def _written_today(name: str, module, path: str) -> Fate:
     path = path and _cut(path)
     lesson = advice.lesson(path)
     if not path or look(module, path) is not NOTHING:
-        return Fate(name, "kept", name, lesson, bridge.Bridge(name))
-    return Fate(name, "gone", _instead_of_gone(path), lesson,
-                bridge.bridge(path, None))
+        return Fate(name, "kept", name, lesson)
+    return Fate(name, "gone", _instead_of_gone(path), lesson)
 
 
-def _private(path: str, found: bridge.Bridge) -> Fate:
+def _private(path: str) -> Fate:
     """The fate of a name from TensorFlow's inner modules."""
-    written = "tensorflow." + path
+    written, new = "tensorflow." + path, today(f"tf.{path}")
     known = advice.longest(path, advice.PRIVATE)
-    if bridge.inner(path) is not NOTHING and found.name == f"tf.{path}":
+    if inner(path) is not NOTHING and new == f"tf.{path}":
         return Fate(written, "moved", known or "a private module: find the public "
-                    "tf.compat.v1 name or copy what you need", "10", found)
-    if found.name:
-        known = _written(found.name) + (f", or {known}" if known else "")
+                    "tf.compat.v1 name or copy what you need", "10a")
+    if new:
+        known = _written(new) + (f", or {known}" if known else "")
     return Fate(written, "gone", known or "TensorFlow's own parts moved: find the "
-                f"public name of {path.split('.')[-1]}", "10", found)
+                f"public name of {path.split('.')[-1]}", "10a")
 
 
 def _keras(path: str, call: Arguments | None, new) -> tuple[str, str]:
@@ -210,12 +230,12 @@ def _instead_of_moved(path: str) -> str:
 
 def _instead_of_gone(path: str) -> str:
     """What runs it as it was comes first, what Keras 3 has comes second."""
-    found = bridge.today(path)
+    found, row = today(f"tf.{path}"), row_of(f"tf.{path}")
     other = advice.longest(found.removeprefix("tf."), advice.KERAS_3) if found else ""
-    other = other or _TODAY.get(path, "") or advice.longest(path, advice.GONE)
+    other = other or _TODAY.get(path, "") or (row.words if row else "")
     if found is None:
         return other or "nothing: write it yourself, or keep TensorFlow 1.15 for it"
-    if bridge.legacy(found) and other:
+    if needs_keras_2(found) and other:
         return f"{_written(found)}; in Keras 3 {other}"
     return _written(found)
 
@@ -225,6 +245,39 @@ def _written(full: str) -> str:
     root, _, path = full.partition(".")
     if root != "tf":
         return full + _PLACES[root]
-    if bridge.legacy(full):
+    if needs_keras_2(full):
         return f"tf.compat.v1.{path} under TF_USE_LEGACY_KERAS=1"
     return full if look(tf, path) is not NOTHING else f"tf.compat.v1.{path}"
+
+
+def age(use) -> str:
+    """Returns what a use says of the program: "old", "today's", "either" or "".
+
+    A name that `tf` has no more is of TensorFlow 1. A call that `tf` takes and
+    `compat.v1` does not is of TensorFlow 2, and so is a name that only `tf` has. What
+    both have, and take otherwise, may be of either.
+    """
+    if not is_tensorflow(use.name) or use.name.startswith(("tf.keras", "tf.compat")):
+        return ""
+    path = use.name[3:]
+    old, new = look(tf1, path), look(tf, path)
+    if new is not NOTHING and (old is NOTHING or use.name in _MARKS or (
+            use.call and _takes(new, use.call) and not _takes(old, use.call))):
+        return "today's"
+    verdict = fate(use.name, use.call).verdict
+    return {"moved": "old", "gone": "old", "replaced": "either"}.get(verdict, "")
+
+
+def _takes(function, call) -> bool:
+    """Whether a function takes a call, by its signature."""
+    found = signature(function)
+    if found is None or call.open:
+        return True
+    places = [p for p in found if p.kind in (p.POSITIONAL_ONLY,
+                                             p.POSITIONAL_OR_KEYWORD)]
+    names = {p.name for p in found}
+    wanted = {p.name for p in places[call.positional:] if p.default is p.empty}
+    kinds, given = {p.kind for p in found}, {*call.keywords}
+    return (wanted <= given
+            and (call.positional <= len(places) or Parameter.VAR_POSITIONAL in kinds)
+            and (given <= names or Parameter.VAR_KEYWORD in kinds))

@@ -4,7 +4,6 @@ import ast
 import builtins
 from collections.abc import Callable
 
-from tools.port.library import BUILTINS
 from tools.port.syntax import (
     MODULE_ROOTS,
     ROOT,
@@ -39,14 +38,15 @@ class Reader(ast.NodeVisitor):
     """
 
     def __init__(self, exists: Callable[[str], bool] = lambda name: False,
-                 gone: Callable[[str], bool] = lambda name: False,
+                 asks: Callable[[str], bool] = lambda name: False,
                  exports: Callable[[str, int], Aliases | None] = lambda *_: None):
         """Starts with no name.
 
         Args:
           exists: whether TensorFlow ever had a full name; decides what a name is that
             `from tensorflow import *` may have brought.
-          gone: whether a name of another library is there no more.
+          asks: whether some rule asks for a name of another library, or of Python's
+            own: `builtins.xrange`.
           exports: the names that a neighbouring file gives away, by the module's name
             and the number of dots before it; `None` where there is no such file.
         """
@@ -54,7 +54,7 @@ class Reader(ast.NodeVisitor):
         self.imports: list[ast.Import | ast.ImportFrom] = []
         self.notes: list[tuple[int, str]] = []
         self.top = self.scope = Scope()
-        self._exists, self._gone, self._exports = exists, gone, exports
+        self._exists, self._asks, self._exports = exists, asks, exports
         self._stars: list[str] = []
         self.bound = set(dir(builtins))
         self._branches = self._guarded = 0
@@ -90,7 +90,7 @@ class Reader(ast.NodeVisitor):
             exports = self._exports(alias.name, 0)
             if exports is None:
                 self._bind(local, full if alias.asname else canonical(local))
-                self._add_import(alias, full)
+                self._add(alias, full)
                 continue
             self._forget(local)
             for name, value in exports.items():
@@ -112,7 +112,7 @@ class Reader(ast.NodeVisitor):
                     self._bind(name, value)
             elif exports is None and not node.level:
                 self._bind(local, f"{module}.{alias.name}")
-                self._add_import(alias, f"{module}.{alias.name}")
+                self._add(alias, f"{module}.{alias.name}")
             else:
                 self._from_neighbour(node, alias.name, local, exports or {})
 
@@ -221,8 +221,7 @@ class Reader(ast.NodeVisitor):
 
     def visit_Call(self, node):
         arguments = arguments_of(node)
-        found = self._full(node.func)
-        if found and found[0].startswith(f"{ROOT}."):
+        if found := self._full(node.func):
             self._add(node.func, found[0], arguments, found[1], node)
         else:
             self._special_call(node, arguments)
@@ -237,12 +236,6 @@ class Reader(ast.NodeVisitor):
             self.notes.append((node.lineno, f"a name of {first} is made at run time: "
                                             "look for yourself"))
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if self._value(node.func) == "numpy.load" and "encoding" in arguments.keywords \
-                and "allow_pickle" not in arguments.keywords:
-            self._add(node.func, "numpy.load(encoding=)")
-        if self._value(node.func) == "numpy.fromstring" \
-                and "sep" not in arguments.keywords and len(node.args) < 4:
-            self._add(node.func, "numpy.fromstring()")
         if method in OLD_METHODS:
             self._add(node.func, f"tf.data.Dataset.{method}", arguments)
         elif method and not node.keywords and not (
@@ -273,8 +266,8 @@ class Reader(ast.NodeVisitor):
             return
         if found := self._full(node):
             self._add(node, found[0], through=found[1])
-        elif node.id in BUILTINS and node.id not in self.bound:
-            self._add(node, node.id)
+        elif node.id not in self.bound:
+            self._add(node, f"builtins.{node.id}")
 
     # Names in full.
 
@@ -316,14 +309,9 @@ class Reader(ast.NodeVisitor):
             if "." not in local:
                 self.scope.hidden.add(local)
 
-    def _add_import(self, alias, full: str) -> None:
-        package = full.partition(".")[0]
-        missing = package != ROOT and self._gone(package)
-        self._add(alias, package if missing else full)
-
     def _add(self, node, name: str, call: Arguments | None = None,
              through: str = ROOT, whole: ast.AST | None = None) -> None:
         ours = name.startswith("tf.") and name not in MODULE_ROOTS
-        if ours or (name != ROOT and not self._guarded and self._gone(name)):
+        if ours or (name != ROOT and not self._guarded and self._asks(name)):
             self.uses.append(Use(node.lineno, node.col_offset + 1, name, call,
                                  whole or node, through))

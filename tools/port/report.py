@@ -2,21 +2,96 @@
 
 import re
 import textwrap
+from typing import NamedTuple
 
 from helpers.tf1_names import VERDICTS
-from tools.port.plan import Plan, Row
+from tools.port.fates import Fate, fate
+from tools.port.installed import is_gone
+from tools.port.project import File, Use
+from tools.port.rule import Note, Top, row_of
+from tools.port.today import is_tensorflow
+from tools.port.work import Work
 
 MARKS = {"moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
+LEGEND = ("> only tf.compat.v1 has it   ! tf has it, and takes another call   "
+          "? tf takes it, and gives something else   x nothing has it")
 
 
-def as_json(pages: list[Plan]) -> dict:
+class Row(NamedTuple):
+    """One use of a name, with what became of it."""
+
+    line: int
+    column: int
+    cell: int | None
+    fate: Fate
+
+
+class Page:
+    """What the report says of one file.
+
+    Attributes:
+      file: as it was read.
+      rows: its names.
+      left: the lines that are for somebody to change, with the rule of each.
+      words: what is to be said of the file.
+      top: the lines that make it run, and `place`: "in place of line 3".
+    """
+
+    def __init__(self, file: File, work: Work):
+        """Looks up the names of a file."""
+        self.file, self.left = file, work.left(file)
+        self.rows = [_row(use) for use in file.uses if _has_fate(use)]
+        self.words = [*file.words, *(f"line {one.line}: {one.words}"
+                                     for one in work.of(Note, file))]
+        self.changes = sum(len(part.found.edits) + len(work.edits(part))
+                           for part in file.parts)
+        self.old = work.project.is_old(file)
+        self.waits = [one.path.name for one in file.imports
+                      if work.left(one) or not one.whole]
+        self.top: list[str] = []
+        self.place = ""
+        for one in work.of(Top, file):
+            line, _ = one.part.place(one.start)
+            cell = "" if one.part.cell is None else f"cell {one.part.cell}, "
+            self.top = [text.strip() for text in one.new.strip().split("\n")]
+            self.place = (f"{'in place of' if one.end > one.start else 'before'} "
+                          f"{cell}line {line}")
+
+    def count(self, verdict: str) -> int:
+        """Returns how many uses have a verdict."""
+        return sum(row.fate.verdict == verdict for row in self.rows)
+
+
+def _has_fate(use: Use) -> bool:
+    """Whether a name is TensorFlow's, or one of another library that is gone."""
+    name = use.name
+    return is_tensorflow(name) or is_gone(name) or row_of(name) is not None
+
+
+def _row(use: Use) -> Row:
+    line, column = use.place
+    return Row(line, column, use.part.cell, fate(use.name, use.call))
+
+
+def pages(work: Work) -> list[Page]:
+    """Returns what is to be said of each file."""
+    return [Page(file, work) for file in work.project.files.values()]
+
+
+def as_json(pages: list[Page]) -> dict:
     """Returns the report as the dictionary that `--json` prints."""
     return {
-        "files": [{"path": str(p.source.path), "words": p.source.words,
+        "files": [{"path": str(p.file.path), "words": p.words,
                    "top": {"place": p.place, "lines": p.top} if p.top else None,
-                   "names": [_row_as_json(row) for row in p.rows]} for p in pages],
+                   "names": [_row_as_json(row) for row in p.rows],
+                   "left": [_left_as_json(*one) for one in p.left]} for p in pages],
         "summary": summary(pages),
     }
+
+
+def _left_as_json(rule, left) -> dict:
+    entry = {"line": left.line, "words": left.words, "rule": rule.name}
+    return entry if left.part.cell is None else {**entry, "cell": left.part.cell}
 
 
 def _row_as_json(row: Row) -> dict:
@@ -27,46 +102,41 @@ def _row_as_json(row: Row) -> dict:
     return entry if row.cell is None else {**entry, "cell": row.cell}
 
 
-def summary(pages: list[Plan]) -> dict:
+def summary(pages: list[Page]) -> dict:
     """Returns the counts, and how far each file is from running."""
     counts = {v: sum(p.count(v) for p in pages) for v in VERDICTS}
-    others = {p.source.path: p for p in pages}
     return {
         "files": len(pages),
         "names": sum(counts.values()),
         "verdicts": counts,
-        "distance": {str(p.source.path): distance(p, others) for p in pages},
+        "distance": {str(p.file.path): distance(p) for p in pages},
     }
 
 
-def distance(one: Plan, others: dict | None = None, top: str = "") -> str:
+def distance(one: Page, top: str = "") -> str:
     """Says in words how far a file is from running.
 
     Args:
       one: the file.
-      others: the plans of its folder by path, for what it imports.
       top: words for the lines at its top; the lines themselves, if "".
     """
-    if not one.source.whole:
+    if not one.file.whole:
         return "unknown: not all of it could be read"
-    first = "first Python 3, then " if "Python 2" in one.source.words else ""
-    waits = [path.name for path in one.source.neighbours
-             if others and (others[path].left or not others[path].source.whole)]
+    first = "first Python 3, then " if "Python 2" in one.words else ""
     if one.left:
-        lines = sorted({one.line for one in one.left if one.cell is None})
+        places = {(left.part.number, left.line) for _, left in one.left}
+        lines = sorted({left.line for _, left in one.left if left.part.cell is None})
         where = f" ({', '.join(map(str, lines))})" if lines else ""
-        count = len({(left.cell, left.line) for left in one.left})
-        text = _counted(count, f"{count} {{line|lines}} to change by hand{where}")
-        first += text + (", then " if one.top else "")
+        text = f"{len(places)} {{line|lines}} to change by hand{where}"
+        first += _counted(len(places), text) + (", then " if one.top else "")
     if one.top:
         first += f"{top or '; '.join(one.top)} {one.place}: it runs on compat.v1"
     elif not one.left:
         first += ("it runs as it is" if one.old else "it is today's code") \
             if one.rows else "no TensorFlow in it"
-    changes = sum(map(len, one.edits)) + sum(len(p.edits) for p in one.source.parts)
-    if changes > 1:
+    if one.changes > 1:
         first += ", once the changes are made that `port --write` makes"
-    return first + (f"; when {' and '.join(waits)} does" if waits else "")
+    return first + (f"; when {' and '.join(one.waits)} does" if one.waits else "")
 
 
 def _counted(number: int, text: str) -> str:
@@ -74,21 +144,29 @@ def _counted(number: int, text: str) -> str:
     return re.sub(r"\{(.*?)\|(.*?)\}", r"\1" if number == 1 else r"\2", text)
 
 
-def as_text(pages: list[Plan]) -> str:
+def as_text(pages: list[Page]) -> str:
     """Returns the report for a reader: what is not kept, then the summary."""
-    lines, others = [], {p.source.path: p for p in pages}
+    lines = []
     for one in pages:
-        way = distance(one, others, "put these lines")
-        lines += ["", *textwrap.wrap(f"{one.source.path}: {way}", 88,
+        way = distance(one, "put these lines")
+        lines += ["", *textwrap.wrap(f"{one.file.path}: {way}", 88,
                                      subsequent_indent="  ")]
         lines += [f"      {line}" for line in one.top]
-        lines += [f"  {word}" for word in one.source.words]
+        lines += [f"  {word}" for word in one.words]
         for row in one.rows:
             if row.fate.verdict != "kept":
                 lines += _lines(row)
         if kept := one.count("kept"):
             lines.append(f"  {kept} kept")
-    return "\n".join([*lines, "", _counts(summary(pages))]).strip()
+        lines += [f"  by hand, {_place(left)}: {left.words} [{rule.name}]"
+                  for rule, left in one.left]
+    legend = [] if not any(one.rows for one in pages) else [LEGEND]
+    return "\n".join([*lines, "", *legend, _counts(summary(pages))]).strip()
+
+
+def _place(left) -> str:
+    cell = "" if left.part.cell is None else f"cell {left.part.cell}, "
+    return f"{cell}line {left.line}"
 
 
 def _lines(row: Row) -> list[str]:
@@ -97,7 +175,7 @@ def _lines(row: Row) -> list[str]:
         place = f"[{row.cell}] {place}"
     first = (f"  {MARKS[row.fate.verdict]} {place:9s} {row.fate.name:38s} "
              f"{row.fate.verdict}")
-    then = textwrap.wrap(f"{row.fate.instead} (lesson {row.fate.lesson})", 66,
+    then = textwrap.wrap(f"{row.fate.instead} (sitting {row.fate.lesson})", 66,
                          initial_indent=" " * 14, subsequent_indent=" " * 14)
     return [first, *then]
 

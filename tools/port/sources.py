@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.port import library, python2
-from tools.port.edits import Edit, Places, Text, applied
+from tools.port import python2
+from tools.port.edits import Edit, Text, applied
 from tools.port.names import Reader
-from tools.port.syntax import Aliases, Use
+from tools.port.syntax import Use
 
 ENDINGS = (".py", ".ipynb")
+NOT_UTF_8 = "not UTF-8: read as Latin-1"
 SKIPPED = {"__pycache__", "node_modules", "site-packages"}
 # A magic before a line of Python leaves it where it stands, under an `if` as wide.
 _TIMED = re.compile(r"^(\s*)(%(?:time|timeit|prun|memit))(?=\s+[^-\s])", re.M)
@@ -32,7 +33,8 @@ class Part(NamedTuple):
 
     Attributes:
       cell: its number; `None` outside of notebooks.
-      text: as it was found.
+      found: the text as it was found.
+      text: the same with one kind of newline; each character is where it was.
       edits: what makes Python 3 of it.
       tree: of the edited text; `None` where it cannot be parsed.
       uses: the names in it, at their places in the edited text.
@@ -40,6 +42,7 @@ class Part(NamedTuple):
     """
 
     cell: int | None
+    found: str
     text: str
     edits: list[Edit]
     tree: ast.Module | None
@@ -50,37 +53,6 @@ class Part(NamedTuple):
     def edited(self) -> Text:
         """Returns the text of Python 3 to which places of the tree belong."""
         return Text(applied(self.text, self.edits))
-
-    def places(self) -> list[tuple[int, int]]:
-        """Returns line and column of each use in the text as it was found."""
-        edited, moves, original = self.edited, Places(self.edits), Text(self.text)
-        return [original.place(moves.before(edited.offset(use.line, use.column - 1)))
-                for use in self.uses]
-
-
-class Source(NamedTuple):
-    """A file as it was read.
-
-    Attributes:
-      path: as it was asked for.
-      parts: what is Python in it.
-      words: what is to be said of the file: "Python 2", "syntax error in line 3".
-      whole: whether every line could be parsed.
-      names: what its own names stand for.
-      neighbours: the files of the same folder that it imports.
-    """
-
-    path: Path
-    parts: list[Part]
-    words: list[str]
-    whole: bool
-    names: Aliases
-    neighbours: list[Path]
-
-    @property
-    def uses(self) -> list[Use]:
-        """Returns all names in order."""
-        return [use for part in self.parts for use in part.uses]
 
 
 def files_of(path: Path) -> Iterator[Path]:
@@ -96,97 +68,32 @@ def files_of(path: Path) -> Iterator[Path]:
             inside[:] = sorted(d for d in inside
                                if d not in SKIPPED and not d.startswith("."))
             files = [Path(folder) / n for n in sorted(names) if n.endswith(ENDINGS)]
-            yield from (file for file in files if file.is_file())  # no pipe, no socket
+            # No pipe, no socket, and no link: it stays one, and leads where it led.
+            yield from (file for file in files
+                        if file.is_file() and not file.is_symlink())
     else:
         raise Unreadable("there is no such file or folder")
 
 
-class Project:
-    """The files of a folder, each read once and before those that import it."""
-
-    def __init__(self, paths: list[Path], root: Path, exists):
-        """Reads them all.
-
-        Args:
-          paths: the files.
-          root: the folder; imports are looked for in it and in each file's own.
-          exists: as for `Reader`.
-        """
-        self.sources: dict[Path, Source] = {}
-        self._exists = exists
-        self._root = root if root.is_dir() else root.parent
-        self._paths, self._open = set(paths), set[Path]()
-        for path in paths:
-            self.source(path)
-        self.sources = {path: self.sources[path] for path in paths}
-
-    def source(self, path: Path) -> Source:
-        """Returns a file as it was read."""
-        if path not in self.sources:
-            self._open.add(path)
-            self.sources[path] = self._read(path)
-        return self.sources[path]
-
-    def _find(self, path: Path, module: str, level: int) -> Path | None:
-        """Returns the file that an import means, `None` for what lies elsewhere."""
-        homes = [path.parent, *path.parent.parents]
-        homes = homes[level - 1:level] if level else [
-            home for home in homes if home == self._root or self._root in home.parents]
-        for home in homes:
-            place = home.joinpath(*filter(None, module.split(".")))
-            for file in (place.with_name(place.name + ".py"), place / "__init__.py"):
-                if file in self._paths and file != path:
-                    return file
-        return None
-
-    def _read(self, path: Path) -> Source:
-        neighbours: dict[Path, None] = {}
-
-        def exports(module: str, level: int) -> Aliases | None:
-            found = self._find(path, module, level)
-            if found is None:
-                return {} if level or self._is_folder(path, module) else None
-            neighbours[found] = None
-            if found in self._open and found not in self.sources:
-                return {}  # two files that import each other
-            return self.source(found).names
-
-        words: list[str] = []
-        reader = Reader(self._exists, library.gone, exports)
-        try:
-            text = _text(path, words)
-            cells = list(_cells(text)) if path.suffix == ".ipynb" else [(None, text)]
-        except Unreadable as error:
-            return Source(path, [], [str(error)], False, {}, [])
-        if _is_snippet("\n".join(code for _, code in cells)):
-            reader.top.names["tf"] = "tf"
-            words.append("no import: tf is taken for TensorFlow")
-        parts = [_part(reader, cell, code, words) for cell, code in cells]
-        words += [f"line {line}: {note}" for line, note in reader.notes]
-        if not any(code.strip() for _, code in cells):
-            words.append("empty")
-        whole = all(part.tree for part in parts)
-        return Source(path, parts, list(dict.fromkeys(words)), whole,
-                      reader.top.names, list(neighbours))
-
-    def _is_folder(self, path: Path, module: str) -> bool:
-        place = Path(*module.split(".")) if module else Path(".")
-        return bool(module) and any(
-            (home / place).is_dir() for home in (path.parent, self._root))
-
-
-def read(path: Path, exists) -> Source:
-    """Reads one file; whatever is wrong with it becomes a word."""
-    return Project([path], path, exists).source(path)
-
-
-def _is_snippet(code: str) -> bool:
+def is_snippet(code: str) -> bool:
     """Whether code uses `tf.` and binds it nowhere, as a piece of a program does."""
     bound = r"\btf\s*=[^=]|\bas tf\b|import tf\b|import \*"
     return bool(re.search(r"(?<![\w.])tf\.\w", code) and not re.search(bound, code))
 
 
-def _text(path: Path, words: list[str]) -> str:
+class Decoded(NamedTuple):
+    """The text of a file, and how its bytes are made of it."""
+
+    text: str
+    coding: str
+
+
+def decoded(path: Path, words: list[str]) -> Decoded:
+    """Returns the text of a file; what is odd about it becomes a word.
+
+    Raises:
+      Unreadable: it cannot be read, or is no text.
+    """
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -195,11 +102,25 @@ def _text(path: Path, words: list[str]) -> str:
         raise Unreadable("binary, not Python: not read")
     try:
         coding, _ = tokenize.detect_encoding(iter(raw.splitlines(True)).__next__)
-        text = raw.decode(coding)
+        coding = "utf-8" if coding == "utf-8-sig" else coding
+        return Decoded(raw.decode(coding), coding)
     except (SyntaxError, UnicodeDecodeError, LookupError):
-        text = raw.decode("latin-1")
-        words.append("not UTF-8: read as Latin-1")
-    return re.sub(r"\r\n?|\f", "\n", text.removeprefix("\ufeff"))
+        words.append(NOT_UTF_8)
+        return Decoded(raw.decode("latin-1"), "latin-1")
+
+
+def with_plain_newlines(text: str) -> str:
+    """Returns a text in which one kind of newline ends a line; no character moves.
+
+    A blank stands for the first half of a newline of two characters; behind a
+    backslash the two change places, as no blank may follow it. A form feed, which
+    Python takes for a blank, stands for the mark at the beginning of some files.
+    """
+    if text.startswith("\ufeff"):
+        text = "\f" + text[1:]
+    for found, plain in (("\\\r\n", " \\\n"), ("\r\n", " \n"), ("\r", "\n")):
+        text = text.replace(found, plain)
+    return text
 
 
 def code_cells(notebook: dict) -> list[tuple[int, dict, str]]:
@@ -210,7 +131,7 @@ def code_cells(notebook: dict) -> list[tuple[int, dict, str]]:
             for number, cell in enumerate(cells) if cell["cell_type"] == "code"]
 
 
-def _cells(text: str) -> Iterator[tuple[int, str]]:
+def cells(text: str) -> Iterator[tuple[int, str]]:
     """Yields the number of each code cell and its text."""
     if not text.strip():
         return
@@ -230,9 +151,10 @@ def masked(code: str) -> str:
     return _MAGIC.sub(lambda found: f"{found[1]}0".ljust(len(found[0])), code)
 
 
-def _part(reader: Reader, cell: int | None, text: str, words: list[str]) -> Part:
+def part(reader: Reader, cell: int | None, text: str, words: list[str]) -> Part:
     """Reads code into the reader."""
-    code = text if cell is None else masked(text)
+    plain = with_plain_newlines(text)
+    code = plain if cell is None else masked(plain)
     where = "" if cell is None else f"cell {cell}: "
     edits: list[Edit] = []
     tree = None
@@ -255,9 +177,9 @@ def _part(reader: Reader, cell: int | None, text: str, words: list[str]) -> Part
         for start, block in _blocks(applied(code, edits)):
             with contextlib.suppress(SyntaxError):  # the one that is broken
                 reader.read(ast.increment_lineno(python2.parse(block), start))
-    part = Part(cell, text, edits, tree, _in_order(reader.uses), reader.imports)
+    read = Part(cell, text, plain, edits, tree, _in_order(reader.uses), reader.imports)
     reader.uses, reader.imports = [], []
-    return part
+    return read
 
 
 def _blocks(code: str) -> Iterator[tuple[int, str]]:

@@ -1,14 +1,17 @@
-"""A copy of old code in which what is safe to change is changed."""
+"""A copy of old code in which what is safe to change is changed, and nothing else."""
 
 import difflib
 import json
+import os
+import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from tools.port.edits import applied
-from tools.port.plan import Plan
+from tools.port.project import File
 from tools.port.sources import SKIPPED, code_cells
+from tools.port.work import Work
 
 BESIDE = Path(__file__).parent / "beside"
 DIFF = "port.diff"
@@ -16,82 +19,118 @@ DIFF = "port.diff"
 
 def refusal(folder: Path, out: Path) -> str:
     """Returns why a copy cannot go to a place, or ""."""
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+    if out.is_symlink() or out.exists() and not (
+            out.is_dir() and not any(out.iterdir())):
         return "is there already: name a folder that is new or empty"
     if folder.is_dir() and folder.resolve() in [out.resolve(), *out.resolve().parents]:
         return "lies in the folder that is to be copied"
     return ""
 
 
-def write(folder: Path, out: Path, plans: dict[Path, Plan]) -> None:
+def write(folder: Path, out: Path, work: Work) -> None:
     """Writes the copy, whole or not at all, and `port.diff` in it.
+
+    Bytes are copied: a file in which nothing changes is the same file, with its
+    newlines, its coding and its mode; a link stays a link.
 
     Args:
       folder: the original; never touched. A file is copied alone.
       out: where the copy goes; it must not be there, or be empty.
-      plans: what to change in each file.
+      work: what to change in each file.
     """
-    root = folder if folder.is_dir() else folder.parent
+    root = work.project.root
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as draft:
         part = Path(draft) / "copy"
-        part.mkdir()
         if folder.is_dir():
-            shutil.copytree(folder, part, dirs_exist_ok=True, ignore=_passed_over)
-        changes = []
-        for path, plan in plans.items():
-            old, new = _texts(path, plan)
-            place = part / path.relative_to(root)
-            place.write_text(new, encoding="utf-8")
-            changes += difflib.unified_diff(
-                old.splitlines(True), new.splitlines(True),
-                f"a/{path.relative_to(root)}", f"b/{path.relative_to(root)}")
-            for name in plan.beside:
-                shutil.copy(BESIDE / name, place.parent / name)
-        text = "".join(line if line.endswith("\n") else
-                       f"{line}\n\\ No newline at end of file\n" for line in changes)
-        (part / DIFF).write_text(text, encoding="utf-8")
+            shutil.copytree(folder, part, symlinks=True, ignore=_passed_over)
+        else:
+            part.mkdir()
+            shutil.copy(folder, part)
+        changes: list[bytes] = []
+        for path, file in work.project.files.items():
+            if work.is_changed(file):
+                name = path.relative_to(root)
+                new = new_bytes(file, work)
+                (part / name).write_bytes(new)
+                changes += _difference(path.read_bytes(), new, name)
+        for name, places in stand_ins(work):
+            for place in places:
+                shutil.copy(BESIDE / name, part / place.relative_to(root) / name)
+        (part / DIFF).write_bytes(b"".join(changes))
         if out.exists():
             out.rmdir()  # it is empty: `refusal` has seen to that
         part.rename(out)
 
 
+def stand_ins(work: Work) -> Iterator[tuple[str, list[Path]]]:
+    """Yields the files of ours that a copy needs, and where each of them goes."""
+    for name, folders in sorted(work.beside.items()):
+        yield name, [one for one in sorted(folders) if not os.path.lexists(one / name)]
+
+
 def _passed_over(folder: str, names: list[str]) -> set[str]:
     """What no copy needs, and what is no file: pipes and sockets."""
-    return {name for name in names if name in SKIPPED or name == ".git" or not (
-        (Path(folder) / name).is_file() or (Path(folder) / name).is_dir())}
+    return {name for name in names if name in SKIPPED or name == ".git" or not any(
+        getattr(Path(folder) / name, kind)()
+        for kind in ("is_symlink", "is_file", "is_dir"))}
 
 
-def _texts(path: Path, plan: Plan) -> tuple[str, str]:
-    """Returns the text of a file before and after, a notebook's as it is stored."""
-    new = [applied(applied(part.text, part.edits), edits) if part.tree else part.text
-           for part, edits in zip(plan.source.parts, plan.edits, strict=True)]
-    if path.suffix != ".ipynb" or not plan.source.parts:
-        old = path.read_text("utf-8", errors="replace")
-        return old, new[0] if plan.source.parts and any(
-            [*plan.source.parts[0].edits, *plan.edits[0]]) else old
-    notebook = json.loads(path.read_text("utf-8"))
-    old = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+def new_bytes(file: File, work: Work) -> bytes:
+    """Returns the bytes of a changed file."""
+    new = [work.text(part) for part in file.parts]
+    if file.path.suffix != ".ipynb":
+        return new[0].encode(file.decoded.coding)
+    old = file.decoded.text
+    notebook = json.loads(old)
     for (_, cell, key), text in zip(code_cells(notebook), new, strict=True):
-        cell[key] = text if isinstance(cell[key], str) else text.splitlines(True)
+        cell[key] = text if isinstance(cell[key], str) else _lines(text)
     kernel = notebook.get("metadata", {}).get("kernelspec", {})
-    if plan.python2 and kernel.get("name") == "python2":
+    if file.project.python2(file) and kernel.get("name") == "python2":
         kernel.update(name="python3", display_name="Python 3")
-    return old, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    indent = re.match(r"\{\s*\n( *)", old)
+    text = json.dumps(notebook, indent=len(indent[1]) if indent else None,
+                      ensure_ascii=old.isascii())
+    return (text + ("\n" if old.endswith("\n") else "")).encode()
 
 
-def what_is_left(plans: dict[Path, Plan], root: Path) -> str:
+def _lines(text: str) -> list[str]:
+    """Returns the lines of a text, each with its end, the one character."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _difference(old: bytes, new: bytes, name: Path) -> Iterator[bytes]:
+    """Yields the lines of a patch that makes one of the other, byte for byte."""
+    before, after = (re.findall(rb"[^\n]*\n|[^\n]+", text) for text in (old, new))
+    named = [_quoted(f"{side}/{name.as_posix()}") for side in "ab"]
+    for line in difflib.diff_bytes(difflib.unified_diff, before, after, *named):
+        yield line
+        if not line.endswith(b"\n"):
+            yield b"\n\\ No newline at end of file\n"
+
+
+def _quoted(name: str) -> bytes:
+    """Returns a file's name as `patch` reads it, odd ones as git writes them."""
+    raw = os.fsencode(name)
+    if re.fullmatch(rb"[\w./+-]+", raw):
+        return raw
+    inside = re.sub(rb'[\x00-\x1f"\\\x7f-\xff]', lambda one: b"\\%03o" % one[0][0], raw)
+    return b'"' + inside + b'"'
+
+
+def what_is_left(work: Work) -> str:
     """Returns, file by file, what is ready and which lines are for the reader."""
-    lines = []
-    for path, plan in plans.items():
-        name = path.relative_to(root) if path != root else path.name
-        waits = [one.name for one in plan.source.neighbours
-                 if plans[one].left or not plans[one].source.whole]
-        lines.append(f"{name}: " + (
-            f"{len(plan.left)} left" if plan.left else
+    root, lines = work.project.root, []
+    for path, file in work.project.files.items():
+        left = work.left(file)
+        waits = [one.path.name for one in file.imports
+                 if work.left(one) or not one.whole]
+        lines.append(f"{path.relative_to(root)}: " + (
+            f"{len(left)} left" if left else
             f"ready when {' and '.join(waits)} is" if waits else
-            "ready" if plan.source.whole else "not read: " + plan.source.words[0]))
-        for left in plan.left:
-            cell = "" if left.cell is None else f"[{left.cell}] "
-            lines.append(f"  {cell}line {left.line}: {left.words}")
+            "ready" if file.whole else "not read: " + file.words[0]))
+        for rule, one in left:
+            cell = one.part.cell
+            place = ("" if cell is None else f"[{cell}] ") + f"line {one.line}"
+            lines.append(f"  {place}: {one.words} [{rule.name}]")
     return "\n".join(lines)

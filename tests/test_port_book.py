@@ -1,0 +1,74 @@
+"""Each rule of `port` has a page, and each page is a test of its rule."""
+
+import pytest
+
+from tools.port import rule, today, write
+from tools.port.rule import Example, Rule
+from tools.port.work import Work, work
+
+BOOK = rule.load()
+
+
+def failures(rule: Rule, folder) -> list[str]:
+    """Returns what is wrong with the examples of a rule, and what a page lacks."""
+    wrong = [f"no {fact}:" for fact in ("Since", "Sitting", "Side")
+             if fact not in rule.facts]
+    if not rule.examples:
+        wrong.append("no example")
+    return wrong + [text for number, one in enumerate(rule.examples, 1)
+                    for text in _wrong(one, number, folder / str(number))]
+
+
+def _wrong(example: Example, number: int, folder):
+    old, new = folder / "old", folder / "new"
+    for name, text in example.before.items():
+        (old / name).parent.mkdir(parents=True, exist_ok=True)
+        (old / name).write_text(text)
+    done = work(old)
+    if clash := done.clashes():
+        yield f"{number}: {[f.rule.name for f in clash[0]]} want one place"
+    left = {one.line: one.words for one in done.of(example.kind)}
+    for line in left.keys() | example.left.keys():
+        if not left.get(line, "").count(example.left.get(line, "?")):
+            yield (f"{number}: line {line} is left with {left.get(line)!r}, not "
+                   f"{example.left.get(line)!r}")
+    write.write(old, new, done)
+    for name, text in example.after.items():
+        if not (new / name).exists():
+            yield f"{number}: {name} is not there"
+        elif text.strip() and (new / name).read_text() != text:
+            yield f"{number}: {name} is\n{(new / name).read_text()}"
+    if not example.left:
+        yield from (f"{number}: the copy is changed again, {path.name}"
+                    for path in changed_again(work(new)))
+
+
+def changed_again(done: Work) -> list:
+    """Returns the files of a copy that another copy would change."""
+    return [path for path, file in done.project.files.items()
+            if path.name not in BESIDE and done.is_changed(file)
+            and any(done.text(part) != part.found.found for part in file.parts)]
+
+
+BESIDE = {path.name for path in write.BESIDE.iterdir()}
+
+
+@pytest.mark.parametrize("name", sorted(BOOK))
+def test_the_examples_of_a_page(name, tmp_path):
+    assert not failures(BOOK[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(BOOK))
+def test_a_page_notices_that_its_rule_is_gone(name, monkeypatch, tmp_path):
+    one = BOOK[name]
+    for row in one.rows:
+        monkeypatch.delitem(rule.ROWS, row.old)
+    for kind, hooks in rule.HOOKS.items():
+        monkeypatch.setitem(rule.HOOKS, kind, [h for h in hooks if h[1] is not one])
+    for key, renamed in list(rule.ARGUMENTS.items()):
+        kept = {old: to for old, to in renamed.items() if to[1] is not one}
+        monkeypatch.setitem(rule.ARGUMENTS, key, kept)
+    today.today.cache_clear()
+    found = failures(one, tmp_path)
+    today.today.cache_clear()
+    assert found or name == "library-gone"  # it has words only

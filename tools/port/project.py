@@ -1,0 +1,363 @@
+"""The project: its files, who imports whom, and where its programs start."""
+
+import ast
+import functools
+import os
+import re
+from pathlib import Path
+
+from tools.port import fates, sources
+from tools.port.edits import Places, Text
+from tools.port.installed import is_package
+from tools.port.names import Reader
+from tools.port.rule import Change, Left, row_of
+
+_PATHS = re.compile(rb"sys\.path\.(?:insert|append)\((?:\s*\d+\s*,)?\s*['\"]([^'\"]+)")
+_MAIN = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.M)
+
+
+class Use:
+    """One use of a name; what is written for it is said in these words by rules."""
+
+    def __init__(self, part: "Part", found):
+        self.part, self.name, self.through = part, found.name, found.through
+        self.node, self.call = found.node, found.call
+        self._line, self._column = found.line, found.column
+
+    @property
+    def project(self) -> "Project":
+        """Returns the project, for what no file tells alone."""
+        return self.part.file.project
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Returns line and column, from 1, in the file as it was found."""
+        return self.part.place(self.part.text.offset(self._line, self._column - 1))
+
+    @property
+    def line(self) -> int:
+        """Returns its line in the file as it was found."""
+        return self.place[0]
+
+    @property
+    def parent(self) -> ast.AST:
+        """Returns the node that it is a part of."""
+        return self.part.parents[self.node]
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is called here."""
+        return self.call is not None and isinstance(self.node, ast.Call)
+
+    @property
+    def function(self) -> ast.AST:
+        """Returns the node that is the name."""
+        return self.node.func if self.is_call else self.node
+
+    @property
+    def arguments(self) -> list[str]:
+        """Returns the arguments without a name as they are written."""
+        return [self.part.written(one) for one in self.node.args]
+
+    def keyword(self, name: str) -> ast.keyword | None:
+        """Returns an argument by its name."""
+        return next((k for k in self.node.keywords if k.arg == name), None)
+
+    def left(self, words: str) -> Left:
+        """Leaves the line to the reader."""
+        return Left(self.part, self.line, f"{self.name}: {words}")
+
+    def rename_method(self, new: str) -> Change:
+        """Returns the change of a method's name alone, which ends the node."""
+        end = self.part.text.span(self.function)[1]
+        return Change(self.part, end - len(self.name.strip(".()[]")), end, new)
+
+    def rename_keyword(self, old: str, new: str):
+        """Yields the change of an argument's name."""
+        if found := self.keyword(old):
+            start = self.part.text.span(found)[0]
+            yield Change(self.part, start, start + len(old), new)
+
+    def name_arguments(self, *names: str):
+        """Yields what names the first arguments, which stand without one."""
+        text = self.part.text
+        at = text.text.index("(", text.span(self.node.func)[1]) + 1
+        for name, argument in zip(names, self.node.args, strict=False):
+            while text.text[at].isspace():
+                at += 1
+            yield Change(self.part, at, at, f"{name}=")
+            at = text.text.find(",", text.span(argument)[1]) + 1
+
+    def add_argument(self, written: str):
+        """Yields one argument more, behind the others."""
+        last = max((self.part.text.span(one)[1] for one in
+                    [*self.node.args, *self.node.keywords]), default=None)
+        if last is not None:
+            yield Change(self.part, last, last, f", {written}")
+
+
+class Part:
+    """A file of Python, or a cell of a notebook, as Python 3."""
+
+    def __init__(self, file: "File", number: int, found: sources.Part):
+        self.file, self.number, self.found = file, number, found
+        self.cell, self.tree, self.text = found.cell, found.tree, found.edited
+        self._moves, self._original = Places(found.edits), Text(found.text)
+
+    @functools.cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """Returns of each node that which holds it."""
+        return {inner: outer for outer in ast.walk(self.tree or ast.Module([], []))
+                for inner in ast.iter_child_nodes(outer)}
+
+    def written(self, node) -> str:
+        """Returns the text of a node."""
+        return self.text.text[slice(*self.text.span(node))]
+
+    def line(self, node) -> int:
+        """Returns the line of a node in the file as it was found."""
+        return self.place(self.text.offset(node.lineno, node.col_offset))[0]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Returns line and column, in the file as it was found, of a place of today."""
+        return self._original.place(self._moves.before(offset))
+
+    def instead(self, node, new: str) -> Change:
+        """Returns the change that writes something for a node."""
+        return Change(self, *self.text.span(node), new)
+
+
+class File:
+    """A file as it was read.
+
+    Attributes:
+      decoded: its text, and the coding of its bytes.
+      parts: its cells, or the one whole; none where it could not be read.
+      uses: the names in it; `names`: what its own stand for.
+      words: what is to be said of it: "Python 2", "syntax error in line 3".
+      imports: the files of the project that it imports, in order.
+    """
+
+    def __init__(self, project: "Project", path: Path):
+        self.project, self.path = project, path
+        self.words: list[str] = []
+        self.imports: dict[File, None] = {}
+        self.parts: list[Part] = []
+        self.names: dict[str, str] = {}
+        self.uses: list[Use] = []
+        self.decoded = sources.Decoded("", "utf-8")
+
+    def read(self, asks) -> None:
+        """Reads it, and before it what it imports."""
+        reader = Reader(fates.exists, asks, self._exports)
+        try:
+            self.decoded = sources.decoded(self.path, self.words)
+            cells = list(sources.cells(self.decoded.text)) \
+                if self.path.suffix == ".ipynb" else [(None, self.decoded.text)]
+        except sources.Unreadable as error:
+            self.words.append(str(error))
+            return
+        if sources.is_snippet("\n".join(code for _, code in cells)):
+            reader.top.names["tf"] = "tf"
+            self.words.append("no import: tf is taken for TensorFlow")
+        self.parts = [Part(self, n, sources.part(reader, cell, code, self.words))
+                      for n, (cell, code) in enumerate(cells)]
+        self.words += [f"line {line}: {note}" for line, note in reader.notes]
+        if not any(code.strip() for _, code in cells):
+            self.words.append("empty")
+        self.words = list(dict.fromkeys(self.words))
+        self.names = reader.top.names
+        self.uses = [Use(part, use) for part in self.parts for use in part.found.uses]
+
+    @functools.cached_property
+    def ages(self) -> set[str]:
+        """Returns what its uses say of the TensorFlow that it is written for."""
+        return {fates.age(use) for use in self.uses}
+
+    @property
+    def whole(self) -> bool:
+        """Whether every line could be parsed."""
+        return bool(self.parts) and all(part.tree for part in self.parts)
+
+    @property
+    def code(self) -> str:
+        """Returns its text as it was found."""
+        return "\n".join(part.found.text for part in self.parts)
+
+    def _exports(self, module: str, level: int):
+        found = self.project.own(self.path, module, level)
+        if found is None:
+            return {} if level or self.project.is_own(self.path, module) else None
+        self.imports[found] = None
+        for package in found.path.parents:  # importing a.b.c runs a and a.b first
+            init = self.project.files.get(package / "__init__.py")
+            if init and init is not self and package != self.path.parent:
+                self.imports[init] = None
+        return self.project.read(found).names
+
+
+class Project:
+    """All files together: the one place that rules ask for what no file tells alone."""
+
+    def __init__(self, paths: list[Path], root: Path, asks):
+        """Reads all files, each once and before those that import it.
+
+        Args:
+          paths: the files.
+          root: the folder.
+          asks: whether some rule asks for a name.
+        """
+        self.root = root if root.is_dir() else root.parent
+        self.files = {path: File(self, path) for path in paths}
+        self._asks, self._read = asks, set()
+        for file in self.files.values():
+            self.read(file)
+
+    def read(self, file: File) -> File:
+        """Reads a file once; of two that import each other, one is first."""
+        if file not in self._read:
+            self._read.add(file)
+            file.read(self._asks)
+        return file
+
+    # Which module is the project's own.
+
+    def own(self, path: Path, module: str, level: int = 0) -> File | None:
+        """Returns the file that an import means, `None` for what lies elsewhere.
+
+        A folder is looked into if Python would: the file's own (Python 2, and where it
+        is started), the root, what `sys.path` is given, and each folder between that
+        is no package. A package of the name of a library is not meant from inside.
+        """
+        above = [path.parent, *path.parent.parents]
+        if level:
+            homes = above[level - 1:level]
+        else:
+            homes = [path.parent, *self._given, *(
+                home for home in above[1:] if home == self.root or
+                self.root in home.parents and not self.holds_package(home))]
+        for home in homes:
+            place = home.joinpath(*filter(None, module.split(".")))
+            for one in (place.with_name(place.name + ".py"), place / "__init__.py"):
+                inside = not level and place in above and is_package(module)
+                if one in self.files and one != path and not inside:
+                    return self.files[one]
+        return None
+
+    def is_own(self, path: Path, module: str) -> bool:
+        """Whether a module is a folder of the project; an installed one is stronger."""
+        first = module.partition(".")[0]
+        return bool(module) and not is_package(first) and any(
+            (home / first).is_dir() for home in (path.parent, self.root))
+
+    def holds_package(self, folder: Path) -> bool:
+        """Whether a folder is a package."""
+        return folder / "__init__.py" in self.files
+
+    @functools.cached_property
+    def _given(self) -> list[Path]:
+        """Returns the folders that some file puts into `sys.path`, by its text."""
+        return [Path(os.path.normpath(home / os.fsdecode(word))) for path in self.files
+                for word in _PATHS.findall(path.read_bytes())
+                for home in {path.parent, self.root}
+                if (home / os.fsdecode(word)).is_dir()]
+
+    # Who belongs to whom.
+
+    @functools.cache  # noqa: B019 (a run has one project)
+    def reached(self, file: File) -> set[File]:
+        """Returns a file and all that it imports, near and far."""
+        found, open_ = {file}, [file]
+        while open_:
+            new = set(open_.pop().imports) - found
+            found |= new
+            open_ += new
+        return found
+
+    @functools.cached_property
+    def starts(self) -> list[File]:
+        """Returns the programs: what has a main part, and what nobody imports."""
+        imported = {other for file in self.files.values() for other in file.imports}
+        return [file for file in self.files.values() if file.path.name != "__init__.py"
+                and (file not in imported or _MAIN.search(file.code))]
+
+    @functools.cached_property
+    def _starts_of(self) -> dict[File, list[File]]:
+        found: dict[File, list[File]] = {}
+        for start in self.starts:
+            for file in self.reached(start):
+                found.setdefault(file, []).append(start)
+        return found
+
+    def programs(self, file: File) -> set[File]:
+        """Returns the files of all programs that a file is a part of."""
+        return self.reached(file).union(
+            *(self.reached(start) for start in self._starts_of.get(file, ())))
+
+    @functools.cache  # noqa: B019
+    def homes(self, file: File) -> set[Path]:
+        """Returns where a module has to lie that a file imports by its bare name.
+
+        That is the folder of each program that reaches it: `sys.path[0]`.
+        """
+        return {self._home(start) for start in self._starts_of.get(file, ())} or {
+            file.path.parent}
+
+    @functools.cache  # noqa: B019
+    def _home(self, start: File) -> Path:
+        home = start.path.parent
+        while self.holds_package(home) and home != self.root and any(
+                getattr(node, "level", 0) for part in start.parts if part.tree
+                for node in ast.walk(part.tree)):
+            home = home.parent  # it is started as `python -m package.start`
+        return home
+
+    def together(self, file: File) -> set[File]:
+        """Returns the files that import each other, near and far, either way."""
+        return self._groups[file]
+
+    @functools.cached_property
+    def _groups(self) -> dict[File, set[File]]:
+        beside: dict[File, set[File]] = {file: set() for file in self.files.values()}
+        for file in beside:
+            for other in file.imports:
+                beside[file].add(other)
+                beside[other].add(file)
+        groups: dict[File, set[File]] = {}
+        for file in beside:
+            if file not in groups:
+                group, open_ = {file}, [file]
+                while open_:
+                    new = beside[open_.pop()] - group
+                    group |= new
+                    open_ += new
+                groups |= dict.fromkeys(group, group)
+        return groups
+
+    # What is a matter of all files that go together.
+
+    @functools.cache  # noqa: B019
+    def is_old(self, file: File) -> bool:
+        """Whether a file is to run on compat.v1, by it or by one that goes with it."""
+        ages = set().union(*(one.ages for one in self.together(file)))
+        return self.has_keras(file) or "old" in ages or (
+            "either" in ages and "today's" not in ages)
+
+    def has_keras(self, file: File) -> bool:
+        """Whether it, or one that goes with it, has Keras as a package of its own."""
+        return any(full.partition(".")[0] == "keras" for one in self.together(file)
+                   for full in one.names.values())
+
+    @functools.cache  # noqa: B019
+    def python2(self, file: File) -> str:
+        """Returns "yes", "perhaps" or "" for whether a program with it is Python 2.
+
+        Its syntax says so, and a name that Python 3 has no more. A method does not: a
+        value of Python 3 may have an `iteritems` of its own.
+        """
+        files = self.programs(file)
+        signs = {use.name[:1] for one in files for use in one.uses
+                 if (row := row_of(use.name)) and row.rule.since == "Python 3.0"}
+        if signs - {"."} or any("Python 2" in one.words for one in files):
+            return "yes"
+        return "perhaps" if signs else ""

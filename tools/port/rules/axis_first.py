@@ -1,0 +1,42 @@
+"""The axis stood first in `tf.concat` and `tf.split`.
+
+Since 1.0 the values come first. By position an old call is taken for something else, so
+its arguments get names. Which order a call has is told by its spelling: a number first
+is an axis, a list second are the values.
+
+Since: TensorFlow 1.0
+Sitting: 10a
+Side: TensorFlow 0.12
+
+Before:
+
+    c = tf.concat(1, [a, b])
+    d = tf.split(0, 2, c)
+
+After:
+
+    c = tf.concat(axis=1, values=[a, b])
+    d = tf.split(axis=0, num_or_size_splits=2, value=c)
+
+Stays:
+
+    c = tf.concat([a, b], 1)
+    d = tf.split(c, 2, 0)
+"""
+
+from tools.port.rule import call
+
+
+@call("tf.concat")
+def concat(use):
+    """Names the two arguments of the old order."""
+    if use.is_call and use.call.positional == 2 and use.call.first != "list" and (
+            use.call.first == "int" or use.call.second == "list"):
+        yield from use.name_arguments("axis", "values")
+
+
+@call("tf.split")
+def split(use):
+    """Names the three."""
+    if use.is_call and use.call.positional == 3 and use.call.first == "int":
+        yield from use.name_arguments("axis", "num_or_size_splits", "value")

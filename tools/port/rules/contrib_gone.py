@@ -1,0 +1,19 @@
+"""What of `tf.contrib` and its kin nothing runs any more.
+
+The line is left, with what to write in its place. The rows are in `contrib_gone.txt`.
+
+Since: TensorFlow 2.0
+Sitting: 10a
+Side: none: nothing is written
+
+Left:
+
+    tf.contrib.crf.crf_log_likelihood(x, y, n)  # left: a forward pass in tf.scan
+    tf.contrib.seq2seq.BasicDecoder(c, h, s)  # left: a loop of your own
+"""
+
+from pathlib import Path
+
+from tools.port.rule import rows
+
+rows(Path(__file__).with_suffix(".txt").read_text("utf-8"))

@@ -1,0 +1,124 @@
+"""An import brings the name of today; a use through it stays as it is written.
+
+Since: TensorFlow 2.0
+Sitting: 10a
+Side: TensorFlow 1.15
+
+Before:
+
+    import tensorflow as tf
+    from tensorflow.contrib.rnn import GRUCell as Cell
+    from tensorflow import pack
+    import tensorflow.contrib.slim as slim
+    x = pack([Cell(3)])
+
+After:
+
+    import os
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    import slim_shim
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    Cell = tf.nn.rnn_cell.GRUCell
+    from tensorflow.compat.v1 import stack as pack
+    import tf_slim as slim
+    x = pack([Cell(3)])
+"""
+
+import ast
+import builtins
+
+from tools.port.installed import INNER
+from tools.port.rule import Change, Left, file
+from tools.port.rules.compat_v1 import anchor
+from tools.port.spelling import written
+from tools.port.syntax import MODULE_ROOTS, canonical
+from tools.port.today import today
+
+
+@file
+def follow(file, work):
+    """Goes through the imports, but for the one that becomes the top."""
+    old = file.project.is_old(file)
+    top = anchor(file) if old else None
+    for part in file.parts:
+        for node in part.found.imports if part.tree else ():
+            span = part.text.span(node)
+            if top and part is top[0] and span == top[1:]:
+                continue
+            if isinstance(node, ast.Import):
+                yield from _import(node, part, work, old)
+            elif not node.level:
+                yield from _import_from(node, part, work, old)
+
+
+def _import(node, part, work, old):
+    for alias in node.names:
+        new = _module(alias, old)
+        if new is None:
+            continue
+        local = alias.asname or alias.name
+        work.need(new, part)
+        if not new.startswith("tf."):
+            short = local.partition(".")[0] if not alias.asname else local
+            yield part.instead(alias, new if new == short else f"{new} as {short}")
+        elif len(node.names) == 1 and (alias.asname or "." not in local):
+            yield part.instead(node, f"{local} = {written(new, part)}")
+        else:
+            yield Left(part, part.line(node), f"import {alias.name}")
+
+
+def _module(alias, old: bool) -> str | None:
+    full = canonical(alias.name)
+    package = full.partition(".")[0]
+    if package == "tf":
+        if not old:
+            return None
+        if full in MODULE_ROOTS or not alias.asname:
+            return None if "compat" in full else "tensorflow.compat.v1"
+        new = today(full)
+        return None if new == full and full.split(".")[1] in INNER else new
+    if package == "keras":
+        return today(full) if old else None
+    return today(full)
+
+
+def _import_from(node, part, work, old):
+    module = canonical(node.module or "")
+    ours = module.partition(".")[0] in ("tf", "keras")
+    if ours and not old:
+        return
+    lines, moved = [], False
+    for alias in node.names:
+        line = _one_from(module, alias, part, work)
+        local = f" as {alias.asname}" if alias.asname else ""
+        moved |= bool(line)
+        lines.append(line or f"from {node.module} import {alias.name}{local}")
+    start, end = part.text.span(node)
+    before = part.text.text[start - part.text.place(start)[1] + 1:start]
+    glue = "; " if before.strip() or part.text.text[end:end + 1] == ";" else \
+        f"\n{before}"
+    if moved:
+        yield Change(part, start, end, glue.join(lines))
+
+
+def _one_from(module: str, alias, part, work) -> str:
+    """Returns the statement that brings one name of another name today, or ""."""
+    local = alias.asname or alias.name
+    if module in MODULE_ROOTS and alias.name in ("compat", "v1", "*"):
+        return f"from tensorflow.compat.v1 import {alias.name}" if module == "tf" \
+            else ""
+    full = f"{module}.{alias.name}"
+    new = today(full)
+    if new is None or new == full and module.startswith(("tf.python", "tf.core")):
+        return ""
+    work.need(new, part)
+    home, _, last = new.rpartition(".")
+    as_last = f" as {local}" if last != local else ""
+    if home == "tf":
+        return f"from tensorflow.compat.v1 import {last}{as_last}"
+    if not home and last in dir(builtins):
+        return f"{local} = {last}"
+    if new.startswith("tf.") or home == "str":
+        return f"{local} = {written(new, part)}"
+    return f"from {home} import {last}{as_last}" if home else f"import {last}{as_last}"

@@ -1,0 +1,67 @@
+"""Keras as a package of its own was Keras 2, or 1; legacy Keras runs both.
+
+`import keras` is Keras 3 today. The old program gets `tf.keras` of `compat.v1`, which
+is Keras 2. Keras 1 had its layers in modules of their own; its arguments have other
+names, and what they take changed with them, so those lines are left.
+
+Since: Keras 3
+Sitting: 10a
+Side: TensorFlow 1.15 with Keras 2.3.1
+
+Before:
+
+    import keras
+    from keras.layers.core import Dense as D
+    model = keras.models.Sequential([D(3)])
+
+After:
+
+    import os
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    keras = tf.keras
+    D = tf.keras.layers.Dense
+    model = keras.models.Sequential([D(3)])
+
+Left:
+
+    import keras
+    from keras.layers import *  # left: find its names in tf.keras
+    model.fit(x, y, nb_epoch=1)  # left: nb_epoch= is epochs=
+"""
+
+import ast
+
+from tools.port.rule import Left, node, rows
+from tools.port.syntax import dotted
+
+ARGUMENTS = {
+    "nb_epoch": "epochs", "init": "kernel_initializer", "border_mode": "padding",
+    "subsample": "strides", "nb_filter": "filters", "dim_ordering": "data_format",
+    "W_regularizer": "kernel_regularizer", "b_regularizer": "bias_regularizer",
+    "samples_per_epoch": "steps_per_epoch", "nb_val_samples": "validation_steps",
+    "inner_init": "recurrent_initializer", "output_dim": "units",
+}
+rows({"keras": "tf.keras", "keras.utils.np_utils": "tf.keras.utils",
+      "keras.backend.tensorflow_backend": "tf.keras.backend",
+      **{f"keras.layers.{module}": "tf.keras.layers" for module in (
+          "core", "convolutional", "recurrent", "normalization", "embeddings",
+          "pooling", "advanced_activations")}})
+
+
+@node(ast.Call)
+def arguments(node, part):
+    """Leaves Keras 1's arguments."""
+    words = [word.arg for word in node.keywords if word.arg in ARGUMENTS]
+    if words and part.file.project.has_keras(part.file) and \
+            "Embedding" not in (dotted(node.func) or ""):
+        yield Left(part, part.line(node), f"{words[0]}= is {ARGUMENTS[words[0]]}=")
+
+
+@node(ast.ImportFrom)
+def star(node, part):
+    """Leaves what brings all names of a module."""
+    if not node.level and (node.module or "").partition(".")[0] == "keras" and \
+            node.names[0].name == "*":
+        yield Left(part, part.line(node), f"{node.module}: find its names in tf.keras")

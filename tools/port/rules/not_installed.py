@@ -1,0 +1,55 @@
+"""A package that is not installed, and no module of the project.
+
+Where a program puts a folder into `sys.path`, its modules are the project's own.
+
+Since: always
+Sitting: 10a
+Side: none
+
+Left:
+
+    import cv2_of_1999  # left: not installed
+    try:
+        import cupy_of_1999
+    except ImportError:
+        pass
+
+Before:
+
+    # file: main.py
+    import sys
+    sys.path.insert(0, "src")
+    import transform
+    print(transform.SIZE)
+    # file: src/transform.py
+    SIZE = 3
+
+After:
+
+    # file: main.py
+    import sys
+    sys.path.insert(0, "src")
+    import transform
+    print(transform.SIZE)
+"""
+
+import ast
+
+from tools.port.installed import is_package
+from tools.port.rule import Left, file, row_of
+
+
+@file
+def missing(file, work):
+    """Leaves the import."""
+    for part in file.parts:
+        for node in part.found.imports:
+            names = [alias.name for alias in node.names] if isinstance(
+                node, ast.Import) else [node.module or ""]
+            for name in names if not getattr(node, "level", 0) else ():
+                package = name.partition(".")[0]
+                if not (is_package(package) or row_of(name) or file.project.own(
+                        file.path, name) or file.project.is_own(file.path, name)
+                        or package == "tutorials_mnist"):
+                    yield Left(part, part.line(node) if part.tree else node.lineno,
+                               f"the package {package}, which is not installed here")

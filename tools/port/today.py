@@ -1,0 +1,112 @@
+"""What a name is today, by the rows and by the TensorFlow that is installed."""
+
+import functools
+import inspect
+
+from tensorflow.tools.compatibility import all_renames_v2
+
+from tools.port.installed import (
+    INNER,
+    NOTHING,
+    available,
+    inner,
+    is_gone,
+    resolves,
+    signature,
+    value,
+)
+from tools.port.rule import ARGUMENTS, HOOKS, row_of, rows_of
+from tools.port.syntax import MODULE_ROOTS, Arguments
+
+
+@functools.cache
+def today(name: str) -> str | None:
+    """Returns the full name of today under compat.v1, `None` where nothing has it."""
+    if name in MODULE_ROOTS:
+        return name
+    root, _, path = name.partition(".")
+    for prefix in ("compat.v1.", "compat.v2."):
+        path = path.removeprefix(prefix)
+    tensorflow = root in ("tf", "keras")
+    if root == "tf" and path.split(".")[0] not in INNER and available(path):
+        return f"tf.{path}"
+    full = f"tf.{path}" if root == "tf" else name
+    for row in rows_of(full):
+        new = row.new + full[len(row.old):]
+        if row.new and _is_there(new, tensorflow):
+            return new
+    return _from_tensorflow(path) if root == "tf" else None
+
+
+def _is_there(new: str, tensorflow: bool) -> bool:
+    if new.startswith((".", "tutorials_mnist", "str.")) or not new.strip("."):
+        return True
+    if tensorflow or new.startswith("tf."):
+        return value(new) is not NOTHING
+    return "." not in new or resolves(new)
+
+
+def _from_tensorflow(path: str) -> str | None:
+    """What TensorFlow's own tables say, and where its inner modules have a name."""
+    parts = path.split(".")
+    if parts[0] in INNER and inner(path) is not NOTHING:
+        return f"tf.{path}"
+    renamed = all_renames_v2.symbol_renames.get(f"tf.{path}", "")
+    renamed = renamed.replace("tf.compat.v1.", "tf.")
+    if renamed and available(renamed[3:]) and "summary" not in path:
+        return renamed
+    if parts[:2] in (["python", "ops"], ["python", "framework"]) and len(parts) == 4:
+        for home in ("", "nn."):
+            if available(home + parts[-1]):
+                return f"tf.{home}{parts[-1]}"
+    return None
+
+
+def is_tensorflow(name: str) -> bool:
+    """Whether a full name is TensorFlow's."""
+    return name.partition(".")[0] == "tf"
+
+
+def refusal(name: str, call: Arguments) -> str:
+    """Returns why a function of today does not take a call, or "".
+
+    Args:
+      name: its full name under compat.v1.
+      call: the arguments as they would be given to it.
+    """
+    if name == "tf.image.resize_images" and call.positional > 2 \
+            and call.second != "list":
+        return "its size is one list, [height, width]"
+    parameters = signature(value(name))
+    if parameters is None:
+        return ""
+    kinds = {parameter.kind for parameter in parameters}
+    places = [p.name for p in parameters
+              if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(places) < call.positional and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        return f"it takes {len(places)} arguments"
+    if name.startswith("tf.nn.rnn_cell") and "input_size" in call.keywords:
+        return "it takes no input_size="
+    if name == "tf.nn.rnn_cell.MultiRNNCell" and call.first == "repeated":
+        return "each layer needs a cell of its own, [make() for _ in range(n)]"
+    known = {parameter.name for parameter in parameters}
+    other = [word for word in call.keywords if word not in known]
+    if other and inspect.Parameter.VAR_KEYWORD not in kinds:
+        return f"it takes no {other[0]}="
+    return ""
+
+
+def needs_keras_2(name: str) -> bool:
+    """Whether a full name of today stands on Keras 2."""
+    return name.startswith(("tf.layers", "tf.nn.rnn_cell", "tf.keras", "tf_slim"))
+
+
+def asks(name: str) -> bool:
+    """Whether some rule asks for a name that is not TensorFlow's."""
+    if is_tensorflow(name):
+        return False
+    own = name.startswith("builtins.")
+    return (row_of(name) is not None or name in ARGUMENTS
+            or not own and is_gone(name) or any(
+            name == key or key.endswith(".*") and name.startswith(key[:-1])
+            for key, *_ in HOOKS["call"]))

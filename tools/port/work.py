@@ -1,0 +1,185 @@
+"""Asks the rules about a project, and holds what they say."""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from tools.port import sources
+from tools.port.edits import Edit, applied
+from tools.port.installed import is_gone
+from tools.port.project import File, Part, Project, Use
+from tools.port.rule import (
+    ARGUMENTS,
+    HOOKS,
+    RULES,
+    Change,
+    Left,
+    Need,
+    Note,
+    Renamed,
+    Rule,
+    load,
+    row_of,
+)
+from tools.port.spelling import imports, needs, spelled
+from tools.port.today import asks, is_tensorflow, today
+
+
+class Found(NamedTuple):
+    """What a rule said."""
+
+    rule: Rule
+    thing: Change | Left | Need | Note
+
+
+class Work:
+    """A project, and all that the rules said of it.
+
+    Attributes:
+      project: the files.
+      found: what was said, in order.
+      beside: which of our own files go into which folders.
+    """
+
+    def __init__(self, project: Project):
+        """Asks them all: names, then nodes, then files, then the whole."""
+        self.project, self.found = project, list[Found]()
+        self._of: dict[File, list[Found]] = defaultdict(list)
+        self.beside: dict[str, set[Path]] = defaultdict(set)
+        self._written: set[tuple] = set()
+        for file in project.files.values():
+            for use in file.uses:
+                self._name(use)
+            for part in file.parts:
+                self._nodes(part)
+        for _, rule, function in HOOKS["file"]:
+            for file in project.files.values():
+                if file.parts:
+                    self.take(rule, function(file, self))
+        for _, rule, function in HOOKS["project"]:
+            self.take(rule, function(project, self))
+        for need in self.of(Need):
+            if need.what.startswith("beside "):
+                self.beside[need.what[7:]] |= project.homes(need.part.file)
+
+    def take(self, rule: Rule, things) -> None:
+        """Notes what a rule yields."""
+        for thing in things or ():
+            found = Found(rule, thing)
+            self.found.append(found)
+            self._of[thing.part.file].append(found)
+            if isinstance(thing, Change):
+                self._written.add(thing[:3])
+
+    def said(self, kind: type, file: File) -> list[Found]:
+        """Returns what was said of one kind in a file, and by which rule."""
+        return [one for one in self._of[file] if isinstance(one.thing, kind)]
+
+    def of(self, kind: type, file: File | None = None) -> list:
+        """Returns what was said of one kind, in a file or in all."""
+        found = self.found if file is None else self._of[file]
+        return [thing for _, thing in found if isinstance(thing, kind)]
+
+    def left(self, file: File) -> list[Found]:
+        """Returns the lines of a file that somebody has to look at, in order."""
+        said = {(one.thing.part.number, *one.thing[1:]): one
+                for one in self.said(Left, file)}
+        return [said[key] for key in sorted(said)]
+
+    def needs(self, file: File) -> set[str]:
+        """Returns what a file needs."""
+        return {need.what for need in self.of(Need, file)}
+
+    def changed(self, use: Use) -> bool:
+        """Whether a use is written anew."""
+        return (use.part, *use.part.text.span(use.function)) in self._written
+
+    def need(self, new: str, part) -> None:
+        """Notes what a name needs that is written in a file."""
+        for rule, one in needs(new, part):
+            self.take(rule, [one])
+
+    def _name(self, use: Use) -> None:
+        if is_tensorflow(use.name) and not self.project.is_old(use.part.file):
+            return
+        said = [Found(rule, thing) for key, rule, function in HOOKS["call"]
+                if use.name == key or key[-2:] == ".*" and
+                use.name.startswith(key[:-1]) for thing in function(use) or ()]
+        for rule, thing in said:
+            if not isinstance(thing, Renamed):
+                self.take(rule, [thing])
+        if isinstance(use.node, ast.alias) or any(
+                isinstance(one.thing, Left) for one in said):
+            return
+        if use.is_call:
+            for old, (word, owner) in ARGUMENTS.get(use.name, {}).items():
+                self.take(owner, use.rename_keyword(old, word))
+        self._write_name(use, next((one.thing.new for one in said if isinstance(
+            one.thing, Renamed)), today(use.name)))
+
+    def _write_name(self, use: Use, new: str | None) -> None:
+        row = row_of(use.name)
+        rule = row.rule if row else RULES[
+            "tf-installed" if is_tensorflow(use.name) else "library-gone"]
+        if new is None:
+            if row and row.old != "keras" or is_tensorflow(use.name) or is_gone(
+                    use.name):  # of Keras the import is left
+                self.take(rule, [use.left(row and row.words or "nothing has it today")])
+        elif new.startswith("."):
+            self.take(rule, [use.rename_method(new[1:])])
+        else:
+            words = spelled(use, new)
+            self.need(new, use.part)
+            if words is None:
+                self.take(rule, [use.left(f"write {new}")])
+            elif words:
+                self.take(rule, [use.part.instead(use.function, words),
+                                 *imports(use, new)])
+
+    def _nodes(self, part) -> None:
+        if part.tree and HOOKS["node"]:
+            for one in ast.walk(part.tree):
+                for kind, rule, function in HOOKS["node"]:
+                    if isinstance(one, kind):
+                        self.take(rule, function(one, part))
+
+    # What comes of it.
+
+    def edits(self, part: Part) -> list[Edit]:
+        """Returns the changes of a part, on top of those that make it Python 3."""
+        return list(dict.fromkeys(
+            Edit(*one[1:]) for one in self.of(Change, part.file) if one.part is part))
+
+    def text(self, part: Part) -> str:
+        """Returns the new text of a part, with the newlines that it had."""
+        if part.tree is None:
+            return part.found.found
+        found = part.found
+        text = applied(applied(found.found, found.edits), self.edits(part))
+        ends = set(re.findall(r"\r?\n", found.found))
+        return re.sub(r"(?<!\r)\n", "\r\n", text) if ends == {"\r\n"} else text
+
+    def is_changed(self, file: File) -> bool:
+        """Whether anything in a file becomes something else."""
+        return any(part.tree is not None and (part.found.edits or self.edits(part))
+                   for part in file.parts)
+
+    def clashes(self) -> list[tuple[Found, Found]]:
+        """Returns the pairs that want one place for two things: a rule is wrong."""
+        changes = sorted((f for f in self.found if isinstance(f.thing, Change)),
+                         key=lambda f: (id(f.thing.part), f.thing.start, f.thing.end))
+        return [(a, b) for a, b in zip(changes, changes[1:], strict=False)
+                if a.thing.part is b.thing.part and b.thing.start < a.thing.end
+                and a.thing[1:] != b.thing[1:]]
+
+
+def work(path: Path) -> Work:
+    """Reads a file or a folder and asks all rules.
+
+    Raises:
+      Unreadable: there is nothing at this path.
+    """
+    load()
+    return Work(Project(list(sources.files_of(path)), path, asks))
