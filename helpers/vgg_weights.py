@@ -18,6 +18,7 @@ import tensorflow.compat.v1 as tf1
 from helpers.datasets.downloads import Download
 from helpers.errors import DataError
 from helpers.files import data_folder, whole_file
+from helpers.reading import opened_hdf5
 from helpers.vgg import CONFIGURATIONS, vgg_features, vgg_net
 
 _STORE = "https://storage.googleapis.com/tensorflow/keras-applications/"
@@ -169,10 +170,8 @@ def _by_name(
 def _opened(path: str | os.PathLike) -> Iterator[dict[str, h5py.Dataset]]:
     """Yields the arrays of a file by our names; turns what fails into one line."""
     fix = "Get it again: grab_vgg_weights checks its hash"
-    if not os.path.isfile(path):
-        raise DataError(f"{path}: there is no such file. {fix}")
     try:
-        with h5py.File(path, "r") as file:
+        with opened_hdf5(path) as file:
             yield _held(file)
     except _DAMAGE as error:
         cause = str(error).strip("'\"").split("\n")[0]

@@ -147,9 +147,11 @@ class _Reader:
 
     def _passed(self, node, name: str, by_name, own) -> frozenset[str]:
         """Returns the arguments that hold the name of a file of the model's own."""
-        if node.op not in (*_CALLS, name):
-            return frozenset()
         arguments = self.functions[name].signature.input_arg
+        # An argument may be a list, of several inputs: then which is which is not sure.
+        lists = any(each.number_attr or each.type_list_attr for each in arguments)
+        if lists or node.op not in (*_CALLS, name):
+            return frozenset()
         return frozenset(argument.name for argument, source in
                          zip(arguments, node.input, strict=False)
                          if _origin(source, by_name) in own)

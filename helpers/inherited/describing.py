@@ -11,6 +11,7 @@ import tensorflow.compat.v1 as tf1
 from helpers.inherited import allowed, cutting, keras_files, kinds, loading
 from helpers.inherited import graph_facts as facts
 from helpers.inherited.graph_facts import Node
+from helpers.reading import opened_hdf5
 
 MANY = 12  # names in a printed list
 
@@ -193,7 +194,7 @@ def _signatures(metas) -> dict[str, tuple[dict, dict]]:
 
 
 def _keras(found: kinds.Found) -> Description:
-    with keras_files.opened(found.path) as file:
+    with opened_hdf5(found.path) as file:
         version = file.attrs.get("keras_version", "unknown")
         config = keras_files.config_of(file)
         variables = {}

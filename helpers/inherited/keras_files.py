@@ -6,7 +6,6 @@ lesson 11, "A Keras model of 2019".
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import h5py
 
 from helpers.errors import DataError
 from helpers.inherited.allowed import Refusal, families
+from helpers.reading import opened_hdf5
 
 _LISTED, _ = families("keras.txt")
 CLASSES = {name for family in ("models", "layers", "what belongs to a layer")
@@ -22,28 +22,6 @@ FUNCTIONS = CLASSES | set(_LISTED["functions that Keras looks up by name"])
 _LOOKED_UP = ("activation", "initializer", "regularizer", "constraint")
 _MODULES = {"keras", "keras.layers", "keras.initializers", "keras.regularizers",
             "keras.constraints", "keras.mixed_precision"}
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[h5py.File]:
-    """Opens an HDF5 file whose data all lies in itself.
-
-    Raises:
-      DataError: a link or a data set of it points to another file.
-    """
-    with h5py.File(path, "r") as file:
-        def look(name: str, item: Any) -> None:
-            if isinstance(item, h5py.Dataset):
-                if item.external or item.is_virtual:
-                    raise DataError(f"{path}: the data set {name} lies in another file")
-                return
-            for key in item:
-                if not isinstance(item.get(key, getlink=True), h5py.HardLink):
-                    raise DataError(f"{path}: {name}/{key} is a link out of its place")
-
-        look("", file)
-        file.visititems(look)
-        yield file
 
 
 def config_of(file: h5py.File) -> dict:
@@ -93,17 +71,22 @@ def rebuilt(path: Path) -> Any:
     Raises:
       DataError: the file has weights alone, or names what is not on the list.
     """
-    with opened(path) as file:
+    with opened_hdf5(path) as file:
         config = config_of(file)
-    if not config:
-        raise DataError(f"{path}: weights without a model: build the model and give it "
-                        "read_weights")
-    for name, kind, why in layer_refusals(config):
-        raise DataError(f"{path}: layer '{name}': {kind} {why}, and is never made "
-                        "here: write the layer anew and take the weights by "
-                        "read_weights, or open the file in a container")
-    import tf_keras  # Keras 3 refuses what 1.15 wrote: batch_input_shape, among others
+        if not config:
+            raise DataError(f"{path}: weights without a model: build the model and "
+                            "give it read_weights")
+        for name, kind, why in layer_refusals(config):
+            raise DataError(f"{path}: layer '{name}': {kind} {why}, and is never made "
+                            "here: write the layer anew and take the weights by "
+                            "read_weights, or open the file in a container")
+        import tf_keras  # Keras 3 refuses what 1.15 wrote, such as batch_input_shape
+        from tf_keras.src.saving.legacy import hdf5_format
 
-    model = tf_keras.models.model_from_config(config)
-    model.load_weights(str(path))
+        model = tf_keras.models.model_from_config(config)
+        # By its name, Keras would open the file again, as the kind that it ends with.
+        weights = file if "layer_names" in file.attrs else file["model_weights"]
+        hdf5_format.load_weights_from_hdf5_group(weights, model)
+        for layer in model.layers:
+            layer.finalize_state()
     return model

@@ -1,8 +1,6 @@
 """Which kind of file or folder somebody left, read from its bytes, not its name."""
 
 import glob
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +13,8 @@ from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import saved_model_pb2
 
 from helpers.errors import DataError, first_line
+from helpers.files import sha256
+from helpers.reading import SHA256, read_json, regular_file
 from helpers.records import wire
 
 SAVED_MODEL, GRAPH, META = "SavedModel", "graph", "meta graph"
@@ -107,43 +107,42 @@ def check_listed(file: Path) -> None:
       DataError: the file has other bytes than those that were listed.
     """
     for folder in file.resolve().parents:
-        listing = folder / "manifest.json"
-        if not listing.is_file():
+        name = file.resolve().relative_to(folder).as_posix()
+        try:
+            shape = {"files": {name: {"sha256": SHA256}}}
+            listed = read_json(folder / "manifest.json", shape)["files"]
+        except DataError:  # there is none, or one of another kind, or of other files
             continue
-        wanted = _listed(listing, file.resolve().relative_to(folder).as_posix())
-        if wanted is None:  # a manifest of another kind, or of other files
-            continue
-        if hashlib.sha256(file.read_bytes()).hexdigest() != wanted:
+        if sha256(file) != listed[name]["sha256"]:
             raise DataError(
-                f"{file}: its SHA-256 is not the one that {listing.name} lists: the "
+                f"{file}: its SHA-256 is not the one that manifest.json lists: the "
                 "file has changed; get it again from where it came")
         return
 
 
-def _listed(listing: Path, name: str) -> str | None:
-    try:
-        found = json.loads(listing.read_text("utf-8"))["files"][name]["sha256"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return found if isinstance(found, str) else None
-
-
 def _files_of(path: Path) -> list[Path]:
-    """Returns the files of a folder, or those that share a checkpoint's prefix.
+    """Returns the files of a model's folder, or those that share a prefix.
 
     Raises:
-      DataError: one is a pipe or a device: reading it might never end.
+      DataError: one is a pipe or a device; or leads out of the folder. What was named
+        may be a link, what it brings may not.
     """
-    if path.is_dir():
-        every = sorted(path.rglob("*"))
+    inside = path.parent if path.name in SAVED_NAMES else path
+    if any((inside / name).exists() for name in SAVED_NAMES):
+        every = list(inside.rglob("*"))
+    elif inside.is_dir():
+        every = [file for file in inside.iterdir() if not file.is_dir()]
     else:
+        inside = path.parent
         prefix = path.name.removesuffix(".meta").removesuffix(".index")
-        shared = path.parent.glob(f"{glob.escape(prefix)}[.-]*")
-        every = sorted({*shared, *([path] if path.exists() else [])})
+        shared = inside.glob(f"{glob.escape(prefix)}[.-]*")
+        every = [path, path.with_name(prefix), *shared]
+    every = sorted(file for file in set(every) if file.exists())
     for file in every:
-        if file.exists() and not file.is_file() and not file.is_dir():
-            raise DataError(f"{file}: is a pipe or a device, and no file")
-    return [file for file in every if file.is_file()]
+        if file != path and not file.resolve().is_relative_to(inside.resolve()):
+            raise DataError(f"{file}: is a link, lies outside this folder, and is "
+                            "never read here: open it in a container")
+    return [regular_file(file) for file in every if not file.is_dir()]
 
 
 def _is_prefix(path: Path) -> bool:
@@ -202,10 +201,6 @@ def _saved_model(folder: Path, file: Path) -> Found:
         raise DataError(f"{file}: holds no graph: is it cut?")
     prefix = folder / "variables" / "variables"
     has = prefix.with_name("variables.index").exists()
-    if has and not all(path.resolve().is_relative_to(folder.resolve())
-                       for path in prefix.parent.iterdir()):
-        raise DataError(f"{folder}: its variables lie outside this folder, and are "
-                        "never read here: open it in a container")
     return Found(folder, SAVED_MODEL, metas=tuple(message.meta_graphs),
                  graph=message.meta_graphs[0].graph_def,
                  prefix=str(prefix) if has else None)

@@ -1,7 +1,7 @@
 """What a file asks to be run before its model answers, and the files it may read."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from tensorflow.core.protobuf import meta_graph_pb2
@@ -80,9 +80,7 @@ def _assets(meta) -> Iterator[tuple[str, str]]:
 
 def _asset(folder: Path, name: str) -> Path:
     path = folder / name
-    # The folder of assets itself may be a link that leads elsewhere.
-    inside = path.resolve().is_relative_to(folder.parent.resolve() / folder.name)
-    if PurePosixPath(name).is_absolute() or not inside:
+    if not path.resolve().is_relative_to(folder.resolve()):
         raise DataError(f"{folder}: the asset {name} lies outside this folder, and is "
                         "never read here: open the file in a container")
     if not path.is_file():

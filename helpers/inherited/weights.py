@@ -8,7 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 from helpers.errors import DataError
-from helpers.inherited import keras_files, kinds
+from helpers.inherited import kinds
+from helpers.reading import opened_hdf5
 
 
 def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -51,6 +52,6 @@ def _keras(path: Path) -> dict[str, np.ndarray]:
         if isinstance(item, h5py.Dataset) and "optimizer_weights" not in name:
             arrays[name.removeprefix("model_weights/")] = item[()]
 
-    with keras_files.opened(path) as file:
+    with opened_hdf5(path) as file:
         file.visititems(note)
     return arrays

@@ -14,7 +14,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 from helpers.errors import DataError
 from helpers.files import ROOT
-from helpers.inherited import describe, open_model, read_weights
+from helpers.inherited import describe, open_model
 from helpers.inherited.allowed import ALLOWED, DEEPEST, READS
 from tests.faults.op_by_op import Watch, registered, touched
 
@@ -24,9 +24,11 @@ OTHERS = sorted(set(registered()) - ALLOWED - {"Print"})  # becomes an identity
 FLOAT = tf.float32.as_datatype_enum
 
 # With arguments that make no sense these end the process, in TensorFlow 2.21: bugs of
-# its own, and the reason why a stranger's model belongs in a container. The two pools
-# do so where oneDNN runs them, which depends on the processor.
-BUGS = {"CombinedNonMaxSuppression", "LSTMBlockCell", "LSTMBlockCellGrad",
+# its own, and the reason why a stranger's model belongs in a container. The pools and
+# convolutions do so where oneDNN runs them, which depends on the processor.
+BUGS = {"CombinedNonMaxSuppression", "Conv2DBackpropFilter", "Conv2DBackpropInput",
+        "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter",
+        "DepthwiseConv2dNativeBackpropInput", "LSTMBlockCell", "LSTMBlockCellGrad",
         "ParseExample", "QuantizedAvgPool", "QuantizedConcatV2", "QuantizedMaxPool",
         "ResourceGather", "TensorListGetItem"}
 
@@ -263,31 +265,12 @@ def test_no_keras_file_opens_that_names_another_class(watched, tried):
         assert describe(path).refused and str(describe(path)).count("\x1b") == 0
 
 
-@pytest.mark.parametrize("kind", ["external", "virtual", "link", "soft"])
-def test_a_keras_file_whose_data_lies_elsewhere_is_refused(kind, watched):
-    path = watched.parent / "model.h5"
-    with h5py.File(path, "w") as file:
-        group = file.create_group("model_weights/dense")
-        if kind == "external":
-            group.create_dataset("kernel", (2,), "u1", external=[("bait", 0, 2)])
-        elif kind == "virtual":
-            layout = h5py.VirtualLayout((2,), "u1")
-            layout[:] = h5py.VirtualSource("bait", "x", (2,), "u1")
-            group.create_virtual_dataset("kernel", layout)
-        else:
-            group["kernel"] = (h5py.ExternalLink("bait", "/x") if kind == "link"
-                               else h5py.SoftLink("/nowhere"))
-    for look in (describe, open_model, read_weights):
-        with pytest.raises(DataError, match="another file|out of its place"):
-            look(path)
-
-
 def test_a_pipe_is_no_file(tmp_path):
     for name in ("model.pb", "saved_model.pb", "checkpoint", "m.ckpt.data-00000-of-1"):
         os.mkfifo(tmp_path / name)
         (tmp_path / "m.ckpt.index").write_bytes(b"")
         for path in (tmp_path / name, tmp_path, tmp_path / "m.ckpt"):
             if path.exists() or name.startswith("m.ckpt"):
-                with pytest.raises(DataError, match="pipe or a device|index|short"):
+                with pytest.raises(DataError, match="a pipe|index|short"):
                     describe(path)
         (tmp_path / name).unlink()

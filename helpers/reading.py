@@ -1,0 +1,130 @@
+"""What is read from disk: files of bytes alone, and JSON and HDF5 as they should be."""
+
+import json
+import math
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from helpers.errors import DataError
+
+if TYPE_CHECKING:
+    import h5py
+
+SHA256 = re.compile(r"[0-9a-f]{64}")
+FILE_NAME = re.compile(r"(?!\.{1,2}$)[^/\\\x00]+")  # of a file in the same folder
+_MOST = 2**63 - 1  # of a whole number: what TensorFlow and NumPy can hold
+
+
+def regular_file(path: str | os.PathLike) -> Path:
+    """Returns the path of a file that can be read to its end. Links are followed.
+
+    Args:
+      path: whatever somebody named, or left in a folder.
+
+    Raises:
+      DataError: nothing is there, or a folder; or a pipe, a socket or a device, which
+        may have no end.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+    else:
+        if stat.S_ISREG(mode):
+            return Path(path)
+        cause = "Is a directory" if stat.S_ISDIR(mode) else (
+            "it is a pipe, a socket or a device, and no file")
+    raise DataError(f"{os.fspath(path)!s}: cannot be read: {cause}")
+
+
+def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
+              object_hook: Callable[[dict], Any] | None = None) -> Any:
+    """Returns what a JSON file holds, if it has this shape.
+
+    Args:
+      path: the file, in UTF-8.
+      shape: a type: `str`, `bool`, `dict`, `int` (from 0 to 2**63 - 1) or `float`
+        (finite); a pattern that a text must match as a whole; `[shape]`, a list of
+        such; `{"name": shape}`, an object with at least these names; or
+        `{str: shape}`, where the one key is a shape of every name.
+      remedy: what the reader can do, the end of the message.
+      object_hook: as of `json.loads`.
+
+    Raises:
+      DataError: there is no such file, or it holds something else; says where.
+    """
+    path = regular_file(path)
+    try:
+        content = json.loads(path.read_bytes().decode("utf-8-sig"),
+                             object_hook=object_hook)
+        _check(content, shape, "it")
+    except RecursionError:
+        cause = "it is nested too deeply"
+    except (OSError, ValueError) as error:
+        cause = str(error)
+    else:
+        return content
+    raise DataError(f"{path}: is damaged, or no such file: {cause}. {remedy}".rstrip())
+
+
+def _check(value: Any, shape: Any, where: str) -> None:
+    """Raises `ValueError` for the first value that is not as it should be."""
+    if isinstance(shape, dict) and isinstance(value, dict):
+        if all(isinstance(key, str) for key in shape):
+            for key, inner in shape.items():
+                if key not in value:
+                    raise ValueError(f"{where} has no {key!r}")
+                _check(value[key], inner, key)
+        else:
+            [(name, inner)] = shape.items()
+            for key, item in value.items():
+                _check(key, name, "a name in " + where)
+                _check(item, inner, f"{where}[{key[:40]!r}]")
+    elif isinstance(shape, list) and isinstance(value, list):
+        for number, item in enumerate(value):
+            _check(item, shape[0], f"{where}[{number}]")
+    elif not _fits(value, shape):
+        raise ValueError(f"{where} is {str(value)[:40]!r}, which cannot be")
+
+
+def _fits(value: Any, shape: Any) -> bool:
+    if isinstance(shape, re.Pattern):
+        return isinstance(value, str) and shape.fullmatch(value) is not None
+    if shape is float:
+        return type(value) in (int, float) and abs(value) <= _MOST and (
+            math.isfinite(value))
+    if shape is int:
+        return type(value) is int and 0 <= value <= _MOST
+    return isinstance(shape, type) and type(value) is shape
+
+
+@contextmanager
+def opened_hdf5(path: str | os.PathLike) -> Iterator["h5py.File"]:
+    """Opens an HDF5 file whose data all lies in itself.
+
+    What is read must come from this handle: opened again by its name, a file may be
+    taken for another kind.
+
+    Raises:
+      DataError: it is no file, or a link or a data set of it points to another file.
+    """
+    import h5py
+
+    with h5py.File(regular_file(path), "r") as file:
+        def look(name: str, item: Any) -> None:
+            if isinstance(item, h5py.Dataset):
+                if item.external or item.is_virtual:
+                    raise DataError(f"{path}: the data set {name} lies in another file")
+                return
+            for key in item:
+                if not isinstance(item.get(key, getlink=True), h5py.HardLink):
+                    raise DataError(f"{path}: {name}/{key} is a link out of its place")
+
+        look("", file)
+        file.visititems(look)
+        yield file
