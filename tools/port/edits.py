@@ -36,6 +36,10 @@ class Text:
         return (self.offset(node.lineno, node.col_offset),
                 self.offset(node.end_lineno, node.end_col_offset))
 
+    def before(self, offset: int) -> str:
+        """Returns what stands before a place on its line."""
+        return self.text[self._starts[self.place(offset)[0] - 1]:offset]
+
     def place(self, offset: int) -> tuple[int, int]:
         """Returns line and column, both from 1, the column in characters."""
         line = bisect.bisect_right(self._starts, offset)

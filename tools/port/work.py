@@ -1,6 +1,7 @@
 """Asks the rules about a project, and holds what they say."""
 
 import ast
+import os
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -25,6 +26,8 @@ from tools.port.rule import (
 )
 from tools.port.spelling import imports, needs, spelled
 from tools.port.today import asks, is_tensorflow, today
+
+BESIDE = Path(__file__).parent / "beside"
 
 
 class Found(NamedTuple):
@@ -60,9 +63,20 @@ class Work:
                     self.take(rule, function(file, self))
         for _, rule, function in HOOKS["project"]:
             self.take(rule, function(project, self))
-        for need in self.of(Need):
+        for rule, need in [one for one in self.found if isinstance(one.thing, Need)]:
             if need.what.startswith("beside "):
-                self.beside[need.what[7:]] |= project.homes(need.part.file)
+                self._put_beside(rule, need.part, need.what[7:])
+
+    def _put_beside(self, rule: Rule, part: Part, name: str) -> None:
+        """Notes where a file of ours goes; what has its name and is not it, stays."""
+        for home in self.project.homes(part.file) - self.beside[name]:
+            there = home / name
+            if not os.path.lexists(there):
+                self.beside[name].add(home)
+            elif not there.is_file() or \
+                    there.read_bytes() != (BESIDE / name).read_bytes():
+                self.take(rule, [Left(part, 1, f"{name}: there is one of your own, "
+                                               "which stays; give it another name")])
 
     def take(self, rule: Rule, things) -> None:
         """Notes what a rule yields."""

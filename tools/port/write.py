@@ -11,9 +11,8 @@ from pathlib import Path
 
 from tools.port.project import File
 from tools.port.sources import SKIPPED, code_cells
-from tools.port.work import Work
+from tools.port.work import BESIDE, Work
 
-BESIDE = Path(__file__).parent / "beside"
 DIFF = "port.diff"
 
 
@@ -54,19 +53,15 @@ def write(folder: Path, out: Path, work: Work) -> None:
                 new = new_bytes(file, work)
                 (part / name).write_bytes(new)
                 changes += _difference(path.read_bytes(), new, name)
-        for name, places in stand_ins(work):
-            for place in places:
-                shutil.copy(BESIDE / name, part / place.relative_to(root) / name)
+        for name, places in sorted(work.beside.items()):
+            for place in sorted(places):
+                inside = place.relative_to(root) / name
+                shutil.copy(BESIDE / name, part / inside)
+                changes += _difference(None, (BESIDE / name).read_bytes(), inside)
         (part / DIFF).write_bytes(b"".join(changes))
         if out.exists():
             out.rmdir()  # it is empty: `refusal` has seen to that
         part.rename(out)
-
-
-def stand_ins(work: Work) -> Iterator[tuple[str, list[Path]]]:
-    """Yields the files of ours that a copy needs, and where each of them goes."""
-    for name, folders in sorted(work.beside.items()):
-        yield name, [one for one in sorted(folders) if not os.path.lexists(one / name)]
 
 
 def _passed_over(folder: str, names: list[str]) -> set[str]:
@@ -99,10 +94,12 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _difference(old: bytes, new: bytes, name: Path) -> Iterator[bytes]:
+def _difference(old: bytes | None, new: bytes, name: Path) -> Iterator[bytes]:
     """Yields the lines of a patch that makes one of the other, byte for byte."""
-    before, after = (re.findall(rb"[^\n]*\n|[^\n]+", text) for text in (old, new))
-    named = [_quoted(f"{side}/{name.as_posix()}") for side in "ab"]
+    before, after = (re.findall(rb"[^\n]*\n|[^\n]+", text or b"")
+                     for text in (old, new))
+    named = [b"/dev/null" if text is None else _quoted(f"{side}/{name.as_posix()}")
+             for side, text in (("a", old), ("b", new))]
     for line in difflib.diff_bytes(difflib.unified_diff, before, after, *named):
         yield line
         if not line.endswith(b"\n"):
@@ -118,9 +115,19 @@ def _quoted(name: str) -> bytes:
     return b'"' + inside + b'"'
 
 
+def links_out(folder: Path) -> list[Path]:
+    """Returns the links of a folder that lead out of it, or nowhere."""
+    found = [path for path in folder.rglob("*") if path.is_symlink()]
+    root = folder.resolve()
+    return [path for path in found
+            if not path.exists() or not path.resolve().is_relative_to(root)]
+
+
 def what_is_left(work: Work) -> str:
     """Returns, file by file, what is ready and which lines are for the reader."""
-    root, lines = work.project.root, []
+    root = work.project.root
+    lines = [f"{path.relative_to(root)}: a link that leads out of the folder: it is "
+             "copied as a link" for path in links_out(root)]
     for path, file in work.project.files.items():
         left = work.left(file)
         waits = [one.path.name for one in file.imports

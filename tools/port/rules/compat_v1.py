@@ -73,7 +73,8 @@ def put_on_top(project, work):
                 top.append(f"{name}.disable_v2_behavior()")
         part, start, end = old or first(file)
         if top:
-            indent = " " * (part.text.place(start)[1] - 1)
+            indent = part.text.before(start).strip("\f")
+            indent = indent if indent.isspace() else " " * len(indent)
             lines = top if end > start else [*top, ""]
             yield Top(part, start, end, f"\n{indent}".join(lines))
         if modules:

@@ -95,7 +95,7 @@ def _import_from(node, part, work, old):
         moved |= bool(line)
         lines.append(line or f"from {node.module} import {alias.name}{local}")
     start, end = part.text.span(node)
-    before = part.text.text[start - part.text.place(start)[1] + 1:start]
+    before = part.text.before(start).strip("\f")
     glue = "; " if before.strip() or part.text.text[end:end + 1] == ";" else \
         f"\n{before}"
     if moved:
