@@ -6,21 +6,20 @@ import types
 from inspect import Parameter
 from typing import NamedTuple
 
+import keras
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 from tensorflow.tools.compatibility import all_renames_v2
 
 from helpers.tf1_names import LATER_NAMES, SOURCE_NAMES
 from tools.port import advice
-from tools.port.installed import INNER, NOTHING, inner, look, signature
-from tools.port.rule import ARGUMENTS, row_of
+from tools.port.installed import INNER, NOTHING, inner, look, signature, value
+from tools.port.rule import ARGUMENTS, SIGNS, row_of
 from tools.port.syntax import Arguments
 from tools.port.today import is_tensorflow, needs_keras_2, refusal, today
 
 _TODAY = {old.name: old.today
           for names in [*SOURCE_NAMES.values(), LATER_NAMES] for old in names}
-# What TensorFlow 2 alone has, although `compat.v1` lets it be imported.
-_MARKS = ("tf.function", "tf.GradientTape")
 _PLACES = {
     "tf_slim": " (package tf-slim, beside slim_shim.py)",
     "tutorials_mnist": " (tools/port/beside/tutorials_mnist.py beside the program)",
@@ -251,21 +250,41 @@ def _written(full: str) -> str:
 
 
 def age(use) -> str:
-    """Returns what a use says of the program: "old", "today's", "either" or "".
+    """Returns what a use says of the program: "old", "today's" or "".
 
-    A name that `tf` has no more is of TensorFlow 1. A call that `tf` takes and
-    `compat.v1` does not is of TensorFlow 2, and so is a name that only `tf` has. What
-    both have, and take otherwise, may be of either.
+    A name or a call that TensorFlow 2 has no more is of TensorFlow 1. What TensorFlow 2
+    alone has or takes is of today: no program of TensorFlow 1 ran with it. What both
+    take, and answer otherwise, may be of either, and says nothing.
     """
-    if not is_tensorflow(use.name) or use.name.startswith(("tf.keras", "tf.compat")):
+    name = use.name
+    if name in SIGNS:
+        return "old"
+    if name.partition(".")[0] == "keras":
+        return _age_of_keras(use)
+    if not is_tensorflow(name) or name.startswith(("tf.keras", "tf.compat")):
         return ""
-    path = use.name[3:]
-    old, new = look(tf1, path), look(tf, path)
-    if new is not NOTHING and (old is NOTHING or use.name in _MARKS or (
+    old, new = look(tf1, name[3:]), look(tf, name[3:])
+    if new is not NOTHING and (old is NOTHING or (
             use.call and _takes(new, use.call) and not _takes(old, use.call))):
         return "today's"
-    verdict = fate(use.name, use.call).verdict
-    return {"moved": "old", "gone": "old", "replaced": "either"}.get(verdict, "")
+    verdict = fate(name, use.call).verdict
+    axis_first = name[3:] in advice.AXIS_FIRST and use.call and use.call.first == "int"
+    if verdict == "replaced" and new is not NOTHING and not axis_first and (
+            use.call is None or _takes(new, use.call)):
+        return ""  # both take it
+    return "old" if verdict in ("moved", "gone", "replaced") else ""
+
+
+def _age_of_keras(use) -> str:
+    """Of Keras as a package: what Keras 3 has no more is old."""
+    path = use.name.partition(".")[2]
+    new, old = look(keras, path), value(f"tf.keras.{path}".rstrip("."))
+    if new is NOTHING:
+        return "old"
+    if path and old is NOTHING:
+        return "today's"
+    return "old" if use.call and not _takes(new, use.call) and _takes(
+        old, use.call) else ""
 
 
 def _takes(function, call) -> bool:

@@ -338,10 +338,16 @@ class Project:
 
     @functools.cache  # noqa: B019
     def is_old(self, file: File) -> bool:
-        """Whether a file is to run on compat.v1, by it or by one that goes with it."""
+        """Whether a file is to run on compat.v1, by it or by one that goes with it.
+
+        What speaks for TensorFlow 2 speaks against it: then nothing is edited.
+        """
         ages = set().union(*(one.ages for one in self.together(file)))
-        return self.has_keras(file) or "old" in ages or (
-            "either" in ages and "today's" not in ages)
+        return "old" in ages and "today's" not in ages
+
+    def is_mixed(self, file: File) -> bool:
+        """Whether it has old names, and goes with what only TensorFlow 2 takes."""
+        return "old" in file.ages and not self.is_old(file)
 
     def has_keras(self, file: File) -> bool:
         """Whether it, or one that goes with it, has Keras as a package of its own."""

@@ -6,6 +6,7 @@ The page is printed by `explain`, is a section of docs/port.md, and each example
 is a test. What the module registers here is asked when old code is read:
 
     rows({...})                 old name -> name of today; the longest one counts
+    signs(...)                  names that only old programs have, and that stay
     arguments({...})            name -> old argument -> its name today
     @call("numpy.load")         each use of a name, with its arguments
     @node(ast.Div)              each node of a kind
@@ -126,6 +127,7 @@ RULES: dict[str, Rule] = {}
 ROWS: dict[str, Row] = {}
 ARGUMENTS: dict[str, dict[str, tuple[str, "Rule"]]] = defaultdict(dict)
 HOOKS: dict[str, list[tuple[object, Rule, Callable]]] = defaultdict(list)
+SIGNS: dict[str, Rule] = {}
 
 
 def load() -> dict[str, Rule]:
@@ -172,6 +174,12 @@ def arguments(table: dict[str, dict[str, str]]) -> None:
     mine = _rule(sys._getframe(1).f_globals["__name__"])
     for name, renamed in table.items():
         ARGUMENTS[name] |= {old: (new, mine) for old, new in renamed.items()}
+
+
+def signs(*names: str) -> None:
+    """Registers names that only old programs have, and that stay as they are."""
+    mine = _rule(sys._getframe(1).f_globals["__name__"])
+    SIGNS.update(dict.fromkeys(names, mine))
 
 
 def _register(kind: str, *keys):

@@ -15,7 +15,7 @@ from tools.port.installed import (
     signature,
     value,
 )
-from tools.port.rule import ARGUMENTS, HOOKS, row_of, rows_of
+from tools.port.rule import ARGUMENTS, HOOKS, SIGNS, row_of, rows_of
 from tools.port.syntax import MODULE_ROOTS, Arguments
 
 
@@ -106,7 +106,7 @@ def asks(name: str) -> bool:
     if is_tensorflow(name):
         return False
     own = name.startswith("builtins.")
-    return (row_of(name) is not None or name in ARGUMENTS
+    return (row_of(name) is not None or name in ARGUMENTS or name in SIGNS
             or not own and is_gone(name) or any(
             name == key or key.endswith(".*") and name.startswith(key[:-1])
             for key, *_ in HOOKS["call"]))

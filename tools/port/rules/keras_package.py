@@ -33,7 +33,7 @@ Left:
 
 import ast
 
-from tools.port.rule import Left, node, rows
+from tools.port.rule import Left, node, rows, signs
 from tools.port.syntax import dotted
 
 ARGUMENTS = {
@@ -48,6 +48,10 @@ rows({"keras": "tf.keras", "keras.utils.np_utils": "tf.keras.utils",
       **{f"keras.layers.{module}": "tf.keras.layers" for module in (
           "core", "convolutional", "recurrent", "normalization", "embeddings",
           "pooling", "advanced_activations")}})
+
+
+signs(".fit_generator()", ".evaluate_generator()", ".predict_generator()",
+      ".predict_classes()")
 
 
 @node(ast.Call)

@@ -12,9 +12,17 @@ Stays:
     x = tf.placeholder(tf.float32, [None, 3])
     tf.contrib.no_such_thing(x)  # left: nothing has it today
     tf.pack(x, dims=3)  # left: it takes no dims=
+
+Left:
+
+    tf.summary.scalar("loss", data=1.0, step=1)
+    tf.Session()  # left: nothing is changed
 """
 
-from tools.port.rule import ARGUMENTS, call
+import ast
+
+from tools.port import fates
+from tools.port.rule import ARGUMENTS, call, file
 from tools.port.today import refusal, today
 
 
@@ -27,3 +35,12 @@ def misfit(use):
         words = tuple(renamed[k][0] if k in renamed else k for k in use.call.keywords)
         if refused := refusal(new, use.call._replace(keywords=words)):
             yield use.left(refused)
+
+
+@file
+def both(file, work):
+    """Leaves the names of TensorFlow 1 in a program that is one of TensorFlow 2."""
+    for use in file.uses if file.project.is_mixed(file) else ():
+        if fates.age(use) == "old" and not isinstance(use.node, ast.alias):
+            yield use.left(f"{fates.fate(use.name, use.call).instead}: nothing is "
+                           "changed, as other calls here are those of TensorFlow 2")
