@@ -2,7 +2,7 @@
 
 import ast
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from tools.port.syntax import (
     MODULE_ROOTS,
@@ -39,7 +39,8 @@ class Reader(ast.NodeVisitor):
 
     def __init__(self, exists: Callable[[str], bool] = lambda name: False,
                  asks: Callable[[str], bool] = lambda name: False,
-                 exports: Callable[[str, int], Aliases | None] = lambda *_: None):
+                 exports: Callable[[str, int], Aliases | None] = lambda *_: None,
+                 own: Container[str] = ()):
         """Starts with no name.
 
         Args:
@@ -49,12 +50,14 @@ class Reader(ast.NodeVisitor):
             own: `builtins.xrange`.
           exports: the names that a neighbouring file gives away, by the module's name
             and the number of dots before it; `None` where there is no such file.
+          own: the methods that the project defines itself.
         """
         self.uses: list[Use] = []
         self.imports: list[ast.Import | ast.ImportFrom] = []
         self.notes: list[tuple[int, str]] = []
         self.top = self.scope = Scope()
         self._exists, self._asks, self._exports = exists, asks, exports
+        self._own = own
         self._stars: list[str] = []
         self.bound = set(dir(builtins))
         self._branches = self._guarded = 0
@@ -238,8 +241,8 @@ class Reader(ast.NodeVisitor):
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if method in OLD_METHODS:
             self._add(node.func, f"tf.data.Dataset.{method}", arguments)
-        elif method and not node.keywords and not (
-                method == "tostring" and (node.args or method in self.bound)):
+        elif method and not node.keywords and method not in self._own and not (
+                method == "tostring" and node.args):
             self._add(node.func, f".{method}()", arguments)
 
     def visit_Attribute(self, node):

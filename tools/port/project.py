@@ -13,6 +13,7 @@ from tools.port.names import Reader
 from tools.port.rule import Change, Left, row_of
 
 _PATHS = re.compile(rb"sys\.path\.(?:insert|append)\((?:\s*\d+\s*,)?\s*['\"]([^'\"]+)")
+_METHODS = re.compile(rb"^[ \t]+def\s+(\w+)\s*\(\s*self\b", re.M)
 _MAIN = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.M)
 
 
@@ -149,7 +150,7 @@ class File:
 
     def read(self, asks) -> None:
         """Reads it, and before it what it imports."""
-        reader = Reader(fates.exists, asks, self._exports)
+        reader = Reader(fates.exists, asks, self._exports, self.project.methods)
         try:
             self.decoded = sources.decoded(self.path, self.words)
             cells = list(sources.cells(self.decoded.text)) \
@@ -258,9 +259,15 @@ class Project:
     def _given(self) -> list[Path]:
         """Returns the folders that some file puts into `sys.path`, by its text."""
         return [Path(os.path.normpath(home / os.fsdecode(word))) for path in self.files
-                for word in _PATHS.findall(path.read_bytes())
+                for word in _PATHS.findall(_raw(path))
                 for home in {path.parent, self.root}
                 if (home / os.fsdecode(word)).is_dir()]
+
+    @functools.cached_property
+    def methods(self) -> set[str]:
+        """Returns the names of methods that some file defines, by its text."""
+        return {os.fsdecode(name) for path in self.files
+                for name in _METHODS.findall(_raw(path))}
 
     # Who belongs to whom.
 
@@ -367,3 +374,11 @@ class Project:
         if signs - {"."} or any("Python 2" in one.words for one in files):
             return "yes"
         return "perhaps" if signs else ""
+
+
+def _raw(path: Path) -> bytes:
+    """Returns the bytes of a file, none of one that cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
