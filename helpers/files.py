@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from helpers.errors import DataError
+from helpers.reading import read_json, regular_file
 
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = "manifest.json"  # of a whole folder
@@ -111,7 +112,7 @@ def _refuse_to_empty(path: Path) -> None:
 def sha256(path: str | os.PathLike) -> str:
     """Returns the SHA-256 of a file as 64 hexadecimal digits."""
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
+    with open(regular_file(path), "rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
@@ -125,13 +126,22 @@ def whole_file(path: str | os.PathLike) -> Iterator[Path]:
     also when the writer is killed or the disk is full.
 
     Args:
-      path: the real name. An older file of that name is replaced in one step.
+      path: the real name. An older file of that name is replaced in one step, and its
+        mode stays. A link stays, too: the file that it leads to is replaced.
 
     Yields:
       A unique path in the same folder, to write to.
+
+    Raises:
+      DataError: there is a folder, a pipe or a device of that name, or a link that
+        leads nowhere; or no room.
     """
-    path = Path(path)
+    if there := os.path.exists(path):
+        regular_file(path, "replaced")
+    path = _real_place(Path(path))
     with _writing(path), _incomplete(path, Path.touch) as temporary:
+        if there:
+            shutil.copymode(path, temporary)
         yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
@@ -164,7 +174,7 @@ def whole_or_absent(
     Raises:
       DataError: the folder is there and has another maker, or there is no room.
     """
-    folder, facts = Path(folder), {"made_by": made_by, **facts}
+    folder, facts = _real_place(Path(folder)), {"made_by": made_by, **facts}
     if is_whole(folder, **facts):
         yield None
         return
@@ -200,11 +210,9 @@ def is_whole(folder: str | os.PathLike, **facts) -> bool:
 def folder_manifest(folder: str | os.PathLike) -> dict:
     """Returns the manifest of a folder; an empty one where none can be read."""
     try:
-        manifest = json.loads((Path(folder) / MANIFEST).read_text())
-    except (OSError, ValueError):
+        return read_json(Path(folder) / MANIFEST, {"sizes": {str: int}})
+    except DataError:
         return {}
-    sound = isinstance(manifest, dict) and isinstance(manifest.get("sizes"), dict)
-    return manifest if sound else {}
 
 
 def contents_digest(folder: str | os.PathLike) -> str:
@@ -213,6 +221,19 @@ def contents_digest(folder: str | os.PathLike) -> str:
     for name in _sizes(Path(folder)):
         digest.update(f"{name} {sha256(Path(folder) / name)}\n".encode())
     return digest.hexdigest()
+
+
+def _real_place(path: Path) -> Path:
+    """Returns the place that a name leads to: links are followed, here as in reading.
+
+    Raises:
+      DataError: it is a link that leads nowhere.
+    """
+    real = Path(os.path.realpath(path))
+    if path.is_symlink() and not real.exists():
+        raise DataError(f"{path}: is a link to {real}, which is not there: remove the "
+                        "link, or make what it leads to")
+    return real
 
 
 def _refuse_foreign(folder: Path, made_by: str) -> None:
@@ -275,12 +296,12 @@ def _writing(path: Path) -> Iterator[None]:
 def _incomplete(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """Makes a file or folder of a unique temporary name; old leftovers of it go."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in path.parent.glob(f"{glob.escape(path.name)}.incomplete-*"):
+    own = f"{path.name}.incomplete-"
+    for leftover in path.parent.glob(f"{glob.escape(own)}{'[0-9a-f]' * 8}"):
         with contextlib.suppress(OSError):
-            if time.time() - leftover.stat().st_mtime > STALE_SECONDS:
+            if time.time() - leftover.lstat().st_mtime > STALE_SECONDS:
                 _remove(leftover)
-    name = f"{path.name}.incomplete-{uuid.uuid4().hex[:8]}"
-    temporary = path.with_name(name)
+    temporary = path.with_name(own + uuid.uuid4().hex[:8])
     make(temporary)
     try:
         yield temporary
@@ -290,7 +311,7 @@ def _incomplete(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 def _remove(path: Path) -> None:
     """Removes a file or a folder; what is not there is fine."""
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)

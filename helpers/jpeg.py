@@ -13,6 +13,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import DataError, first_line
+from helpers.reading import regular_file
 
 Name = str | os.PathLike
 
@@ -80,7 +81,7 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
     Raises:
       DataError: one cannot be read, or is refused; names the first.
     """
-    names = [os.fspath(path) for path in paths]
+    names = [os.fspath(regular_file(path)) for path in paths]
     with tf.Graph().as_default() as graph:
         all_names = tf1.placeholder(tf.string, [None])
 

@@ -20,11 +20,14 @@ FILE_NAME = re.compile(r"(?!\.{1,2}$)[^/\\\x00]+")  # of a file in the same fold
 _MOST = 2**63 - 1  # of a whole number: what TensorFlow and NumPy can hold
 
 
-def regular_file(path: str | os.PathLike) -> Path:
-    """Returns the path of a file that can be read to its end. Links are followed.
+def regular_file(path: str | os.PathLike, doing: str = "read",
+                 remedy: str = "") -> Path:
+    """Returns the path of a file that has an end. Links are followed.
 
     Args:
       path: whatever somebody named, or left in a folder.
+      doing: what cannot be done with anything else.
+      remedy: what the reader can do, the end of the message.
 
     Raises:
       DataError: nothing is there, or a folder; or a pipe, a socket or a device, which
@@ -39,7 +42,25 @@ def regular_file(path: str | os.PathLike) -> Path:
             return Path(path)
         cause = "Is a directory" if stat.S_ISDIR(mode) else (
             "it is a pipe, a socket or a device, and no file")
-    raise DataError(f"{os.fspath(path)!s}: cannot be read: {cause}")
+    raise DataError(f"{path}: cannot be {doing}: {cause}. {remedy}".rstrip())
+
+
+def read_text(path: str | os.PathLike, remedy: str = "") -> str:
+    """Returns a file's text; a byte order mark is none of it.
+
+    Args:
+      path: the file, in UTF-8.
+      remedy: what the reader can do, the end of the message.
+
+    Raises:
+      DataError: as `regular_file`; or it is no such text.
+    """
+    path = regular_file(path, remedy=remedy)
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"{path}: cannot be read: {cause}. {remedy}") from error
 
 
 def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
@@ -47,7 +68,7 @@ def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
     """Returns what a JSON file holds, if it has this shape.
 
     Args:
-      path: the file, in UTF-8.
+      path: the file.
       shape: a type: `str`, `bool`, `dict`, `int` (from 0 to 2**63 - 1) or `float`
         (finite); a pattern that a text must match as a whole; `[shape]`, a list of
         such; `{"name": shape}`, an object with at least these names; or
@@ -58,18 +79,16 @@ def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
     Raises:
       DataError: there is no such file, or it holds something else; says where.
     """
-    path = regular_file(path)
+    text = read_text(path, remedy)
     try:
-        content = json.loads(path.read_bytes().decode("utf-8-sig"),
-                             object_hook=object_hook)
+        content = json.loads(text, object_hook=object_hook)
         _check(content, shape, "it")
+        return content
     except RecursionError:
         cause = "it is nested too deeply"
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         cause = str(error)
-    else:
-        return content
-    raise DataError(f"{path}: is damaged, or no such file: {cause}. {remedy}".rstrip())
+    raise DataError(f"{path}: is damaged: {cause}. {remedy}".rstrip())
 
 
 def _check(value: Any, shape: Any, where: str) -> None:

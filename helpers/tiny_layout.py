@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from helpers.errors import DataError
+from helpers.reading import read_text
 
 FOLDER = "tiny-imagenet-200"
 SPLITS = ("train", "val")
@@ -49,7 +50,7 @@ class TinyLayout:
 
     def synset_words(self) -> dict[str, str]:
         """Returns what each synset means; nothing where there is no `words.txt`."""
-        lines = _lines(self.words) if self.words.exists() else []
+        lines = _lines(self.words) if os.path.lexists(self.words) else []
         return dict(line.split("\t", 1) for line in lines if "\t" in line)
 
     def pictures(self, split: str) -> list[tuple[str, str]]:
@@ -132,11 +133,4 @@ def _same_names(file: Path, listed: list[str], there: list[str]) -> None:
 
 
 def _lines(file: Path) -> list[str]:
-    """Returns the lines of a UTF-8 file; a byte order mark is none of its text."""
-    try:
-        return file.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise DataError(
-            f"{file}: cannot be read ({error.strerror}): pass the folder that "
-            "grab_tin() returns"
-        ) from error
+    return read_text(file, "Pass the folder that grab_tin() returns").splitlines()

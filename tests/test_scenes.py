@@ -121,9 +121,9 @@ def test_boxes_hold_the_colour_that_is_named_and_never_meet(small):
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ("{", "not a file of COCO .JSONDecodeError"),
+    ("{", "not a file of COCO"),
     ("[]", "not a file of COCO"),
-    ({**COCO, "images": COCO["images"][:1]}, "not a file of COCO .KeyError: 60623"),
+    ({**COCO, "images": COCO["images"][:1]}, "not a file of COCO: it names 60623"),
     ({**COCO, "annotations": []}, "no picture has a caption"),
     ({**COCO, "images": [{**COCO["images"][0], "file_name": "lost.jpg"},
                          COCO["images"][1]]}, "lost.jpg is in none of"),

@@ -1,13 +1,14 @@
 """The exercises of a lesson as its notebooks have them: names, checks and cells."""
 
 import ast
-import json
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 
+from helpers.errors import DataError
+from helpers.reading import read_json
 from tools import notebook as nb
 from tools import stubs
 
@@ -41,11 +42,11 @@ def read_cells(path: Path) -> list[Cell]:
       ValueError: it is no notebook of version 4; says why in a few words.
     """
     try:
-        cells = json.loads(path.read_bytes())["cells"]
-        return [_cell(cell) for cell in list(cells) if isinstance(cell, dict)]
-    except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:
-        raise ValueError(f"cannot be read as a notebook: save it again in JupyterLab "
-                         f"({type(error).__name__})") from error
+        cells = read_json(path, {"cells": list})["cells"]
+        return [_cell(cell) for cell in cells if isinstance(cell, dict)]
+    except DataError as error:
+        raise ValueError("cannot be read as a notebook: save it again in JupyterLab "
+                         f"({str(error).removeprefix(f'{path}: ')})") from error
 
 
 def _cell(cell: dict) -> Cell:

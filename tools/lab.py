@@ -17,6 +17,7 @@ from pathlib import Path
 
 from jupyterlab.labapp import main as jupyterlab
 
+from helpers.errors import DataError
 from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
@@ -50,7 +51,7 @@ def main(arguments: list[str]) -> None:
     if numbers or not any(word.endswith(".ipynb") for word in words):
         try:
             words += opened(numbers, options.fresh)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, DataError) as error:
             parser.error(str(error))
     sys.argv = ["course.py lab", *OPTIONS, *words]
     jupyterlab()

@@ -15,6 +15,7 @@ from helpers.captions.vocabulary import Vocabulary
 from helpers.checkpoints import restore_latest, save_numbered
 from helpers.errors import DataError
 from helpers.files import whole_file
+from helpers.reading import read_json
 
 VOCABULARY, SIZES = "vocabulary.txt", "sizes.json"
 ENCODER_SIZES = ("image_size", "configuration", "base_width")
@@ -109,18 +110,13 @@ def _check(folder: Path, vocabulary: Vocabulary, sizes: Sizes) -> None:
 
 
 def _read_sizes(folder: Path) -> dict:
-    path = folder / SIZES
-    try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        fields = [field.name for field in dataclasses.fields(Sizes)]
-        return {name: saved[name] for name in [*fields, "vocabulary"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(
-            f"{path}: the sizes of the saved model cannot be read "
-            f"({type(error).__name__}). The weights beside it may be whole: restore "
-            "them with checkpoints.restore_latest. To train from the start, save into "
-            "another folder."
-        ) from error
+    shape = {field.name: field.type for field in dataclasses.fields(Sizes)}
+    saved = read_json(
+        folder / SIZES, {**shape, "vocabulary": str},
+        "The weights beside it may be whole: restore them with "
+        "checkpoints.restore_latest. To train from the start, save into another "
+        "folder.")
+    return {name: saved[name] for name in [*shape, "vocabulary"]}
 
 
 def _difference(saved: Vocabulary, given: Vocabulary) -> str:

@@ -14,6 +14,7 @@ import regex
 
 from helpers.errors import DataError
 from helpers.files import whole_file
+from helpers.reading import read_text
 
 START, END, UNKNOWN = "<S>", "</S>", "<UNK>"
 # A letter or digit with its marks (vowel signs, tones, points), as many as follow; two
@@ -140,13 +141,8 @@ class Vocabulary:
           DataError: there is no such file, or a line is not `word count`.
         """
         path = Path(path)
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(
-                f"{path}: this vocabulary cannot be read ({type(error).__name__}). "
-                "It is saved beside the checkpoint; restore both or neither."
-            ) from error
+        lines = read_text(path, "This vocabulary is saved beside the checkpoint; "
+                          "restore both or neither.").splitlines()
         words, counts = [], []
         for number, line in enumerate(lines, start=1):
             match = _LINE.fullmatch(line)

@@ -1,5 +1,6 @@
 """Restore the newest checkpoint that is whole and fits what the `Saver` restores."""
 
+import glob
 import os
 import re
 import warnings
@@ -11,6 +12,7 @@ import tensorflow.compat.v1 as tf1
 from helpers.checkpoints.contents import Entry, entries, is_finite
 from helpers.checkpoints.saving import STEM, check_name
 from helpers.errors import DataError, first_line
+from helpers.reading import regular_file
 
 _INDEX = re.compile(re.escape(STEM) + r"-(\d+)\.index")
 _PIECE = re.compile(re.escape(STEM) + r"(-\d+)?\.(index|data-\d{5}-of-\d{5})")
@@ -78,6 +80,8 @@ def restore_latest(
 
 def _read_whole(path: Path, wanted: set[str]) -> dict[str, tuple[list[int], tf.DType]]:
     """Reads every tensor, which checks every checksum; the wanted ones are finite."""
+    for file in path.parent.glob(f"{glob.escape(path.name)}.*"):
+        regular_file(file)
     try:
         reader = tf.train.load_checkpoint(str(path))
         shapes = reader.get_variable_to_shape_map()

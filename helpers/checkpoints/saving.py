@@ -10,6 +10,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.checkpoints.contents import entries, is_finite
 from helpers.errors import DataError, first_line
+from helpers.reading import regular_file
 
 STEM = "model.ckpt"
 # TensorFlow looks for a checkpoint's files by a pattern, where \ escapes.
@@ -64,6 +65,9 @@ def save_numbered(
                 "The last checkpoint is still good: restore it, and find the step "
                 "that broke the training."
             )
+    for there in [folder / "checkpoint", *folder.glob(f"{STEM}-{step}.*")]:
+        if os.path.lexists(there):
+            regular_file(there, "replaced")
     before = _half_files(folder, step)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,10 @@ from helpers.files import data_folder, given_folder
 from helpers.shapes import write_scenes
 
 _PREFIX = "captions_"
+_CAPTIONS = {"images": [{"id": int, "file_name": str}],
+             "annotations": [{"image_id": int, "caption": str}]}
+_INSTANCES = {"categories": [{"id": int, "name": str}],
+              "annotations": [{"image_id": int, "category_id": int, "bbox": [float]}]}
 
 
 class PicturedObject(NamedTuple):
@@ -102,11 +106,9 @@ def grab_captions(
 def _of_coco(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{path}: not a file of COCO ({type(error).__name__}: {error}). Unpack or "
-            "download it again."
-        ) from error
+    except LookupError as error:
+        raise DataError(f"{path}: not a file of COCO: it names {error}, which it does "
+                        "not list. Unpack or download it again.") from error
 
 
 def _split(path: Path) -> str:
@@ -120,7 +122,7 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
     and a reader with the pictures of one has no use for the others.
     """
     split = _split(path)
-    content = coco.parse(path.read_text(encoding="utf-8"))
+    content = coco.read_notes(path, _CAPTIONS)
     images = {image["id"]: image["file_name"] for image in content["images"]}
     places = _places(folder, split)
     if not places.keys() & images.values():
@@ -148,10 +150,10 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
 def _objects(path: Path, images: dict[int, str]) -> dict[int, list[PicturedObject]]:
     """Returns the objects of each picture; none where there is no such file."""
     objects: dict[int, list[PicturedObject]] = {number: [] for number in images}
-    if not path.exists():
+    if not os.path.lexists(path):
         return objects
     with _of_coco(path):
-        content = coco.parse(path.read_text(encoding="utf-8"))
+        content = coco.read_notes(path, _INSTANCES)
         names = {one["id"]: one["name"] for one in content["categories"]}
         for one in content["annotations"]:
             category = one["category_id"]

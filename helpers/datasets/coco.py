@@ -18,6 +18,7 @@ from helpers.arguments import whole_number
 from helpers.datasets.downloads import Download, fetch_bytes
 from helpers.errors import DataError
 from helpers.files import data_folder, whole_file
+from helpers.reading import FILE_NAME, read_json
 
 _OFFLINE = 'grab_captions("drawn")'
 # One bucket, two ways to it: its own name has no certificate that browsers accept.
@@ -74,18 +75,20 @@ def fetch_coco(pictures: int) -> Path:
     return _folder()
 
 
-def parse(text: str | bytes) -> Any:
+def read_notes(path: Path, shape: Any) -> Any:
     """Returns the content of an annotation file, without the outlines of objects.
 
     COCO's files hold a gigabyte of them, and nothing here asks for one.
 
     Args:
-      text: JSON.
+      path: the file.
+      shape: what it must hold, as in `read_json`.
 
     Raises:
-      ValueError: it is none.
+      DataError: it is none; says where.
     """
-    return json.loads(text, object_hook=_without_outline)
+    remedy = "It is not a file of COCO: unpack or download it again."
+    return read_json(path, shape, remedy, _without_outline)
 
 
 def _without_outline(entry: dict) -> dict:
@@ -122,17 +125,18 @@ def _announce(counts: dict[str, int]) -> None:
 def _is_chosen(split: str, count: int) -> bool:
     """Returns whether the annotations of that many pictures are there."""
     try:
-        captions = json.loads(_notes("captions", split).read_text())
-        return captions["info"]["chosen"] == count
-    except (OSError, ValueError, LookupError, TypeError):
+        captions = read_notes(_notes("captions", split), {"info": {"chosen": int}})
+    except DataError:
         return False
+    return captions["info"]["chosen"] == count
 
 
 def _choose(archive: Path, split: str, count: int) -> None:
     """Writes the annotations of `count` pictures that have captions."""
     with zipfile.ZipFile(archive) as file:  # whose hash was compared
         captions, instances = (
-            parse(file.read(f"annotations/{kind}_{split}.json"))
+            json.loads(file.read(f"annotations/{kind}_{split}.json"),
+                       object_hook=_without_outline)
             for kind in ("captions", "instances")
         )
     images = {one["id"]: one for one in captions["images"]}
@@ -155,7 +159,8 @@ def _choose(archive: Path, split: str, count: int) -> None:
 
 def _listed(split: str) -> list[Path]:
     """Returns where the chosen pictures of a split are, or will be."""
-    images = json.loads(_notes("captions", split).read_text())["images"]
+    shape = {"images": [{"file_name": FILE_NAME}]}
+    images = read_notes(_notes("captions", split), shape)["images"]
     return [_folder() / split / image["file_name"] for image in images]
 
 

@@ -5,16 +5,23 @@ Taught in lesson 04a, 'From folders to shards'.
 
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageOps
 
 from helpers.arguments import whole_number
 from helpers.errors import DataError, first_line
-from helpers.files import whole_file
 from helpers.jpeg import read_jpegs
-from helpers.records.writing import make_example, shuffled_places, write_in_order
+from helpers.reading import regular_file
+from helpers.records.writing import (
+    ShardSet,
+    make_example,
+    shuffled_places,
+    write_sets,
+)
 from helpers.tiny_layout import FOLDER, TinyLayout, names_in
 
 _SEED = 7  # of the pictures that are held out, and of the shuffle
@@ -60,15 +67,12 @@ def write_tiny_imagenet_shards(
         raise DataError(
             f"{layout.root}: {split} has the synset {unknown[0]}, which has no id"
         )
-    labels = _label_lines(layout.synset_words(), ids)
+    labels = _label_lines(layout.synset_words(), sorted(ids, key=ids.__getitem__))
     pairs = [pairs[place] for place in shuffled_places(len(pairs), seed)]
     pictures = read_jpegs(path for path, _ in pairs)
     examples = (make_example(picture, ids[synset])
                 for picture, (_, synset) in zip(pictures, pairs, strict=True))
-    # The labels get their name last: until then the old shards need the old ones.
-    with whole_file(prefix.with_name(f"{prefix.name}.labels.txt")) as temporary:
-        temporary.write_text(labels, encoding="utf-8")
-        return write_in_order(examples, len(pairs), prefix, num_shards)
+    return write_sets([ShardSet(prefix, examples, len(pairs), num_shards, labels)])[0]
 
 
 def write_picture_shards(
@@ -119,23 +123,26 @@ def write_picture_shards(
         raise DataError(f"no whole picture: {'; '.join(bad[:3])}"
                         f"{f' and {len(bad) - 3} more' if len(bad) > 3 else ''}. "
                         "Move them away and run it again")
+    labels = _label_lines({name: name for name in classes}, classes)
+    sets = []
     for split, pairs in splits.items():
-        home.mkdir(parents=True, exist_ok=True)
-        with whole_file(home / f"{split}.labels.txt") as temporary:
-            temporary.write_text("".join(f"{name}\t{name}\n" for name in classes),
-                                 encoding="utf-8")
-            pairs = [pairs[place] for place in shuffled_places(len(pairs), _SEED)]
-            examples = (make_example(_as_jpeg(path, image_size), label)
-                        for path, label in pairs)
-            most = min(4, len(pairs)) if split == "train" else 1
-            write_in_order(examples, len(pairs), home / split, most)
+        pairs = [pairs[place] for place in shuffled_places(len(pairs), _SEED)]
+        examples = map(partial(_labelled, image_size), pairs)
+        most = min(4, len(pairs)) if split == "train" else 1
+        sets.append(ShardSet(home / split, examples, len(pairs), most, labels))
+    write_sets(sets)
     return {split: len(pairs) for split, pairs in splits.items()}
+
+
+def _labelled(image_size: int, pair: tuple[Path, int]) -> Any:
+    path, label = pair
+    return make_example(_as_jpeg(path, image_size), label)
 
 
 def _as_jpeg(path: Path, image_size: int) -> bytes:
     """Returns a picture as a square JPEG of this size."""
     stream = io.BytesIO()
-    with Image.open(path, formats=("JPEG", "PNG")) as picture:
+    with Image.open(regular_file(path), formats=("JPEG", "PNG")) as picture:
         whole = ImageOps.exif_transpose(picture).convert("RGB")
     ImageOps.fit(whole, (image_size, image_size)).save(stream, "JPEG", quality=95)
     return stream.getvalue()
@@ -145,12 +152,22 @@ def _refused(path: Path) -> str | None:
     """Returns why a file is no whole picture; `None` if it is one."""
     try:
         _as_jpeg(path, 1)
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError,
+            DataError) as error:
         return f"{path} ({first_line(error)})"
     return None
 
 
-def _label_lines(words: Mapping[str, str], synset_to_id: Mapping[str, int]) -> str:
-    """Returns the lines of the file of labels, in the labels' order."""
-    in_order = sorted(synset_to_id, key=synset_to_id.__getitem__)
-    return "".join(f"{synset}\t{words.get(synset, '')}\n" for synset in in_order)
+def _label_lines(words: Mapping[str, str], labels: Iterable[str]) -> str:
+    """Returns the lines of the file of labels, given in the labels' order.
+
+    Raises:
+      DataError: a name would not stand in one line, or is no text.
+    """
+    lines = [f"{name}\t{words.get(name, '')}" for name in labels]
+    for name, line in zip(labels, lines, strict=True):
+        text = line.encode("utf-8", "replace").decode()  # what is no text becomes "?"
+        if "\t" in name or text != line or len(f"{line}.".splitlines()) != 1:
+            raise DataError(f"the class {name!r}: a file of labels cannot hold this "
+                            "name: rename it, without tabs, line ends or broken text")
+    return "".join(f"{line}\n" for line in lines)

@@ -1,12 +1,13 @@
 """Open a set of shards after the checks that cost next to nothing."""
 
-import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from helpers.errors import DataError
+from helpers.reading import SHA256, read_json, regular_file
 from helpers.records import wire
 
 PathPrefix = str | os.PathLike | Sequence[str | os.PathLike]
@@ -49,23 +50,35 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
       `{"records": ..., "shards": {name: {"records", "bytes", "sha256"}}}`.
 
     Raises:
-      DataError: there is none, so the writing never finished; or it is damaged.
+      DataError: there is none, so the writing never finished; or it is damaged, or
+        names anything but shards of this prefix.
     """
-    path = manifest_path(Path(path_prefix))
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        records, shards = manifest["records"], manifest["shards"]
-        return {"records": records, "shards": shards}
-    except FileNotFoundError as error:
+    prefix = Path(path_prefix)
+    path, own = manifest_path(prefix), re.escape(prefix.name)
+    if not os.path.lexists(path):
         raise DataError(
             f"{path}: no such manifest, so the writing of these shards never "
             "finished. Run it again (or pass a list of paths to read files that were "
             "written elsewhere)."
-        ) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{path}: the manifest is damaged. Write the shards again."
-        ) from error
+        )
+    remedy = "Move this manifest away, and write the shards again."
+    shard = {"records": int, "bytes": int, "sha256": SHA256}
+    manifest = read_json(path, {
+        "records": int, "shards": {re.compile(own + r"-\d{5,}-of-\d{5,}"): shard}
+    }, remedy)
+    records, shards = manifest["records"], manifest["shards"]
+    none = any(0 in written.values() for written in shards.values())
+    counted = sum(written["records"] for written in shards.values())
+    if none or list(shards) != shard_names(prefix, len(shards)) or (
+            not counted == records > 0):
+        raise DataError(f"{path}: is damaged: it counts other shards, or records, than "
+                        f"it names. {remedy}")
+    return {"records": records, "shards": shards}
+
+
+def shard_names(prefix: Path, count: int) -> list[str]:
+    """Returns the names of so many shards, and no others are ours."""
+    return [f"{prefix.name}-{k:05d}-of-{count:05d}" for k in range(count)]
 
 
 def manifest_path(prefix: Path) -> Path:
@@ -78,7 +91,7 @@ def _open_manifest(prefix: Path) -> tuple[list[str], int]:
     shards = manifest["shards"]
     for name, written in shards.items():
         path = prefix.with_name(name)
-        size = path.stat().st_size if path.exists() else None
+        size = regular_file(path).stat().st_size if path.exists() else None
         if size == written["bytes"]:
             continue
         if size:

@@ -17,6 +17,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import DataError, first_line
+from helpers.reading import regular_file
 
 HEADER_BYTES, FOOTER_BYTES = 12, 4
 # What stands before the damage is whole: no message tells anybody to delete it.
@@ -47,11 +48,8 @@ def compression_of(path: str | os.PathLike) -> str:
     Raises:
       DataError: the file is missing or empty.
     """
-    try:
-        with open(path, "rb") as file:
-            magic = file.read(3)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}.") from error
+    with open(regular_file(path), "rb") as file:
+        magic = file.read(3)
     if not magic:
         raise DataError(
             f"{path}: the file is empty (an interrupted writer leaves this). {REMEDY}"

@@ -9,9 +9,9 @@ import json
 import os
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -20,7 +20,7 @@ from tqdm import tqdm
 from helpers.arguments import whole_number
 from helpers.errors import DataError, first_line
 from helpers.files import sha256, whole_file
-from helpers.records.shards import manifest_path, read_manifest
+from helpers.records.shards import manifest_path, read_manifest, shard_names
 
 _LABELS = tf.int32.min, tf.int32.max  # asked once: each time takes microseconds
 
@@ -79,10 +79,14 @@ def write_shards(
       The shards' paths, in order.
 
     Raises:
-      ValueError: the number of shards is not possible.
-      DataError: there are no examples, or the disk is full.
+      ValueError: the number of shards, or the compression, is not possible.
+      DataError: there are no examples, or the disk is full; or a manifest of this
+        name is not one of these shards: then nothing is replaced.
     """
     prefix = Path(path_prefix)
+    num_shards = whole_number("write_shards: num_shards", num_shards)
+    seed = whole_number("write_shards: seed", seed, 0)
+    _old_shards(prefix)  # refused now, and not after all examples came
     prefix.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         with _named_disk_errors(prefix):
@@ -102,9 +106,10 @@ def write_shards(
                 file.seek(ends[place])
                 yield file.read(ends[place + 1] - ends[place])
 
-        return write_in_order(
-            shuffled(), len(ends) - 1, prefix, num_shards, compression
-        )
+        count = len(ends) - 1
+        return write_sets(
+            [ShardSet(prefix, shuffled(), count, num_shards, compression=compression)]
+        )[0]
 
 
 def _close(file: IO[bytes]) -> None:
@@ -117,50 +122,79 @@ def shuffled_places(count: int, seed: int) -> list[int]:
     return np.random.default_rng(seed).permutation(count).tolist()
 
 
-def write_in_order(
-    examples: Iterable[Any],
-    count: int,
-    prefix: Path,
-    num_shards: int,
-    compression: str | None = None,
-) -> list[Path]:
-    """Writes examples as they come: all shards, then their names, then the manifest.
+class ShardSet(NamedTuple):
+    """A set of shards to be written.
 
-    Args:
-      examples: as in `write_shards`.
+    Attributes:
+      prefix: as `path_prefix` of `write_shards`.
+      examples: as there; they are written as they come.
       count: how many there are.
-      prefix: as `path_prefix`.
-      num_shards: as in `write_shards`, like `compression`.
-      compression: `None` or `"GZIP"`.
+      num_shards: as there.
+      labels: the text of `prefix.labels.txt`; no such file if `None`.
+      compression: as there.
+    """
+
+    prefix: Path
+    examples: Iterable[Any]
+    count: int
+    num_shards: int
+    labels: str | None = None
+    compression: str | None = None
+
+
+def write_sets(sets: Sequence[ShardSet]) -> list[list[Path]]:
+    """Writes sets of shards that get their names together, when all are whole.
+
+    First all drafts; then the old manifests go, so that no old set opens beside a new
+    one; then shards and labels get their names, and the new manifests last.
 
     Returns:
-      The shards' paths, in order.
+      Per set the shards' paths, in order.
+
+    Raises:
+      DataError: there is no room, or what lies there is not ours to replace. All is
+        as it was.
     """
-    parts = _parts(count, num_shards, prefix)
-    shards = {}
-    payloads = map(_serialised, examples)
-    with _named_disk_errors(prefix):
-        with contextlib.ExitStack() as whole:
-            for number, part in enumerate(parts):
-                path = prefix.with_name(
-                    f"{prefix.name}-{number:05d}-of-{len(parts):05d}"
-                )
-                draft = whole.enter_context(whole_file(path))
-                with tf.io.TFRecordWriter(os.fspath(draft), compression) as writer:
-                    for payload in itertools.islice(payloads, part):
-                        writer.write(payload)
-                shards[path.name] = {"records": part, "bytes": draft.stat().st_size,
-                                     "sha256": sha256(draft)}
-            _forget_old_set(prefix, keep=shards)
-        with whole_file(manifest_path(prefix)) as draft:
-            manifest = {"records": count, "shards": shards}
-            draft.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-    return [prefix.with_name(name) for name in shards]
+    old = [_old_shards(each.prefix) for each in sets]
+    written = []
+    with (_named_disk_errors(sets[0].prefix), contextlib.ExitStack() as manifests,
+          contextlib.ExitStack() as shards):
+        for each in sets:
+            written.append(_drafted(each, shards))
+            draft = manifests.enter_context(whole_file(manifest_path(each.prefix)))
+            content = {"records": each.count, "shards": written[-1]}
+            draft.write_text(json.dumps(content, indent=1), encoding="utf-8")
+            if each.labels is not None:
+                path = each.prefix.with_name(f"{each.prefix.name}.labels.txt")
+                labels = shards.enter_context(whole_file(path))
+                labels.write_text(each.labels, encoding="utf-8")
+        for each in sets:
+            manifest_path(each.prefix).unlink(missing_ok=True)
+        for each, names, new in zip(sets, old, written, strict=True):
+            for name in set(names) - set(new):
+                each.prefix.with_name(name).unlink(missing_ok=True)
+    return [[each.prefix.with_name(name) for name in new]
+            for each, new in zip(sets, written, strict=True)]
+
+
+def _drafted(each: ShardSet, whole: contextlib.ExitStack) -> dict[str, dict]:
+    """Writes the shards of a set, named when `whole` ends; returns what each holds."""
+    if each.compression not in (None, "", "GZIP"):
+        raise ValueError(f"compression={each.compression!r}: it is None or \"GZIP\"")
+    parts = _parts(each.count, each.num_shards, each.prefix)
+    shards, payloads = {}, map(_serialised, each.examples)
+    for name, part in zip(shard_names(each.prefix, len(parts)), parts, strict=True):
+        draft = whole.enter_context(whole_file(each.prefix.with_name(name)))
+        with tf.io.TFRecordWriter(os.fspath(draft), each.compression) as writer:
+            for payload in itertools.islice(payloads, part):
+                writer.write(payload)
+        shards[name] = {"records": part, "bytes": draft.stat().st_size,
+                        "sha256": sha256(draft)}
+    return shards
 
 
 def _parts(count: int, num_shards: int, prefix: Path) -> list[int]:
     """Returns how many examples each shard gets."""
-    num_shards = whole_number("write_shards: num_shards", num_shards)
     if not count:
         raise DataError(
             f"{prefix}: there are no examples to write. Is the source folder empty?"
@@ -180,14 +214,10 @@ def _serialised(example: Any) -> bytes:
     return example.SerializeToString(deterministic=True)
 
 
-def _forget_old_set(prefix: Path, keep: Iterable[str]) -> None:
-    """Drops the old manifest, then old shards that the new set does not replace."""
-    old = {}
-    with contextlib.suppress(DataError):  # there is none, or it is damaged
-        old = read_manifest(prefix)["shards"]
-    manifest_path(prefix).unlink(missing_ok=True)
-    for name in set(old) - set(keep):
-        prefix.with_name(name).unlink(missing_ok=True)
+def _old_shards(prefix: Path) -> list[str]:
+    """Returns the names of an older set, as its manifest, which is ours, tells."""
+    there = os.path.lexists(manifest_path(prefix))
+    return list(read_manifest(prefix)["shards"]) if there else []
 
 
 @contextlib.contextmanager

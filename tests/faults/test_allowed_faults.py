@@ -263,14 +263,3 @@ def test_no_keras_file_opens_that_names_another_class(watched, tried):
             file.attrs["model_config"] = json.dumps(config)
         refused(path)
         assert describe(path).refused and str(describe(path)).count("\x1b") == 0
-
-
-def test_a_pipe_is_no_file(tmp_path):
-    for name in ("model.pb", "saved_model.pb", "checkpoint", "m.ckpt.data-00000-of-1"):
-        os.mkfifo(tmp_path / name)
-        (tmp_path / "m.ckpt.index").write_bytes(b"")
-        for path in (tmp_path / name, tmp_path, tmp_path / "m.ckpt"):
-            if path.exists() or name.startswith("m.ckpt"):
-                with pytest.raises(DataError, match="a pipe|index|short"):
-                    describe(path)
-        (tmp_path / name).unlink()

@@ -189,11 +189,6 @@ def test_sets_that_are_not_what_was_written(tmp_path, read):
     with pytest.raises(DataError, match="never finished"):
         read(tmp_path / "x")
     fresh()
-    for garbage in ("", "{}", "[1, 2]", manifest.read_text()[:-9]):
-        manifest.write_text(garbage)
-        with pytest.raises(DataError, match="manifest is damaged"):
-            read(tmp_path / "x")
-    fresh()
     shutil.copy(first, second)  # whole records, but the wrong ones
     with pytest.raises(DataError, match="x-00001-of-00003: "):
         records.check_shards(tmp_path / "x")
