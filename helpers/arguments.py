@@ -1,12 +1,103 @@
-"""One check for arguments that are whole numbers, such as sizes and counts."""
+"""The one check of arguments that are numbers: sign, range, finiteness, kind.
 
+@numbers(batch_size=whole(), held_out=real(0, 1))
+def convert(folder, *, batch_size=8, held_out=0.1):
+"""
+
+import functools
+import inspect
+import math
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
+Rule = Callable[[str, Any], Any]  # from a name and a value to the value, made plain
+F = TypeVar("F", bound=Callable)
 
-def whole_number(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+LARGEST = 2**31 - 1  # of a size or a count: what an int32 holds
+SIDE = 65_535  # of a picture: what a JPEG's header can say
+
+
+def numbers(**rules: Rule) -> Callable[[F], F]:
+    """Returns a decorator that checks arguments before the function sees them.
+
+    Args:
+      **rules: by the name of the parameter, what `whole`, `real` or `sides` returned.
+    """
+    def decorate(function: F) -> F:
+        signature = inspect.signature(function)
+        owner = function.__qualname__.removesuffix(".__init__")
+
+        @functools.wraps(function)
+        def checked(*positional, **named):
+            bound = signature.bind(*positional, **named)
+            for name, rule in rules.items():
+                if name in bound.arguments:
+                    bound.arguments[name] = rule(
+                        f"{owner}: {name}", bound.arguments[name])
+            return function(*bound.args, **bound.kwargs)
+
+        checked.numbers = rules  # type: ignore[attr-defined]  # a test reads them
+        return checked  # type: ignore[return-value]
+
+    return decorate
+
+
+def whole(least: int = 1, most: int = LARGEST, *, none: bool = False) -> Rule:
+    """Returns the rule for a whole number, or for `None` as well."""
+    def rule(name: str, value: Any) -> int | None:
+        if none and value is None:
+            return None
+        return whole_number(name, value, least, most)
+
+    return rule
+
+
+def real(least: float = -math.inf, most: float = math.inf, *, above: bool = False,
+         none: bool = False, infinite: bool = False, tensors: bool = False) -> Rule:
+    """Returns the rule for a number that is finite.
+
+    Args:
+      least: the smallest that is allowed, or the largest that is not, if `above`.
+      most: the largest that is allowed.
+      above: whether it must lie above `least`.
+      none: whether `None` is allowed.
+      infinite: whether infinity is, for no limit.
+      tensors: whether a tensor is, whose value nobody knows yet.
+    """
+    def rule(name: str, value: Any) -> Any:
+        if none and value is None or tensors and hasattr(value, "get_shape"):
+            return value
+        number = _plain(name, value, float, "a number")
+        if math.isnan(number) or (math.isinf(number) and not infinite):
+            raise ValueError(f"{name}={number}: must be finite")
+        if number < least or (above and number == least):
+            word = "above" if above else "at least"
+            raise ValueError(f"{name}={number:g}: must be {word} {least:g}")
+        if number > most:
+            raise ValueError(f"{name}={number:g}: must be at most {most:g}")
+        return number
+
+    return rule
+
+
+def sides(least: int = 1, most: int = SIDE, *, none: bool = False) -> Rule:
+    """Returns the rule for a whole number, or a pair of them: height and width."""
+    def rule(name: str, value: Any) -> Any:
+        if none and value is None:
+            return None
+        if not isinstance(value, (tuple, list)):
+            return whole_number(name, value, least, most)
+        if len(value) != 2:
+            raise ValueError(f"{name}={value!r}: must be a number, or a pair of them")
+        return tuple(whole_number(name, side, least, most) for side in value)
+
+    return rule
+
+
+def whole_number(name: str, value: Any, least: int = 1, most: int = LARGEST) -> int:
     """Returns an argument as an `int`, after comparing it with its limits.
 
     Whatever Python takes for an index is a whole number, NumPy's integers too. `True`
@@ -16,20 +107,25 @@ def whole_number(name: str, value: Any, least: int = 1, most: int | None = None)
       name: what to call the argument in the message, such as `batch_size`.
       value: what the caller passed.
       least: the smallest that is allowed.
-      most: the largest that is allowed; without limit if `None`.
+      most: the largest that is allowed.
 
     Raises:
       TypeError: it is no whole number.
       ValueError: it is out of its range.
     """
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError("a truth value")
-        number = operator.index(value)
-    except TypeError as error:
-        raise TypeError(f"{name}={value!r}: must be a whole number") from error
+    number = _plain(name, value, operator.index, "a whole number")
     if number < least:
         raise ValueError(f"{name}={number}: must be at least {least}")
-    if most is not None and number > most:
+    if number > most:
         raise ValueError(f"{name}={number}: must be at most {most}")
     return number
+
+
+def _plain(name: str, value: Any, kind: Callable, what: str) -> Any:
+    """Returns a value as Python's own number; a truth value or a text is none."""
+    try:
+        if isinstance(value, (bool, np.bool_, str, bytes, np.character)):
+            raise TypeError("no number")
+        return kind(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{name}={value!r:.80}: must be {what}") from error

@@ -27,6 +27,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from helpers.arguments import numbers, real, whole_number
+
 GRACE = 3.0
 _KILL = getattr(signal, "SIGKILL", None)
 _POLL = 0.05
@@ -101,6 +103,7 @@ class Cluster:
       tasks: all `(job, index)`, in order.
     """
 
+    @numbers(seconds=real(0, above=True))
     def __init__(
         self,
         folder: str | os.PathLike,
@@ -117,6 +120,8 @@ class Cluster:
           seconds: after so long every process is killed, so nothing hangs.
         """
         self.folder, self.seconds = Path(folder), seconds
+        jobs = {job: whole_number(f"Cluster: {job}", count, 0, 1000)
+                for job, count in jobs.items()}
         self.tasks = [(job, i) for job, count in jobs.items() for i in range(count)]
         self._started: list[Task] = []
         self._open = self._late = False
@@ -162,6 +167,9 @@ class Cluster:
           RuntimeError: before or after the block, where nothing would end the task.
         """
         name = f"{job}:{index}"
+        if (job, index) not in self.tasks:
+            raise ValueError(f"{name}: is no task of this cluster, which has "
+                             f"{', '.join(f'{job}:{k}' for job, k in self.tasks)}")
         if not self._open:
             raise RuntimeError(f"{name}: start tasks inside the cluster's with block")
         log = self._log(job, index)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from helpers.arguments import whole_number
 from helpers.datasets.downloads import Download
 
 # A test holds address and hash to the source of the Keras that is installed.
@@ -70,6 +71,7 @@ def top_k(
       For each picture `(word, probability)`, the most probable first.
     """
     logits = np.asarray(logits, np.float64)
+    k = whole_number("top_k: k", k, 1, logits.shape[1])
     shares = np.exp(logits - logits.max(1, keepdims=True))
     shares /= shares.sum(1, keepdims=True)
     best = np.argsort(-shares, axis=1, kind="stable")[:, :k]

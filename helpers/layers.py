@@ -9,6 +9,8 @@ from collections.abc import Callable
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.arguments import numbers, real, sides, whole
+
 Activation = Callable[[tf.Tensor], tf.Tensor]
 
 
@@ -25,6 +27,7 @@ def he_initializer() -> tf1.variance_scaling_initializer:
     )
 
 
+@numbers(num_kernels=whole(), kernel_size=sides(), strides=sides())
 def conv_layer(
     incoming: tf.Tensor,
     num_kernels: int,
@@ -63,10 +66,11 @@ def conv_layer(
         bias = tf1.get_variable(
             "bias", [num_kernels], initializer=tf1.zeros_initializer()
         )
-        outgoing = tf.nn.conv2d(incoming, kernel, list(strides), padding)
+        outgoing = tf.nn.conv2d(incoming, kernel, list(_pair(strides)), padding)
         return _activate(tf.nn.bias_add(outgoing, bias), activation_fn)
 
 
+@numbers(ksize=sides(), strides=sides(none=True))
 def pool_layer(
     incoming: tf.Tensor,
     ksize: int | tuple[int, int],
@@ -115,6 +119,7 @@ def flatten(incoming: tf.Tensor, name: str | None = None) -> tf.Tensor:
     return tf.reshape(incoming, [-1, math.prod(axes)], name=name)
 
 
+@numbers(num_nodes=whole(), keep_prob=real(0, 1, above=True, none=True, tensors=True))
 def fully_connected_layer(
     incoming: tf.Tensor,
     num_nodes: int,
@@ -155,6 +160,7 @@ def fully_connected_layer(
         return tf.nn.dropout(outgoing, rate=1.0 - keep_prob, name="dropout")
 
 
+@numbers(num_nodes=whole(), keep_prob=real(0, 1, above=True, none=True, tensors=True))
 def fully_connected_xavier_relu_layer(
     incoming: tf.Tensor,
     num_nodes: int,

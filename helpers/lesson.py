@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from helpers.arguments import numbers, whole
 from helpers.errors import first_line
 from helpers.files import ROOT
 
@@ -18,6 +19,7 @@ from helpers.files import ROOT
 LINE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 
+@numbers(seed=whole(0))
 def begin(name: str = "scratch", *, seed: int = 7) -> Path:
     """Imports TensorFlow quietly, seeds every generator, sets the figure style.
 

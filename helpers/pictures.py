@@ -6,6 +6,8 @@ decides alone what its order depends on.
 
 import tensorflow as tf
 
+from helpers.arguments import numbers, whole
+
 
 def from_bytes(images: tf.Tensor) -> tf.Tensor:
     """Returns pictures in the range of graphs: float32 in [-1, 1], of the same shape.
@@ -16,6 +18,7 @@ def from_bytes(images: tf.Tensor) -> tf.Tensor:
     return (tf.cast(images, tf.float32) - 127.5) / 127.5
 
 
+@numbers(margin=whole(0))
 def shifted(image: tf.Tensor, margin: int, corner: tf.Tensor) -> tf.Tensor:
     """Moves a picture; what comes in at the edge mirrors what is there.
 
@@ -31,6 +34,7 @@ def shifted(image: tf.Tensor, margin: int, corner: tf.Tensor) -> tf.Tensor:
     return tf.image.crop_to_bounding_box(padded, corner[0], corner[1], height, width)
 
 
+@numbers(margin=whole(0))
 def shifted_and_mirrored(image: tf.Tensor, margin: int, number: tf.Tensor) -> tf.Tensor:
     """Moves a picture, and mirrors half of all, as one random number says.
 

@@ -20,6 +20,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.arguments import numbers, real, whole
 from helpers.checkpoints.restoring import restore_latest
 from helpers.checkpoints.saving import save_numbered
 from helpers.queues.running import Runner, running_queues
@@ -52,6 +53,7 @@ class Model:
     Source: the towers document, whose classes hold graph, session, `fit`, `predict`.
     """
 
+    @numbers(stall=real(0, infinite=True))
     def __init__(
         self,
         graph: tf.Graph,
@@ -90,6 +92,7 @@ class Model:
                 running_queues(self.session, stall=self._stall))
         return self._runner.run(fetches, feed_dict)
 
+    @numbers(steps=whole(0), every=whole())
     def fit(
         self,
         steps: int,

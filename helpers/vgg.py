@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from helpers.arguments import SIDE, numbers, real, whole
 from helpers.layers import conv_layer, flatten, fully_connected_layer, pool_layer
 
 # Per configuration and block, the kernel size of each convolution; a 2x2 pool ends
@@ -44,6 +45,7 @@ class Layer(NamedTuple):
     bytes: int
 
 
+@numbers(base_width=whole())
 def vgg_features(
     incoming: tf.Tensor, *, configuration: str = "E", base_width: int = 64
 ) -> tf.Tensor:
@@ -80,6 +82,8 @@ def vgg_features(
     return outgoing
 
 
+@numbers(keep_prob=real(0, 1, above=True, tensors=True),
+         num_classes=whole(), base_width=whole())
 def vgg_net(
     incoming: tf.Tensor,
     keep_prob: float | tf.Tensor = 1.0,
@@ -124,6 +128,8 @@ def vgg_net(
     return fully_connected_layer(outgoing, num_classes, name="fc8")
 
 
+@numbers(num_classes=whole(), base_width=whole(), size=whole(most=SIDE),
+         keep_prob=real(0, 1, above=True))
 def keras_vgg(
     configuration: str,
     num_classes: int,
@@ -160,6 +166,7 @@ def keras_vgg(
     return tf.keras.Sequential(net)
 
 
+@numbers(image_size=whole(most=SIDE), num_classes=whole(), base_width=whole())
 def layer_table(
     configuration: str = "E",
     image_size: int = 224,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import tensorflow as tf
 
+from helpers.arguments import SIDE, numbers, whole
 from helpers.captions.vocabulary import Vocabulary
 from helpers.datasets import CaptionedPicture
 from helpers.errors import DataError
@@ -20,6 +21,7 @@ IMAGE, OBJECTS = "image/data", "image/objects"
 PICTURE, IDS = "image/id", "image/caption_ids"
 
 
+@numbers(captions_each=whole(none=True))
 def make_pairs(
     pictures: Sequence[CaptionedPicture],
     vocabulary: Vocabulary,
@@ -65,6 +67,7 @@ def make_pairs(
             yield tf.train.SequenceExample(context=context, feature_lists=lists)
 
 
+@numbers(batch_size=whole(), image_size=whole(most=SIDE), seed=whole(0, none=True))
 def caption_batches(
     path_prefix: str | os.PathLike,
     batch_size: int,
@@ -103,6 +106,7 @@ def caption_batches(
     return pairs.padded_batch(batch_size).prefetch(2)
 
 
+@numbers(image_size=whole(most=SIDE))
 def caption_parser(image_size: int) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
     """Returns the function that one record becomes a pair with.
 

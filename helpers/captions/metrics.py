@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from sacrebleu.metrics import BLEU
 
+from helpers.arguments import numbers, real
+
 HIGHEST_ORDER = 4
 
 
@@ -67,6 +69,7 @@ def exact_share(
     return sum(text in captions for captions, text in pairs) / len(candidates)
 
 
+@numbers(loss_sum=real(0), word_count=real(0, above=True))
 def perplexity(loss_sum: float, word_count: float) -> float:
     """Returns exp of the mean loss per word, over a whole split.
 
@@ -81,8 +84,6 @@ def perplexity(loss_sum: float, word_count: float) -> float:
     Raises:
       ValueError: there are no words.
     """
-    if word_count <= 0:
-        raise ValueError(f"perplexity: over {word_count} words there is none")
     try:
         return math.exp(loss_sum / word_count)
     except OverflowError:

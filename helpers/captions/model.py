@@ -9,6 +9,7 @@ import dataclasses
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.arguments import numbers, real
 from helpers.layers import flatten, fully_connected_layer, gru_cell, lstm_cell
 from helpers.towers import process_gradient_list
 from helpers.vgg import vgg_features
@@ -77,6 +78,7 @@ class ShowAndTell:
             )
         return flatten(features, name="features")
 
+    @numbers(keep_prob=real(0, 1, above=True, tensors=True))
     def start(
         self, features: tf.Tensor, keep_prob: float | tf.Tensor = 1.0
     ) -> State:
@@ -145,6 +147,7 @@ class ShowAndTell:
         output, state = self._recur(self.embed(words), state)
         return self.logits(output), state
 
+    @numbers(keep_prob=real(0, 1, above=True, tensors=True))
     def teach(
         self, features: tf.Tensor, inputs: tf.Tensor, keep_prob: float | tf.Tensor = 1.0
     ) -> tf.Tensor:

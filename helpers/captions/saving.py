@@ -10,6 +10,7 @@ from pathlib import Path
 
 import tensorflow.compat.v1 as tf1
 
+from helpers.arguments import numbers, whole
 from helpers.captions.model import Sizes
 from helpers.captions.vocabulary import Vocabulary
 from helpers.checkpoints import restore_latest, save_numbered
@@ -21,6 +22,7 @@ VOCABULARY, SIZES = "vocabulary.txt", "sizes.json"
 ENCODER_SIZES = ("image_size", "configuration", "base_width")
 
 
+@numbers(step=whole(0, 2**63 - 1))
 def save_captioner(
     saver: tf1.train.Saver,
     session: tf1.Session,

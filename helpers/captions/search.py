@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from helpers.arguments import numbers, real, whole
+
 State = Any  # a tensor, or tuples of tensors, each [batch, ...]
 Step = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]
 NEVER = -1e9  # the log-probability of a hypothesis that is not there
@@ -27,6 +29,7 @@ class Captions(NamedTuple):
     scores: tf.Tensor
 
 
+@numbers(max_length=whole(), start=whole(0), end=whole(0))
 def greedy_search(
     step: Step, state: State, *, max_length: int, start: int, end: int
 ) -> tf.Tensor:
@@ -59,6 +62,8 @@ def greedy_search(
     return ids
 
 
+@numbers(width=whole(), max_length=whole(), start=whole(0), end=whole(0),
+         length_power=real(0, 5))
 def beam_search(
     step: Step,
     state: State,
@@ -92,13 +97,6 @@ def beam_search(
     Raises:
       ValueError: `width` or `max_length` is below 1, `length_power` not from 0 to 5.
     """
-    if width < 1 or max_length < 1:
-        raise ValueError(
-            f"beam_search: width={width} and max_length={max_length}; both must be at "
-            "least 1"
-        )
-    if not 0 <= length_power <= 5:
-        raise ValueError(f"beam_search: length_power={length_power}; from 0 to 5")
     batch = tf.shape(tf.nest.flatten(state)[0])[0]
     state = tf.nest.map_structure(lambda t: tf.repeat(t, width, axis=0), state)
     # At first there is one hypothesis, the empty one.

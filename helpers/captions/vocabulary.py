@@ -12,6 +12,7 @@ from pathlib import Path
 
 import regex
 
+from helpers.arguments import numbers, whole, whole_number
 from helpers.errors import DataError
 from helpers.files import whole_file
 from helpers.reading import read_text
@@ -59,13 +60,15 @@ class Vocabulary:
             )
         if missing := {START, END, UNKNOWN} - set(words):
             raise ValueError(f"Vocabulary: {', '.join(sorted(missing))} is missing")
-        self.words, self.counts = tuple(words), tuple(counts)
+        self.words = tuple(words)
+        self.counts = tuple(whole_number("Vocabulary: count", n, 0) for n in counts)
         self._ids = {word: k for k, word in enumerate(self.words)}
         self.start, self.end, self.unknown = (
             self._ids[token] for token in (START, END, UNKNOWN)
         )
 
     @classmethod
+    @numbers(min_count=whole())
     def build(cls, captions: Iterable[str], *, min_count: int = 4) -> "Vocabulary":
         """Counts the words of the training captions.
 

@@ -15,7 +15,7 @@ from helpers.errors import DataError, first_line
 from helpers.reading import regular_file
 
 _INDEX = re.compile(re.escape(STEM) + r"-(\d+)\.index")
-_PIECE = re.compile(re.escape(STEM) + r"(-\d+)?\.(index|data-\d{5}-of-\d{5})")
+_PIECE = re.compile(r".+\.(index|data-\d{5}-of-\d{5})")  # of any name
 
 
 def numbered(folder: str | os.PathLike) -> list[tuple[int, Path]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.arguments import numbers, whole
 from helpers.checkpoints.contents import entries, is_finite
 from helpers.errors import DataError, first_line
 from helpers.reading import regular_file
@@ -30,6 +31,7 @@ def check_name(folder: Path) -> None:
         )
 
 
+@numbers(step=whole(0, 2**63 - 1))
 def save_numbered(
     saver: tf1.train.Saver, session: tf1.Session, folder: str | os.PathLike, step: int
 ) -> Path:

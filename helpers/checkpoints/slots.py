@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from helpers.arguments import numbers, whole
+
 # The slots of each class, by the end of their paths, and TF1's name behind a weight's.
 SLOTS = {
     "SGD": {"momentum": "/Momentum"},
@@ -17,6 +19,7 @@ SLOTS = {
 }
 
 
+@numbers(step=whole(0, 2**63 - 1))
 def load_slots(
     optimizer: tf.keras.optimizers.Optimizer,
     arrays: Callable[[str], Sequence[np.ndarray]],

@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from helpers.arguments import whole_number
+from helpers.arguments import numbers, whole
 from helpers.datasets.downloads import Download, fetch_bytes
 from helpers.errors import DataError
 from helpers.files import data_folder, whole_file
@@ -40,6 +40,7 @@ MEAN_BYTES = 163_500  # of a picture: the archive of the training pictures, shar
 THREADS = 4  # that fetch pictures
 
 
+@numbers(pictures=whole())
 def fetch_coco(pictures: int) -> Path:
     """Fetches what is still missing of COCO's annotations and so many pictures.
 
@@ -57,7 +58,6 @@ def fetch_coco(pictures: int) -> Path:
       DataError: something cannot be fetched; names it and the cause. What came stays.
       ValueError, TypeError: `pictures` is no whole number above 0.
     """
-    pictures = whole_number("grab_captions: pictures", pictures, 1)
     counts = {TRAIN: pictures, VAL: -(-pictures // 10)}
     if not all(_is_chosen(split, count) for split, count in counts.items()):
         _announce(counts)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from helpers.arguments import numbers, real
 from helpers.divergence import causes, matching
 from helpers.divergence.programs import Program, Tensors, program
 
@@ -64,6 +65,7 @@ class Divergence:
         return "\n".join(lines)
 
 
+@numbers(tolerance=real(0))
 def first_difference(
     old: object,
     new: object,

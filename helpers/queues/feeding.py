@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.arguments import whole_number
+from helpers.arguments import numbers, whole
 from helpers.errors import first_line
 from helpers.queues import rows
 from helpers.queues.internals import (
@@ -31,6 +31,7 @@ _LOOK_AGAIN = 0.002  # seconds between two looks at a full queue
 Source = np.ndarray | tuple[np.ndarray, ...] | Callable[[], Iterable]
 
 
+@numbers(epochs=whole(none=True), seed=whole(0, none=True))
 def feed_queue(
     queue: tf1.QueueBase,
     source: Source,
@@ -69,8 +70,6 @@ def feed_queue(
     name = queue.queue_ref.op.name
     if runners_filling(queue.queue_ref.op):
         raise ValueError(f"{name}: the queue has a runner already; feed another queue")
-    if epochs is not None:
-        epochs = whole_number(f"{name}: epochs", epochs)
     feed = Feed(queue, _chunks(queue, source, epochs, seed))
     with queue.queue_ref.graph.as_default():
         tf1.train.add_queue_runner(feed)

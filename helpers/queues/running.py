@@ -12,6 +12,7 @@ from typing import Any
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.arguments import numbers, real, whole
 from helpers.errors import DataError, PipelineStalled
 from helpers.queues import wording
 from helpers.queues.calls import InterruptibleCalls, attempt
@@ -26,6 +27,7 @@ _LOOK = 2.0  # seconds for a look at the queues after a stall
 _ANSWER = 10.0  # seconds that a session gets at least for its first answer
 
 
+@numbers(stall=real(0, infinite=True), grace=real(0, infinite=True))
 @contextlib.contextmanager
 def running_queues(
     session: tf1.Session, *, stall: float = 60, grace: float = 10
@@ -154,6 +156,7 @@ class Runner:
         self.steps_done += 1
         return values
 
+    @numbers(n=whole(0, none=True))
     def steps(
         self, fetches: Any, n: int | None = None, feed_dict: dict | None = None
     ) -> Iterator:

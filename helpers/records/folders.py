@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image, ImageOps
 
-from helpers.arguments import whole_number
+from helpers.arguments import numbers, real, whole
 from helpers.errors import DataError, first_line
 from helpers.jpeg import read_jpegs
 from helpers.reading import regular_file
@@ -27,6 +27,7 @@ from helpers.tiny_layout import FOLDER, TinyLayout, names_in
 _SEED = 7  # of the pictures that are held out, and of the shuffle
 
 
+@numbers(num_shards=whole(), seed=whole(0))
 def write_tiny_imagenet_shards(
     tin_path: str | os.PathLike,
     split: str,
@@ -75,6 +76,7 @@ def write_tiny_imagenet_shards(
     return write_sets([ShardSet(prefix, examples, len(pairs), num_shards, labels)])[0]
 
 
+@numbers(image_size=whole(most=4096), held_out=real(0, 1))
 def write_picture_shards(
     folder: str | os.PathLike,
     to_folder: str | os.PathLike,
@@ -101,7 +103,6 @@ def write_picture_shards(
     Raises:
       DataError: a file is no picture, or a class has fewer than two; names them.
     """
-    image_size = whole_number("image_size", image_size)
     root, home = Path(folder), Path(to_folder)
     classes = {name: [root / name / file for file in names_in(root / name)]
                for name in names_in(root) if (root / name).is_dir()}

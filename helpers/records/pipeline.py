@@ -8,7 +8,7 @@ from collections.abc import Callable
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.arguments import whole_number
+from helpers.arguments import numbers, sides, whole
 from helpers.pictures import from_bytes, shifted_and_mirrored
 from helpers.records import wire
 from helpers.records.blame import NamingQueueRunner
@@ -17,12 +17,17 @@ from helpers.records.shards import PathPrefix, open_counted
 CROP_MARGIN = 4
 GROUP = 64  # records that are parsed and decoded by one run of the ops
 READ = 256  # that the queue's one reader takes from a file by one call
+_NUMBERS = {
+    "batch_size": whole(), "image_size": sides(), "num_epochs": whole(none=True),
+    "shuffle_buffer": whole(0), "num_threads": whole(most=1024), "seed": whole(0),
+}
 _FEATURES = {
     "image": tf.io.FixedLenFeature([], tf.string),
     "label": tf.io.FixedLenFeature([], tf.int64),
 }
 
 
+@numbers(image_size=sides())
 def image_label_parser(
     image_size: int | tuple[int, int],
 ) -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
@@ -47,6 +52,7 @@ def image_label_parser(
     return parse
 
 
+@numbers(**_NUMBERS)
 def image_label_queue(
     path_prefix: PathPrefix,
     batch_size: int,
@@ -86,7 +92,6 @@ def image_label_queue(
 
     Source: the queue documents and the records document.
     """
-    _check(batch_size, num_epochs, shuffle_buffer, num_threads)
     size = _height_width(image_size)
     paths, count = open_counted(path_prefix)
     shuffle_buffer = min(shuffle_buffer, count)
@@ -118,6 +123,7 @@ def image_label_queue(
         return from_bytes(images), labels
 
 
+@numbers(**_NUMBERS)
 def image_label_dataset(
     path_prefix: PathPrefix,
     batch_size: int,
@@ -151,7 +157,6 @@ def image_label_dataset(
     Raises:
       DataError: a file is missing, damaged or was never finished.
     """
-    _check(batch_size, num_epochs, shuffle_buffer, num_threads)
     size = _height_width(image_size)
     paths, count = open_counted(path_prefix)
     shuffle_buffer = min(shuffle_buffer, count)
@@ -242,14 +247,4 @@ def _int32(labels: tf.Tensor) -> tf.Tensor:
 
 
 def _height_width(image_size: int | tuple[int, int]) -> tuple[int, int]:
-    sides = image_size if isinstance(image_size, (tuple, list)) else [image_size] * 2
-    height, width = (whole_number("image_size", side) for side in sides)
-    return height, width
-
-
-def _check(batch_size, num_epochs, shuffle_buffer, num_threads) -> None:
-    """Refuses numbers that cannot be, before a thread meets them."""
-    whole_number("batch_size", batch_size)
-    whole_number("num_epochs", 1 if num_epochs is None else num_epochs)
-    whole_number("shuffle_buffer", shuffle_buffer, 0)
-    whole_number("num_threads", num_threads)
+    return (image_size, image_size) if isinstance(image_size, int) else image_size

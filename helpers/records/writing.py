@@ -17,7 +17,7 @@ import numpy as np
 import tensorflow as tf
 from tqdm import tqdm
 
-from helpers.arguments import whole_number
+from helpers.arguments import numbers, whole, whole_number
 from helpers.errors import DataError, first_line
 from helpers.files import sha256, whole_file
 from helpers.records.shards import manifest_path, read_manifest, shard_names
@@ -49,6 +49,7 @@ def make_example(img: bytes, lbl: int) -> tf.train.Example:
     return example
 
 
+@numbers(num_shards=whole(most=99_999), seed=whole(0))
 def write_shards(
     examples: Iterable[Any],
     path_prefix: str | os.PathLike,
@@ -84,8 +85,6 @@ def write_shards(
         name is not one of these shards: then nothing is replaced.
     """
     prefix = Path(path_prefix)
-    num_shards = whole_number("write_shards: num_shards", num_shards)
-    seed = whole_number("write_shards: seed", seed, 0)
     _old_shards(prefix)  # refused now, and not after all examples came
     prefix.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
@@ -128,7 +127,7 @@ class ShardSet(NamedTuple):
     Attributes:
       prefix: as `path_prefix` of `write_shards`.
       examples: as there; they are written as they come.
-      count: how many there are.
+      records: how many there are.
       num_shards: as there.
       labels: the text of `prefix.labels.txt`; no such file if `None`.
       compression: as there.
@@ -136,7 +135,7 @@ class ShardSet(NamedTuple):
 
     prefix: Path
     examples: Iterable[Any]
-    count: int
+    records: int
     num_shards: int
     labels: str | None = None
     compression: str | None = None
@@ -162,7 +161,7 @@ def write_sets(sets: Sequence[ShardSet]) -> list[list[Path]]:
         for each in sets:
             written.append(_drafted(each, shards))
             draft = manifests.enter_context(whole_file(manifest_path(each.prefix)))
-            content = {"records": each.count, "shards": written[-1]}
+            content = {"records": each.records, "shards": written[-1]}
             draft.write_text(json.dumps(content, indent=1), encoding="utf-8")
             if each.labels is not None:
                 path = each.prefix.with_name(f"{each.prefix.name}.labels.txt")
@@ -181,7 +180,7 @@ def _drafted(each: ShardSet, whole: contextlib.ExitStack) -> dict[str, dict]:
     """Writes the shards of a set, named when `whole` ends; returns what each holds."""
     if each.compression not in (None, "", "GZIP"):
         raise ValueError(f"compression={each.compression!r}: it is None or \"GZIP\"")
-    parts = _parts(each.count, each.num_shards, each.prefix)
+    parts = _parts(each.records, each.num_shards, each.prefix)
     shards, payloads = {}, map(_serialised, each.examples)
     for name, part in zip(shard_names(each.prefix, len(parts)), parts, strict=True):
         draft = whole.enter_context(whole_file(each.prefix.with_name(name)))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from helpers.arguments import whole_number
+from helpers.arguments import numbers, whole
 from helpers.files import whole_or_absent
 from helpers.shapes import drawing
 from helpers.shapes.scenes import COLOURS, RELATIONS, SHAPES, phrases, write_split
@@ -23,6 +23,7 @@ RADII = {2: (0.15, 0.185), 3: (0.105, 0.13)}
 _MAKER = "helpers.shapes.write_chains, version 1"  # changes with the pictures
 
 
+@numbers(train=whole(), val=whole(), seed=whole(0))
 def write_chains(
     path: str | os.PathLike, *, train: int = 8000, val: int = 1000, seed: int = 12
 ) -> Path:
@@ -49,9 +50,6 @@ def write_chains(
       DataError: the folder is there and holds something that was not drawn by us.
     """
     counts = {"train": train, "val": val}
-    for name, value in counts.items():
-        counts[name] = whole_number(f"write_chains: {name}", value, 1)
-    seed = whole_number("write_chains: seed", seed, 0)
     folder = Path(path)
     made: dict[str, Any] = {"made_by": _MAKER, "settings": {**counts, "seed": seed}}
     with whole_or_absent(folder, **made) as draft:

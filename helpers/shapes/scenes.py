@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from helpers.arguments import whole_number
+from helpers.arguments import numbers, whole
 from helpers.files import whole_or_absent
 from helpers.shapes import drawing
 
@@ -45,6 +45,8 @@ class Scene(NamedTuple):
         return [f"{one} {self.relation} {other}", f"{other} {mirror} {one}"]
 
 
+@numbers(train=whole(), val=whole(), unseen=whole(),
+         size=whole(SMALLEST_SCENE, 4096), seed=whole(0))
 def write_scenes(
     path: str | os.PathLike,
     *,
@@ -79,10 +81,6 @@ def write_scenes(
       DataError: the folder is there and holds something that was not drawn by us.
     """
     counts = {"train": train, "val": val, "unseen": unseen}
-    for name, value in counts.items():
-        counts[name] = whole_number(f"write_scenes: {name}", value, 1)
-    size = whole_number("write_scenes: size", size, SMALLEST_SCENE)
-    seed = whole_number("write_scenes: seed", seed, 0)
     folder = Path(path)
     settings = {**counts, "colours": COLOURS, "shapes": SHAPES, "size": size,
                 "seed": seed}

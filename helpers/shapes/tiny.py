@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 from tqdm import tqdm
 
-from helpers.arguments import whole_number
+from helpers.arguments import numbers, whole
 from helpers.files import whole_or_absent
 from helpers.shapes import drawing
 from helpers.tiny_layout import FOLDER, TinyLayout
@@ -23,6 +23,8 @@ _CUES: tuple[Iterable[str], ...] = (drawing.COLOURS, drawing.TEXTURES, drawing.S
 _SECOND_TONES = ((250, 248, 240), (28, 26, 34))
 
 
+@numbers(num_classes=whole(1, MOST_CLASSES), train=whole(), val=whole(),
+         size=whole(drawing.SMALLEST, 4096), seed=whole(0))
 def write_tiny_shapes(
     path: str | os.PathLike,
     *,
@@ -62,12 +64,6 @@ def write_tiny_shapes(
         "val": val,
         "size": size,
         "seed": seed,
-    }
-    least = {"size": drawing.SMALLEST, "seed": 0}
-    most = {"num_classes": MOST_CLASSES}
-    settings = {
-        name: whole_number(name, value, least.get(name, 1), most.get(name))
-        for name, value in settings.items()
     }
     folder = Path(path) / FOLDER
     made: dict[str, Any] = {"made_by": _MAKER, "settings": settings}

@@ -1,10 +1,12 @@
 """The average of all towers' gradients: all are released together, or none is."""
 
+import math
 from collections.abc import Sequence
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.arguments import real
 from helpers.towers.agreement import (
     Gradient,
     GradientsAndVariables,
@@ -34,7 +36,7 @@ def process_gradient_list(
       gradient_list: per tower what `compute_gradients` returned, the same variables
         in the same order. A `None` that all towers agree on stays `None`.
       weights: per tower how much it counts, a number or a scalar tensor: the size of
-        its slice, where slices differ. All the same if `None`.
+        its slice, where slices differ; not below 0. All the same if `None`.
       losses: per tower its scalar loss, to be checked with the gradients: a loss can
         be NaN with finite gradients.
 
@@ -44,18 +46,22 @@ def process_gradient_list(
 
     Raises:
       ValueError: towers that list other variables or another order, or `None` in
-        some towers only.
-      tf.errors.InvalidArgumentError: when it runs: NaN or Inf in a tower, or a sum
-        that overflows; the error names the variable and the tower, and no variable
-        has changed.
+        some towers only; no towers, or no gradients; weights that are not finite,
+        below 0, all 0, or not one per tower.
+      tf.errors.InvalidArgumentError: when it runs: NaN or Inf in a tower, a weight
+        that cannot be, or a sum that overflows; the error names it, or the variable
+        and the tower, and no variable has changed.
 
     Taught in lesson 05b, "What an average must not lose" and "All or nothing".
     Source: the towers document, `process_gradient_list`.
     """
     towers = [list(tower) for tower in gradient_list]
+    if not any(towers):
+        raise ValueError("process_gradient_list: there is nothing to average: "
+                         f"{len(towers)} towers, no gradient")
     check_variables(towers)
     check_missing(towers)
-    shares = _shares(weights)
+    shares = _shares(weights, len(towers))
     with tf1.name_scope("average"):
         averages, checks = [], []
         for pairs in zip(*towers, strict=True):
@@ -74,17 +80,29 @@ def process_gradient_list(
 
 
 def _shares(
-    weights: Sequence[float | tf.Tensor] | None,
+    weights: Sequence[float | tf.Tensor] | None, towers: int
 ) -> list[float] | list[tf.Tensor] | None:
     """Returns the weights divided by their sum, or `None` for a plain mean."""
     if weights is None:
         return None
-    if not any(tf.is_tensor(weight) for weight in weights):
-        total = float(sum(weights))
-        return [float(weight) / total for weight in weights]
-    exact = [tf.cast(weight, tf.float64) for weight in weights]
-    total = tf.add_n(exact)
-    return [weight / total for weight in exact]
+    if len(weights) != towers:
+        raise ValueError(f"weights: {len(weights)} for {towers} towers")
+    rule = real(0, tensors=True)
+    known = [rule(f"weights[{k}]", weight) for k, weight in enumerate(weights)]
+    if not any(tf.is_tensor(weight) for weight in known):
+        if not any(known):
+            raise ValueError("weights: all are 0; at least one tower must count")
+        if math.isinf(sum(known)):
+            known = [weight / max(known) for weight in known]
+        return [weight / sum(known) for weight in known]
+    exact = tf.stack([tf.cast(weight, tf.float64) for weight in known])
+    largest = tf.reduce_max(exact)
+    sound = tf.reduce_all(tf.math.is_finite(exact) & (exact >= 0)) & (largest > 0)
+    words = "weights must be finite, none below 0, and not all 0; they are"
+    check = tf.raw_ops.Assert(condition=sound, data=[words, exact], summarize=towers)
+    with tf.control_dependencies([check]):
+        parts = exact / largest  # so that no sum overflows
+    return tf.unstack(parts / tf.reduce_sum(parts))
 
 
 def _checked_losses(losses: Sequence[tf.Tensor]) -> list[tf.Operation]:

@@ -6,9 +6,11 @@ from typing import Any
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.arguments import numbers, whole
 from helpers.graph import VARIABLE_TYPES
 
 
+@numbers(n=whole())
 def cpu_devices(n: int) -> list[str]:
     """Names the logical CPUs of this machine, to build towers on.
 
@@ -73,6 +75,7 @@ def variables_on(device: str) -> Callable[[tf.Operation], str]:
     return place
 
 
+@numbers(num_towers=whole())
 def split_batch(tensors: Any, num_towers: int) -> list:
     """Cuts a batch into one equal slice per tower.
 

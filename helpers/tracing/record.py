@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf1
 from IPython.display import HTML, display
 
-from helpers.arguments import whole_number
+from helpers.arguments import numbers, whole
 from helpers.slider import embedded, slider_page
 
 # More numbers than these are summed up in a cell of the table.
@@ -90,6 +90,7 @@ class Recording:
         return f"{label}: not finite in {', '.join(bad)}" if bad else label
 
 
+@numbers(steps=whole())
 def record(
     session: tf1.Session, fetches: Any, steps: int, feed_dict: Mapping | None = None
 ) -> Recording:
@@ -114,7 +115,7 @@ def record(
     """
     named = _named(fetches)
     seen = []
-    for _ in range(whole_number("steps", steps)):
+    for _ in range(steps):
         values = session.run(named, feed_dict)
         # A fetch may be a view of a variable's memory: the next step would change it.
         seen.append({name: np.copy(value)[()] for name, value in values.items()
