@@ -70,7 +70,9 @@ def check_vgg_net(attempt):
 )
 def check_receptive_field(attempt):
     """Compares `(layers)` with how far the gradient of one output value reaches."""
-    for layers in drawn(_stack):
+    whole = [(side, 1 + (side == 2)) for block in CONFIGURATIONS["E"]
+             for side in (*block, 2)]  # wider than its pictures
+    for layers in [*drawn(_stack), whole]:
         given = list(layers)
         yield near("sees as far as the gradient reaches", _seen(layers),
                    attempt(given), str(layers))
@@ -167,11 +169,13 @@ def _both_logits(attempt) -> tuple[np.ndarray, np.ndarray]:
 def _dropped(attempt, kept) -> np.ndarray:
     """The logits where every layer passes ones on: what is not 1 is dropout's."""
     size, values = (32, 32), {}
-    for name, shape in _shapes((32, 32)).items():
-        one = name.endswith("bias") and name[:3] not in ("fc6", "fc7")
-        values[name] = np.full(shape, float(one), np.float32)
-        if name in ("fc7/kernel", "fc8/kernel"):
+    for name, shape in _shapes(size).items():
+        values[name] = np.zeros(shape, np.float32)
+        # A mean, which dropout before it moves, as dropout behind fc8 moves its bias.
+        if name.startswith("conv") and name.endswith("kernel"):
+            values[name][1, 1] = 1 / shape[2]
+        elif name in ("fc7/kernel", "fc8/kernel"):
             np.fill_diagonal(values[name], 1.0)
-    # A mean, which dropout before it moves, as dropout behind fc8 moves its bias.
     values["fc6/kernel"] += 1 / 512
-    return _run(attempt, size, values, np.zeros([4, *size, 3], np.float32), kept) - 1
+    values["fc8/bias"] += 1
+    return _run(attempt, size, values, np.ones([4, *size, 3], np.float32), kept) - 1

@@ -23,8 +23,8 @@ def check_with_decay(attempt):
     for values, pulls, start, dtype, strength in drawn(_case, 12):
         about = f"{dtype.name}, strength {strength}, {list(values)}"
         with tf.Graph().as_default(), tf1.Session() as session:
-            variables = [tf1.get_variable(name, initializer=value)
-                         for name, value in values.items()]
+            variables = [tf1.get_variable(name, initializer=value, trainable=k % 3 < 2)
+                         for k, (name, value) in enumerate(values.items())]
             loss = sum(
                 pull * tf.reduce_sum(variable)
                 for pull, variable in zip(pulls, variables, strict=True)) + start
@@ -52,8 +52,10 @@ def check_with_decay(attempt):
 def _case(rng, size):
     """Variables by name, how the loss pulls at each, its start, dtype, strength."""
     dtype = [np.float32, np.float64][size % 2]
-    names = [scope + name for scope in SCOPES for name in NAMES]
+    names = ["kernel", *(scope + name for scope in SCOPES for name in NAMES)]
     chosen = rng.choice(names, 1 + size, replace=False).tolist()
+    if size % 4 == 3 and "kernel" not in chosen:
+        chosen[0] = "kernel"  # in no scope: its name does not end in `/kernel`
     values = {
         name: rng.normal(size=rng.integers(1, 5, rng.integers(1, 4))).astype(dtype)
         for name in chosen

@@ -20,13 +20,15 @@ def check_own_sample(attempt):
     for given in drawn(_sampling, 12):
         case = (f"targets {given[3].tolist()}, ids {given[4].tolist()}, counts "
                 f"{given[5].round(4).tolist()} and {given[6].round(4).tolist()}")
-        losses, slopes = _run(attempt, case, given)
+        losses, slopes, sparse = _run(attempt, case, given)
         due, due_slopes = _oracle(*given)
         yield near("the loss of each row", due, losses, case, 1e-3, 1e-3)
         for name, one, other in zip(("weights", "biases", "outputs"), due_slopes,
                                     slopes, strict=True):
             yield near("and its gradients", one, other, f"{case}, in {name}", 1e-2,
                        1e-2)
+        yield ("the gradient of weights holds only the rows that were read", sparse,
+               "it is dense, as large as all weights: read rows by tf.gather")
 
 
 def _sampling(rng, size):
@@ -38,6 +40,8 @@ def _sampling(rng, size):
                    (loud, [words, units]), (1, [words]), (1, [rows, units]))]
     targets = rng.integers(0, words, rows)
     ids = np.stack([rng.choice(words, few, replace=False) for _ in range(rows)])
+    if size % 3 == 2:
+        ids[0, -1] = ids[0, 0]  # a word that was drawn twice
     if size % 5 > 2:
         ids[-1, 0] = targets[-1]  # the target was drawn as well
     counts = [(10 ** rng.uniform(-4, 0.5, shape)).astype(np.float32)
@@ -67,7 +71,11 @@ def _oracle(weights, biases, outputs, targets, ids, target_count, drawn_count):
 
 def _run(attempt, case, given):
     with tf.Graph().as_default(), tf1.Session() as session, answering(case):
-        tensors = [tf.constant(value) for value in given]
+        tensors = [tf.constant(value) for value in given[:2]] + [
+            tf1.placeholder(value.dtype, [None, *value.shape[1:]])
+            for value in given[2:]]
         losses = tf.convert_to_tensor(attempt(*tensors), tf.float32)
         slopes = tf1.gradients(losses, tensors[:3], unconnected_gradients="zero")
-        return session.run((losses, [*map(tf.convert_to_tensor, slopes)]))
+        found = session.run((losses, [*map(tf.convert_to_tensor, slopes)]),
+                            dict(zip(tensors[2:], given[2:], strict=True)))
+        return *found, isinstance(slopes[0], tf.IndexedSlices)

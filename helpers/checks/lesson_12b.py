@@ -20,16 +20,20 @@ def check_attend(attempt):
         case = f"query {query.round(2).tolist()}, places {places.round(2).tolist()}"
         with (tf.Graph().as_default(), tf1.Session() as session,
               answering(case[:200])):
-            given = [tf.constant(query), tf.constant(places)]
+            given = [tf1.placeholder(tf.float32, [None, *value.shape[1:]])
+                     for value in (query, places)]
             found = attempt(*given)
             pair = isinstance(found, tuple | list) and len(found) == 2
             yield ("context and weights", pair, f"{type(found).__name__} came back.")
             slopes = tf1.gradients(found[0], given, unconnected_gradients="zero")
-            found = session.run([*found, slopes])
+            found = session.run([*found, slopes],
+                                dict(zip(given, (query, places), strict=True)))
         names = ("the context, [batch, channels]", "the weights, [batch, height, "
                  "width]", "the gradients of the context")
         for name, value, due in zip(names, found, _oracle(query, places), strict=True):
             yield near(name, due, value, case, 1e-3, 1e-3)
+        yield near("the weights of a picture sum to 1", np.ones(len(query)),
+                   found[1].sum((1, 2)), case, 0, 1e-5)
 
 
 def _case(rng, size):
