@@ -126,14 +126,3 @@ def test_a_saved_model_of_today_reads_its_own_assets_and_variables(tmp_path):
     (tmp_path / "words.txt").unlink()
     with open_model(tmp_path / "model") as model:
         np.testing.assert_array_equal(model(words=np.array([b"b", b"z"])), [11, 12])
-
-
-@pytest.mark.parametrize("value", [300, -1, 2.5, float("nan"), 2**40])
-def test_a_feed_that_its_dtype_cannot_hold_is_refused(value, tmp_path):
-    with tf.Graph().as_default() as graph:
-        tf.identity(tf1.placeholder(tf.uint8, [None], name="x"), name="y")
-    tf.io.write_graph(graph, str(tmp_path), "small.pb", as_text=False)
-    with open_model(tmp_path / "small.pb") as model:
-        np.testing.assert_array_equal(model(x=[255.0, 0]), [255, 0])
-        with pytest.raises(ValueError, match="does not fit into uint8"):
-            model(x=[value])

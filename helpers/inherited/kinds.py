@@ -238,6 +238,7 @@ def _records(path: Path, content: bytes) -> Found | None:
         compression = "ZLIB"
     elif content[8:12] != wire.masked_crc(content[:8]).to_bytes(4, "little"):
         return None
+    wire.walk(path, compression)  # a length that cannot be would end the process
     options = tf.io.TFRecordOptions(compression_type=compression)
     first = next(tf.compat.v1.io.tf_record_iterator(str(path), options), b"")
     if not compression and b"brain.Event:" in first:

@@ -10,6 +10,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.errors import DataError
+from helpers.fitting import fitted
 from helpers.graph import VARIABLE_TYPES
 from helpers.inherited import allowed, cutting, keras_files, kinds, loading
 from helpers.inherited import graph_facts as facts
@@ -65,14 +66,14 @@ class OpenModel:
                 f"wants the input {missing[0]}")
             raise ValueError(kinds.printable(f"{self.path}: {what}; its inputs are "
                                              f"{', '.join(self.inputs)}"))
-        fitted = {}
+        fed = {}
         for name, array in arrays.items():
             spec, where = self.inputs[name], f"{self.path}: input {name}"
             if not spec.shape.is_compatible_with(np.shape(array)):
                 raise ValueError(kinds.printable(
                     f"{where} has shape {spec.shape}, not {np.shape(array)}"))
-            fitted[name] = fitted_array(array, spec.dtype, kinds.printable(where))
-        return fitted
+            fed[name] = fitted(array, spec.dtype, kinds.printable(where))
+        return fed
 
     def close(self) -> None:
         """Frees the session."""
@@ -84,32 +85,6 @@ class OpenModel:
 
     def __exit__(self, *_) -> None:
         self.close()
-
-
-def fitted_array(array: Any, dtype: tf.DType, where: str) -> np.ndarray:
-    """Returns an array in an input's dtype, if every value survives that.
-
-    Args:
-      array: what was handed in.
-      dtype: of the input.
-      where: what the message begins with.
-
-    Raises:
-      ValueError: a value is cut off, wraps around, or is no number.
-    """
-    given = np.asarray(array)
-    if dtype == tf.string or given.dtype == dtype.as_numpy_dtype:
-        return given
-    if given.dtype.kind not in ("biufc" if dtype.is_complex else "biuf"):
-        raise ValueError(f"{where}: {given.dtype} does not fit into {dtype.name}")
-    with np.errstate(all="ignore"):
-        fitted = given.astype(dtype.as_numpy_dtype)
-        whole = dtype.is_integer or dtype.is_bool
-        lost = fitted != given if whole else np.isfinite(given) & ~np.isfinite(fitted)
-    if lost.any():
-        raise ValueError(f"{where}: {given[lost].flat[0]} does not fit into "
-                         f"{dtype.name}")
-    return fitted
 
 
 def open_model(

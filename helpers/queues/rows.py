@@ -7,9 +7,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.errors import first_line
-
-_BFLOAT16 = tf.bfloat16.as_numpy_dtype  # a float, though NumPy does not know it
+from helpers.fitting import fitted
 
 
 def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
@@ -30,6 +28,7 @@ def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
     lengths = [len(array) if array.ndim else 0 for array in arrays]
     if len(set(lengths)) > 1 or not lengths[0]:
         raise ValueError(f"{name}: arrays need the same number of rows, got {lengths}")
+    _refuse_empty(name, [array.shape[1:] for array in arrays])
     for i, (array, shape) in enumerate(zip(arrays, queue.shapes, strict=True)):
         if not shape.is_compatible_with(array.shape[1:]):
             raise ValueError(
@@ -90,8 +89,9 @@ def called(
     while epoch != epochs:
         items = 0
         for item in source():
-            fitted = _fitted_all(f"{name}: item {items}", item, dtypes)
-            yield [value[np.newaxis] for value in fitted]
+            values = _fitted_all(f"{name}: item {items}", item, dtypes)
+            _refuse_empty(f"{name}: item {items}", [value.shape for value in values])
+            yield [value[np.newaxis] for value in values]
             items += 1
         if not items:
             raise ValueError(f"{name}: the source yielded nothing in epoch {epoch}")
@@ -105,48 +105,13 @@ def _fitted_all(name: str, values: Any, dtypes: list[tf.DType]) -> list[np.ndarr
         raise ValueError(f"{name} has {len(values)} values, the queue takes "
                          f"{len(dtypes)}")
     return [
-        _fitted(value, dtype, f"{name}: component {i}")
+        fitted(value, dtype, f"{name}: component {i}")
         for i, (value, dtype) in enumerate(zip(values, dtypes, strict=True))
     ]
 
 
-def _fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
-    """Returns a value as an array of a component's type, if it is the same in it."""
-    # A list of bytes becomes objects: an array of bytes would drop zeros at the end.
-    of_objects = dtype == tf.string and not isinstance(value, np.ndarray)
-    try:
-        array = np.asarray(value, object if of_objects else None)
-    except Exception as error:  # whatever the value's own conversion raises
-        raise ValueError(
-            f"{where} is no array of one shape ({first_line(error)})"
-        ) from error
-    fitted, changed = _text(array, where) if dtype == tf.string else _numbers(
-        array, dtype)
-    if changed:
-        raise ValueError(f"{where}: {changed[0]!r} does not fit into {dtype.name}")
-    return fitted
-
-
-def _text(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
-    """Returns texts or bytes as objects, and the values that are neither."""
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind == "S" and array.size and np.char.str_len(array).min() < size:
-        raise ValueError(
-            f"{where}: in an array of {array.dtype} NumPy drops zero bytes at the end "
-            "of an item: give a list of bytes, or an array of objects"
-        )
-    changed = [v for v in array.flat if not isinstance(v, (str, bytes))]
-    return array.astype(object), changed
-
-
-def _numbers(array: np.ndarray, dtype: tf.DType) -> tuple[np.ndarray, list]:
-    """Returns numbers in a type, and the values that it cannot hold."""
-    if array.dtype.kind not in "biuf" and array.dtype != _BFLOAT16:
-        return array, array.ravel().tolist()
-    with np.errstate(all="ignore"):
-        fitted = array.astype(dtype.as_numpy_dtype)
-        if dtype.is_integer or dtype.is_bool:
-            lost = fitted != array  # cut off, or wrapped around
-        else:
-            lost = np.isfinite(array) & ~np.isfinite(fitted)
-    return fitted, array[lost].ravel().tolist()
+def _refuse_empty(name: str, shapes: list[tuple[int, ...]]) -> None:
+    """Raises `ValueError` for rows that would end the process, in TensorFlow 2.21."""
+    if any(0 in shape for shape in shapes):
+        raise ValueError(f"{name}: rows without a value, of the shapes {shapes}: leave "
+                         "the queue's component out")

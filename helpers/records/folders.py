@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image, ImageOps
 
 from helpers.arguments import numbers, real, whole
@@ -87,9 +88,10 @@ def write_picture_shards(
     """Converts pictures of your own, one folder a class, to `train` and `val` shards.
 
     Pictures are turned as their camera says, cut to their middle square, brought to
-    one size and stored as JPEG, `train` in four shards and `val` in one. The labels
-    are the folders' names in alphabetical order; they are written beside the shards, to
-    `train.labels.txt` and `val.labels.txt`.
+    one size, in colours of 8 bits, what is transparent on white, and stored as JPEG,
+    `train` in four shards and `val` in one. The labels are the folders' names in
+    alphabetical order; they are written beside the shards, to `train.labels.txt` and
+    `val.labels.txt`.
 
     Args:
       folder: one folder a class, in it JPEG or PNG files of any size.
@@ -144,9 +146,26 @@ def _as_jpeg(path: Path, image_size: int) -> bytes:
     """Returns a picture as a square JPEG of this size."""
     stream = io.BytesIO()
     with Image.open(regular_file(path), formats=("JPEG", "PNG")) as picture:
-        whole = ImageOps.exif_transpose(picture).convert("RGB")
+        whole = _coloured(ImageOps.exif_transpose(picture))
     ImageOps.fit(whole, (image_size, image_size)).save(stream, "JPEG", quality=95)
     return stream.getvalue()
+
+
+def _coloured(picture: Image.Image) -> Image.Image:
+    """Returns a picture in red, green and blue; what is transparent lies on white.
+
+    Raises:
+      ValueError: it is of a mode that no JPEG or PNG has.
+    """
+    if picture.mode in ("I", "I;16", "I;16B", "I;16L"):  # grey of 16 bits
+        values = np.asarray(picture).astype(np.float64) / 257
+        picture = Image.fromarray(np.rint(values).astype(np.uint8))
+    if picture.mode in ("LA", "PA", "RGBA") or "transparency" in picture.info:
+        paper = Image.new("RGBA", picture.size, "white")
+        picture = Image.alpha_composite(paper, picture.convert("RGBA"))
+    if picture.mode not in ("1", "L", "P", "RGB", "RGBA", "CMYK", "YCbCr"):
+        raise ValueError(f"its mode {picture.mode} is none of a JPEG or PNG")
+    return picture.convert("RGB")
 
 
 def _refused(path: Path) -> str | None:

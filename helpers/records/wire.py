@@ -7,11 +7,12 @@ CRC-32C of the payload. There is no count and no end mark, and TensorFlow's read
 a file that ends inside a header for one that ends. A walk over the headers does not.
 """
 
-import gzip
+import io
 import os
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -57,25 +58,31 @@ def compression_of(path: str | os.PathLike) -> str:
     return "GZIP" if magic == b"\x1f\x8b\x08" else ""
 
 
-def walk(path: str | os.PathLike) -> int:
+def walk(path: str | os.PathLike, compression: str | None = None) -> int:
     """Walks the headers of one file and returns how many records it holds.
 
     Args:
-      path: a TFRecord file, plain or GZIP.
+      path: a TFRecord file.
+      compression: `""`, `"GZIP"` or `"ZLIB"`; as `compression_of` finds if `None`.
 
     Raises:
       DataError: the file is missing, empty, cut, or not a TFRecord file. The message
         names the file, the record, the byte, the cause and the fix.
     """
-    compression = compression_of(path)
+    compression = compression_of(path) if compression is None else compression
     count = position = 0
     try:
-        with gzip.open(path) if compression else open(path, "rb") as file:
+        with (io.BufferedReader(_Inflated(path), 1 << 16) if compression
+              else open(path, "rb")) as file:
             while header := file.read(HEADER_BYTES):
                 where = f"{path}: record {count} at byte {position}"
-                position += HEADER_BYTES + _length(header, where, count) + FOOTER_BYTES
+                length = _length(header, where, count)
+                position += HEADER_BYTES + length + FOOTER_BYTES
                 if compression:  # it reads up to there, or as far as it can
-                    end = file.seek(position)
+                    end, rest = position, length + FOOTER_BYTES
+                    while rest and (block := file.read(min(rest, 1 << 20))):
+                        rest -= len(block)
+                    end -= rest
                 else:
                     end = min(position, os.path.getsize(path))
                     file.seek(end)
@@ -85,12 +92,43 @@ def walk(path: str | os.PathLike) -> int:
                         f"byte {position}. {REMEDY}"
                     )
                 count += 1
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (EOFError, zlib.error) as error:
         raise DataError(
-            f"{path}: record {count}: the GZIP stream is damaged or cut short "
+            f"{path}: record {count}: the {compression} stream is damaged or cut short "
             f"({first_line(error)}). {REMEDY}"
         ) from error
     return count
+
+
+class _Inflated(io.RawIOBase):
+    """Unpacks GZIP or ZLIB, whichever it is, block by block."""
+
+    def __init__(self, path: str | os.PathLike):
+        self._file, self._packed = open(path, "rb"), b""  # noqa: SIM115
+        self._unpack = zlib.decompressobj(47)
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        block = b""
+        while not block:
+            self._packed = self._packed or self._file.read(1 << 16)
+            if self._unpack.eof:  # a GZIP file may have several parts
+                self._packed = self._packed.lstrip(b"\0")
+                if not self._packed:
+                    return 0
+                self._unpack = zlib.decompressobj(47)
+            elif not self._packed:
+                raise EOFError("it ends before its end mark")
+            block = self._unpack.decompress(self._packed, len(buffer))
+            self._packed = self._unpack.unconsumed_tail or self._unpack.unused_data
+        buffer[:len(block)] = block
+        return len(block)
 
 
 def check_payloads(path: str | os.PathLike) -> int:

@@ -1,0 +1,79 @@
+"""What is fed: a value as an array of another type, if it is the same in it.
+
+Queues and opened models take their values through this one function.
+"""
+
+import contextlib
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from helpers.errors import first_line
+
+
+def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
+    """Returns a value as an array of a type, if every number and text survives that.
+
+    Args:
+      value: an array, a number, a text, or lists of them.
+      dtype: of a queue's component or a model's input. In floats a value may be
+        rounded, but stays finite.
+      where: what the message begins with.
+
+    Raises:
+      ValueError: it is no array of one shape, has masked places, or holds a value that
+        would be cut off, wrap around, or is of another kind; says which.
+    """
+    dtype = dtype.base_dtype
+    inside = value if isinstance(value, (list, tuple)) else [value]
+    if any(isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one)
+           for one in inside):
+        raise ValueError(f"{where}: has masked places: fill them, such as by "
+                         ".filled(0), or leave them out")
+    # A list of bytes becomes objects: an array of bytes would drop zeros at the end.
+    of_objects = dtype == tf.string and not isinstance(value, np.ndarray)
+    try:
+        array = np.asarray(value, object if of_objects else None)
+    except Exception as error:  # whatever the value's own conversion raises
+        raise ValueError(
+            f"{where} is no array of one shape ({first_line(error)})") from error
+    new, lost = _texts(array, where) if dtype == tf.string else (
+        _numbers(array, dtype, where))
+    if lost:
+        raise ValueError(f"{where}: {lost[0]!r:.80} does not fit into {dtype.name}")
+    return new
+
+
+def _texts(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
+    """Returns texts or bytes as objects, and the values that are neither."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "S" and array.size and np.char.str_len(array).min() < size:
+        raise ValueError(
+            f"{where}: in an array of {array.dtype} NumPy drops zero bytes at the end "
+            "of an item: give a list of bytes, or .astype(object) if none had any")
+    lost = [one for one in array.flat if not isinstance(one, (str, bytes))]
+    return array.astype(object), lost
+
+
+def _numbers(array: np.ndarray, dtype: tf.DType, where: str) -> tuple[np.ndarray, list]:
+    """Returns numbers in a type, and the values that it cannot hold."""
+    kind = array.dtype.kind
+    with contextlib.suppress(TypeError):  # bfloat16 is a number to TensorFlow alone
+        own = tf.as_dtype(array.dtype)
+        kind = "f" if own.is_floating else kind
+    if kind == "c" and not dtype.is_complex:
+        raise ValueError(f"{where}: complex numbers do not fit into {dtype.name}: take "
+                         "their real part or their absolute value")
+    if kind not in "biufc":
+        what = {"O": "objects", "U": "texts", "S": "bytes", "M": "dates",
+                "m": "spans of time"}.get(kind, str(array.dtype))
+        raise ValueError(f"{where}: an array of {what} does not fit into {dtype.name}: "
+                         "give numbers, all of one dtype")
+    with np.errstate(all="ignore"):
+        new = array.astype(dtype.as_numpy_dtype)
+        if dtype.is_integer or dtype.is_bool:
+            lost = (new != array) | (new.astype(array.dtype) != array)
+        else:
+            lost = np.isfinite(array) & ~np.isfinite(new)
+    return new, array[lost].ravel().tolist()
