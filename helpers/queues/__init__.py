@@ -9,7 +9,7 @@
 
 `running_queues` drives the pipeline, `diagnose` says which queue starves and why,
 `feed_queue` fills a queue from NumPy arrays or a Python generator, `film` shows how
-the queues filled and who waited, with a slider over time.
+the queues filled and who waited, with a knob for the time.
 """
 
 from helpers.queues.doctor import Diagnosis, QueueState, diagnose

@@ -1,145 +1,84 @@
-"""The drawing of a film: a tank per queue, who waits below, a slider over time."""
+"""The drawing of a film: a tank per queue, who waits below, a knob for the time."""
 
-import base64
-import html
 from collections.abc import Sequence
 
+from helpers import svg
+from helpers.explore import Explorable, Frame
 from helpers.queues.doctor import QueueState
-from helpers.queues.film_frames import Frame
-from helpers.slider import embedded, slider_page
+from helpers.queues.film_frames import Moment
 
-_SHOWN = 60  # frames that a page holds, evenly chosen
+_SHOWN = 60  # moments that a page holds, evenly chosen
 _TANK = 64  # the height of a tank, in pixels
-_WIDE, _HIGH = 184, 112  # of one queue's place
-_ROW = 4  # queues side by side
+_HIGH = 124  # of one queue's place
+_NARROWEST, _WIDEST = 560, 760  # of the drawing, where no name is wider
+_LETTER = 7.4  # its width, at most
 _LINE = 20  # pixels of a line of text
 _MOST_WAITS = 8  # lines of those who wait
 
-_STYLE = """
-svg { font: 13px system-ui, sans-serif; fill: #1a1a1a; background: #ffffff;
-  display: block; max-width: 100%; height: auto; }
-.tank { fill: none; stroke: #1a1a1a; stroke-width: 1.5; }
-.item { fill: #4c8ed9; }
-.mark { fill: none; }
-.starves .mark { fill: url(#stripes); }
-.full .mark { fill: url(#dots); }
-.closed .tank { stroke-dasharray: 2 4; }
-.word { font-weight: bold; }
-.starves .word { fill: #b02a00; }
-.stripe { stroke: #d9480f; stroke-width: 4; }
-.dot { fill: #1a1a1a; }
-@media (prefers-color-scheme: dark) {
-  svg { fill: #ececec; background: #16191d; }
-  .tank { stroke: #ececec; }
-  .starves .word { fill: #ff9b70; }
-  .dot { fill: #ececec; }
+# How a tank looks: its outline says what its word says.
+_OUTLINES = {
+    "starves": ("b", 3, "7 4"), "full": ("ink", 3, ""), "closed": ("soft", 2, "2 4"),
+    "flows": ("ink", 1.5, ""),
 }
-"""
-_PATTERNS = (
-    '<defs><pattern id="stripes" width="9" height="9" patternTransform="rotate(45)" '
-    'patternUnits="userSpaceOnUse"><line class="stripe" x1="0" y1="0" x2="0" y2="9"/>'
-    '</pattern><pattern id="dots" width="8" height="8" patternUnits="userSpaceOnUse">'
-    '<circle class="dot" cx="3" cy="3" r="1.3"/></pattern></defs>'
-)
 
 
-def page(queues: Sequence[QueueState], frames: Sequence[Frame], sentence: str) -> str:
-    """Returns a film as one HTML page that asks for nothing outside itself.
+def as_page(
+    queues: Sequence[QueueState], frames: Sequence[Moment], heading: str
+) -> Explorable:
+    """Returns a film as a page with one knob, which begins with the last moment.
 
     Args:
       queues: as they were at the start.
       frames: of the film.
-      sentence: says what the film shows.
+      heading: of the page.
     """
     step = -(-len(frames) // _SHOWN)
-    shown = frames[::-1][::step][::-1]  # the last one always
-    size = _size(queues, frames)
-    drawn = [_svg(queues, frames, frame, size) for frame in shown]
-    labels = [_label(queues, frame) for frame in shown]
-    return slider_page(drawn, labels, title="time", alt=f"Film: {sentence}",
-                       style=_STYLE, before=_PATTERNS_ONCE, start=len(shown) - 1)
+    shown = {f"{each.seconds:.2f} s": each for each in frames[::-1][::step][::-1]}
+    wide = 16 + max(110, _LETTER * max(len(queue.name) for queue in queues))
+    row = max(1, int(_WIDEST // wide))  # queues side by side
+    high = -(-len(queues) // row) * _HIGH
+    tops = [max(1, queue.capacity, *(each.sizes[k] for each in frames))
+            for k, queue in enumerate(queues)]
+
+    def drawn(moment: Moment) -> Frame:
+        tanks = [_tank(queue, moment.sizes[k], tops[k], moment.words[k],
+                       8 + k % row * wide, 16 + k // row * _HIGH)
+                 for k, queue in enumerate(queues)]
+        lines = [svg.text(8, high + 14 + k * _LINE, words)
+                 for k, words in enumerate(moment.waiting()[:_MOST_WAITS])]
+        return Frame([*tanks, "".join(lines)], _says(queues, moment))
+
+    lines = [words for moment in shown.values() for words in moment.waiting()]
+    most = min(_MOST_WAITS, max(len(moment.waits) for moment in shown.values()))
+    width = max(wide * min(row, len(queues)), _NARROWEST,
+                _LETTER * max(map(len, lines), default=0))
+    return Explorable(
+        heading, {"time": list(shown)},
+        {(label,): drawn(moment) for label, moment in shown.items()},
+        (next(reversed(shown)),), (int(width), high + most * _LINE))
 
 
-def in_notebook(
-    queues: Sequence[QueueState], frames: Sequence[Frame], sentence: str
+def _tank(
+    queue: QueueState, size: int, top: int, word: str, x: float, y: float
 ) -> str:
-    """Returns a film as the output of a cell: the page in a frame of its own.
-
-    JupyterLab takes script, style and frames out of a notebook that it does not
-    trust, as other viewers do. What is left then is the last moment as a picture.
-
-    Args:
-      queues: as they were at the start.
-      frames: of the film.
-      sentence: says what the film shows.
-    """
-    size = _size(queues, frames)
-    style = f"<style>{_STYLE}</style>{_PATTERNS}"
-    last = _svg(queues, frames, frames[-1], size, style)
-    picture = base64.b64encode(last.encode()).decode()
-    still = (f'<img alt="{html.escape(sentence)}" '
-             f'src="data:image/svg+xml;base64,{picture}">')
-    return embedded(page(queues, frames, sentence), still=still,
-                    alt="Film of the queues", height=size[1] + 170)
+    """Draws one queue: its name, below it the tank, and beside that its numbers."""
+    css, width, dashes = _OUTLINES[word]
+    level, out_of = size / top * _TANK, f" of {queue.capacity}" * (queue.capacity >= 0)
+    foot = y + 10 + _TANK
+    return "".join([
+        svg.text(x, y, queue.name),
+        svg.box(x, foot - level, 50, level, "a", fill_opacity=0.5),
+        svg.box(x, foot - _TANK, 50, _TANK, css, fill="none", stroke="currentColor",
+                stroke_width=width, stroke_dasharray=dashes),
+        svg.text(x + 60, foot - 42, f"{size}{out_of}"),
+        svg.text(x + 60, foot - 20, word, css, font_weight="bold"),
+    ])
 
 
-# Each drawing of a page uses them; a document needs them once.
-_PATTERNS_ONCE = f'<svg width="0" height="0" aria-hidden="true">{_PATTERNS}</svg>'
-
-
-def _svg(queues, frames, frame: Frame, size: tuple[int, int], style: str = "") -> str:
-    """Draws one moment."""
-    width, height = size
-    tanks = []
-    for place, queue in enumerate(queues):
-        x, y = 8 + place % _ROW * _WIDE, 8 + place // _ROW * _HIGH
-        tank = _tank(queue, place, frames, frame)
-        tanks.append(f'<g transform="translate({x},{y})">{tank}</g>')
-    base = height - _LINE * _most_waits(frames)
-    lines = [
-        f'<text class="wait" x="8" y="{base + k * _LINE}">{html.escape(str(wait))} '
-        f"since {wait.since:.2f} s</text>"
-        for k, wait in enumerate(frame.waits[:_MOST_WAITS])
-    ]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}">{style}{"".join(tanks)}{"".join(lines)}</svg>'
-    )
-
-
-def _tank(queue: QueueState, place: int, frames, frame: Frame) -> str:
-    """Draws one queue."""
-    size, word = frame.sizes[place], frame.words[place]
-    top = max(1, queue.capacity, *(frame.sizes[place] for frame in frames))
-    high = size / top * _TANK
-    out_of = "" if queue.capacity < 0 else f" of {queue.capacity}"
-    name = queue.name if len(queue.name) <= 16 else queue.name[:15] + "…"
-    return (
-        f'<g class="queue {word}"><title>{html.escape(queue.name)}</title>'
-        f'<rect class="item" width="50" y="{_TANK - high:.1f}" height="{high:.1f}"/>'
-        f'<rect class="mark" width="50" height="{_TANK}"/>'
-        f'<rect class="tank" width="50" height="{_TANK}"/>'
-        f'<text x="58" y="12">{html.escape(name)}</text>'
-        f'<text x="58" y="30">{size}{out_of}</text>'
-        f'<text class="word" x="58" y="48">{word}</text></g>'
-    )
-
-
-def _label(queues: Sequence[QueueState], frame: Frame) -> str:
-    """Says one moment in a line."""
-    said = [f"{frame.seconds:.2f} s, steps done: {frame.steps}"]
+def _says(queues: Sequence[QueueState], moment: Moment) -> str:
+    """Says one moment in a sentence."""
+    said = [f"Steps done: {moment.steps}"]
     said += [f"'{queue.name}' starves"
-             for queue, word in zip(queues, frame.words, strict=True)
+             for queue, word in zip(queues, moment.words, strict=True)
              if word == "starves"]
-    return ". ".join(said) + "."
-
-
-def _size(queues: Sequence[QueueState], frames: Sequence[Frame]) -> tuple[int, int]:
-    """Returns width and height in pixels, the same for all frames."""
-    rows = -(-len(queues) // _ROW)
-    width = max(min(_ROW, len(queues)) * _WIDE, 560)
-    return width, rows * _HIGH + _most_waits(frames) * _LINE
-
-
-def _most_waits(frames: Sequence[Frame]) -> int:
-    return min(_MOST_WAITS, max(len(frame.waits) for frame in frames))
+    return "; ".join([*said, *moment.waiting()[:1]]) + "."

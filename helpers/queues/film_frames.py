@@ -25,7 +25,7 @@ class Wait(NamedTuple):
         return f"{self.who} waits for {self.wants} in '{self.queue}'"
 
 
-class Frame(NamedTuple):
+class Moment(NamedTuple):
     """What was there at one moment.
 
     Attributes:
@@ -41,6 +41,10 @@ class Frame(NamedTuple):
     sizes: tuple[int, ...]
     words: tuple[str, ...]
     waits: tuple[Wait, ...]
+
+    def waiting(self) -> list[str]:
+        """Returns who waits for which queue, and for how long."""
+        return [f"{wait} for {self.seconds - wait.since:.2f} s" for wait in self.waits]
 
 
 def word_for(state: QueueState) -> str:

@@ -16,7 +16,7 @@ from helpers.files import whole_file
 from helpers.queues import film_drawing
 from helpers.queues.doctor import Diagnosis, QueueState, diagnose
 from helpers.queues.film_calls import WatchedCalls
-from helpers.queues.film_frames import Frame, Wait, waits_for, word_for
+from helpers.queues.film_frames import Moment, Wait, waits_for, word_for
 from helpers.queues.hooks import SessionHook, add_hook, hooks_of, remove_hook
 from helpers.queues.internals import (
     living_threads,
@@ -79,7 +79,7 @@ class Film:
 
     def __init__(self, queues: tuple[QueueState, ...]):
         self.queues = queues
-        self.frames: list[Frame] = []
+        self.frames: list[Moment] = []
         self.diagnosis: Diagnosis | None = None
 
     @property
@@ -117,9 +117,8 @@ class Film:
             said += f" At the end '{root.name}' starves: {root.why}."
         elif self.diagnosis is not None:
             said += " At the end no queue starves."
-        for wait in last.waits[:1]:
-            text = f"{wait} since {wait.since:.2f} s."
-            said += f" {text[0].upper()}{text[1:]}"
+        for text in last.waiting()[:1]:
+            said += f" {text[0].upper()}{text[1:]}."
         return said
 
     def save(self, path: str | Path) -> None:
@@ -128,17 +127,18 @@ class Film:
         Args:
           path: of the page.
         """
-        page = film_drawing.page(self.queues, self.frames, self.summary())
+        page = film_drawing.as_page(self.queues, self.frames, self.summary())
         with whole_file(Path(path)) as temporary:
-            temporary.write_text(page, "utf-8")
+            temporary.write_text(page.page(), "utf-8")
 
     def show(self) -> None:
-        """Shows the film, with a slider over time, and its sentence under it."""
+        """Shows the film, with a knob for the time, and its sentence under it."""
         display(HTML(self._repr_html_()))
         print(f"Film: {self.summary()}")
 
     def _repr_html_(self) -> str:
-        return film_drawing.in_notebook(self.queues, self.frames, self.summary())
+        page = film_drawing.as_page(self.queues, self.frames, "Film of the queues")
+        return page._repr_html_()
 
 
 class _Recorder(SessionHook):
@@ -211,14 +211,14 @@ class _Recorder(SessionHook):
         self._looked = now
         waits = [Wait(call.who, *call.waits, max(0.0, call.since - self._start))
                  for call in lasting if call.waits]
-        self._keep(Frame(
+        self._keep(Moment(
             now - self._start, self._calls.steps,
             tuple(state.size for state in states.values()),
             tuple(map(word_for, states.values())),
             tuple(sorted(waits, key=lambda wait: (wait.since, wait.who))),
         ))
 
-    def _keep(self, frame: Frame) -> None:
+    def _keep(self, frame: Moment) -> None:
         """Keeps a frame, and thins out the film when it gets long."""
         frames = self.movie.frames
         frames.append(frame)

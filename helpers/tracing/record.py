@@ -1,6 +1,5 @@
 """The session's own film: the values of chosen tensors over successive runs."""
 
-import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,11 +7,14 @@ import numpy as np
 import tensorflow.compat.v1 as tf1
 from IPython.display import HTML, display
 
+from helpers import svg
 from helpers.arguments import numbers, whole
-from helpers.slider import embedded, slider_page
+from helpers.explore import Explorable, Frame
 
 # More numbers than these are summed up in a cell of the table.
 _SHOWN = 6
+_HEADS = ("tensor", "value", "against the step before")
+_LETTER = 7.4  # its width in a film, in pixels
 
 
 class Recording:
@@ -45,38 +47,40 @@ class Recording:
         )
 
     def page(self, alt: str) -> str:
-        """Returns the film as one HTML document with a slider over the steps.
+        """Returns the film as one HTML document with a knob for the step.
 
         Args:
           alt: one sentence: what a reader who cannot see the film should know.
         """
-        frames = [self._frame(number) for number in range(len(self))]
-        labels = [self._label(number) for number in range(len(self))]
-        return slider_page(frames, labels, title="step", alt=alt)
+        return self._film(alt).page()
 
     def show(self, alt: str) -> None:
         """Shows the film in a notebook and prints its sentence.
 
-        It needs no kernel and asks nothing of any machine. Where scripts may not
-        run, the table stands in its place.
-
         Args:
           alt: one sentence: what a reader who cannot see the film should know.
         """
-        still = f"<pre>{html.escape(self.table())}</pre>"
-        height = 190 + 30 * len(self.names)
-        page = embedded(self.page(alt), still=still, alt=alt, height=height)
-        display(HTML(page))
+        display(HTML(self._film("Film of the session")._repr_html_()))
         print(f"Film: {alt}")
 
-    def _frame(self, number: int) -> str:
-        heads = ("tensor", "value", "against the step before")
-        rows = ["<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"]
-        for name in self.names:
-            value = html.escape(_words(self.steps[number][name]))
-            rows.append(f"<tr><th>{html.escape(name)}</th><td>{value}</td>"
-                        f"<td>{self._change(number, name)}</td></tr>")
-        return "<table>" + "".join(rows) + "</table>"
+    def _film(self, heading: str) -> Explorable:
+        rows = [[(name, _words(step[name]), self._change(number, name))
+                 for name in self.names] for number, step in enumerate(self.steps)]
+        widths = [_LETTER * max(map(len, column))
+                  for column in zip(_HEADS, *sum(rows, []), strict=True)]
+        places = [4, 24 + widths[0], 44 + widths[0] + widths[1]]
+        heads = "".join(svg.text(x, 16, head, "soft")
+                        for x, head in zip(places, _HEADS, strict=True))
+        frames = {}
+        for number, row in enumerate(rows):
+            lines = ["".join(
+                svg.text(x, 40 + 24 * k, words,
+                         "ink" if _finite(self.steps[number][cells[0]]) else "bad")
+                for x, words in zip(places, cells, strict=True))
+                for k, cells in enumerate(row)]
+            frames[number,] = Frame([heads, *lines], self._says(number))
+        size = int(places[2] + widths[2]), 24 + 24 * len(self.names)
+        return Explorable(heading, {"step": list(range(len(self)))}, frames, (0,), size)
 
     def _change(self, number: int, name: str) -> str:
         if not number:
@@ -84,10 +88,11 @@ class Recording:
         now, before = self.steps[number][name], self.steps[number - 1][name]
         return "the same" if _equal(now, before) else "changed"
 
-    def _label(self, number: int) -> str:
-        bad = [name for name in self.names if not _finite(self.steps[number][name])]
-        label = f"step {number} of 0 to {len(self) - 1}"
-        return f"{label}: not finite in {', '.join(bad)}" if bad else label
+    def _says(self, number: int) -> str:
+        step = self.steps[number]
+        bad = [name for name in self.names if not _finite(step[name])]
+        values = "; ".join(f"{name} is {_words(step[name])}" for name in self.names)
+        return values + (f". Not finite: {', '.join(bad)}." if bad else ".")
 
 
 @numbers(steps=whole())

@@ -1,0 +1,273 @@
+"""A page with knobs over results computed before: no kernel, no request, no library.
+
+    def make_frame(capacity, reader):
+        ...                               # runs TensorFlow
+        return Frame([axes, line], "The step waits 38 % of the time.")
+
+    explore(make_frame, "What does a larger queue buy?", size=(720, 300),
+            capacity=[4, 16, 64], reader=["slow", "fast"]).show()
+
+A knob is a native control: radio buttons, or a slider where it has more than six
+values. A frame is one SVG in layers, which `helpers.svg` writes; a layer that frames
+share is stored once. The page lives in a sandboxed `iframe`; where scripts are taken
+away (GitHub, a notebook that is not trusted), a still and a table of all settings come
+to light instead.
+
+Seen first in lesson 03a, 'A page with knobs'.
+"""
+
+import base64
+import html
+import itertools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from IPython.display import HTML, display
+from tqdm import tqdm
+
+from helpers.files import whole_file
+
+_MOST_BYTES = 130_000  # of an output: a notebook holds it, and Git each version of it
+_MOST_SETTINGS, _MOST_KNOBS = 30, 3  # that a reader can look through
+_RADIOS = 6  # a knob with more values is a slider
+_ABOVE = 190  # pixels: question, knobs and sentence of a page, and its table's head
+_LOWEST = 360  # pixels of a page, so that a narrow one needs no scrollbar
+
+# The colours of `plots`; lighter ones on dark ground.
+_COLOURS = """:root, svg { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff;
+  --soft: #5c666f; --a: #0072b2; --b: #a86200; --c: #00775a; --d: #a8487f;
+  --bad: #c1121f }
+@media (prefers-color-scheme: dark) { :root, svg { --ink: #ececec; --paper: #16191d;
+  --soft: #a3adb8; --a: #56b4e9; --b: #f2a83b; --c: #3cd3a5; --d: #e79ac6;
+  --bad: #ff7b7b } }
+svg { font: 13px system-ui, sans-serif; fill: var(--ink); background: var(--paper) }
+.ink { color: var(--ink) } .soft { color: var(--soft) } .a { color: var(--a) }
+.b { color: var(--b) } .c { color: var(--c) } .d { color: var(--d) }
+.bad { color: var(--bad) }
+"""
+_PAGE = """<!doctype html>
+<html lang='en'><head><meta charset='utf-8'><title>{question}</title><style>{style}
+body {{ font: 14px/1.45 system-ui, sans-serif; color: var(--ink); margin: 0;
+  background: var(--paper) }}
+main {{ padding: 10px 14px; box-sizing: border-box; height: 100vh;
+  display: flex; flex-direction: column; gap: 9px }}
+main > * {{ flex: none }} h1 {{ font-size: 16px; margin: 0 }}
+form {{ display: flex; flex-wrap: wrap; gap: 7px 20px; align-items: center }}
+fieldset {{ border: 0; margin: 0; padding: 0; display: flex; align-items: center }}
+legend {{ float: left; padding: 0 8px 0 0; color: var(--soft) }}
+fieldset label {{ border: 1px solid var(--soft); margin-left: -1px; cursor: pointer;
+  position: relative }}
+fieldset span {{ display: block; padding: 2px 11px }}
+fieldset input {{ position: absolute; inset: 0; margin: 0; opacity: 0 }}
+.range {{ display: flex; flex: 1 1 300px; gap: 8px; align-items: center }}
+[type=range] {{ flex: 1; min-width: 120px; max-width: 480px }}
+.range span {{ min-width: 4em }}
+input:checked + span {{ background: var(--a); color: var(--paper) }}
+input:focus-visible + span, :focus-visible {{ outline: 3px solid var(--b);
+  outline-offset: 2px }}
+button {{ font: inherit }} output {{ min-height: 1.45em; font-weight: 600 }}
+#stage {{ flex: 1 1 0; min-height: 80px; width: 100%; max-width: {widest}px }}
+td, th {{ padding: 1px 14px 1px 0; text-align: left; font-size: 13px }}
+@media (forced-colors: active) {{ input:checked + span {{ background: Highlight }} }}
+</style></head><body><main><h1>{question}</h1><form>{knobs}
+<button type='reset'>reset</button></form><output id='says' aria-live='polite'>
+</output><svg id='stage' viewBox='0 0 {width} {height}' role='img'
+preserveAspectRatio='xMinYMin'>{layers}</svg><details><summary>All settings in words
+</summary><table></table></details></main><script>
+const {{knobs, values, frames}} = {data}, form = document.querySelector("form");
+const stage = document.getElementById("stage"), layers = [...stage.children];
+const table = document.querySelector("table");
+function row(cells, kind) {{
+  const line = table.insertRow();
+  for (const words of cells)
+    line.appendChild(document.createElement(kind)).textContent = words;
+}}
+row([...knobs, "what happens"], "th");
+frames.forEach(([shown, says], at) => {{
+  const cells = values.map((of, k) => of[Math.floor(at / values.slice(k + 1).reduce(
+    (product, next) => product * next.length, 1)) % of.length]);
+  row([...cells, says], "td");
+}});
+function show() {{
+  const chosen = new FormData(form);
+  const at = values.reduce((sum, of, k) => sum * of.length + +chosen.get("k" + k), 0);
+  const [shown, says] = frames[at];
+  stage.replaceChildren(...shown.map(k => layers[k]));  // in the order of the frame
+  stage.setAttribute("aria-label", says);
+  document.getElementById("says").textContent = says;
+  for (const range of document.querySelectorAll("[type=range]")) {{
+    const value = values[+range.name.slice(1)][+range.value];
+    range.setAttribute("aria-valuetext", value);
+    range.nextElementSibling.textContent = value;
+  }}
+}}
+form.addEventListener("input", show);
+form.addEventListener("reset", () => setTimeout(show));
+show();
+</script></body></html>"""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What one setting shows.
+
+    Attributes:
+      layers: pieces of SVG, the lowest first; what does not depend on a knob stands in
+        a layer of its own.
+      says: one sentence with the number that answers the question.
+    """
+
+    layers: Sequence[str]
+    says: str
+
+
+@dataclass
+class Explorable:
+    """The frames of all settings, as a page.
+
+    Attributes:
+      question: the heading of the page.
+      knobs: the words that name a knob, to its values.
+      frames: by setting, the last knob fastest.
+      start: the setting to begin with.
+      size: width and height of the frames, in units of the SVG.
+      style: CSS of the frames, after that of the page's colours.
+    """
+
+    question: str
+    knobs: dict[str, list]
+    frames: dict[tuple, Frame]
+    start: tuple
+    size: tuple[int, int]
+    style: str = ""
+
+    def page(self) -> str:
+        """Returns the whole document, which asks for nothing outside itself."""
+        every = itertools.chain.from_iterable(f.layers for f in self.frames.values())
+        number = {layer: k for k, layer in enumerate(dict.fromkeys(every))}
+        data = {"knobs": list(self.knobs),
+                "values": [list(map(str, of)) for of in self.knobs.values()],
+                "frames": [[[number[layer] for layer in frame.layers], frame.says]
+                           for frame in self.frames.values()]}
+        return _PAGE.format(
+            question=html.escape(self.question), style=_COLOURS + self.style,
+            width=self.size[0], height=self.size[1], widest=1.4 * self.size[0],
+            knobs="\n".join(map(self._knob, range(len(self.knobs)))),
+            layers="".join(map("<g>{}</g>".format, number)),
+            data=json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
+
+    def show(self) -> None:
+        """Shows the page in a notebook, and prints its question under it."""
+        display(HTML(self._repr_html_()))
+        print(f"Page with knobs: {self.question}")
+
+    def _repr_html_(self) -> str:
+        (width, height), frame = self.size, self.frames[self.start]
+        question, says = html.escape(self.question), html.escape(frame.says)
+        svg = (f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height="
+               f"'{height}' viewBox='0 0 {width} {height}'><style>{_COLOURS}"
+               f"{self.style}</style>{''.join(frame.layers)}</svg>")
+        still = base64.b64encode(svg.encode()).decode()
+        # `<` may stay in an attribute: `html.escape` makes a page up to 66 % larger.
+        inside = self.page().replace("&", "&amp;").replace('"', "&quot;")
+        return (
+            f"<div class='explore-still'><p>{question} (A still: trust this notebook "
+            f"to turn the knobs.)</p><img alt='{says}' width='{width}' "
+            f"src='data:image/svg+xml;base64,{still}'>{self._table()}</div>"
+            "<style>.explore-still { display: none }</style>"
+            f"<iframe title='{question}' sandbox='allow-scripts' width='100%' "
+            f"height='{max(height + _ABOVE, _LOWEST)}' style='border: 1px solid #8888' "
+            f"srcdoc=\"{inside}\"></iframe>")
+
+    def _table(self) -> str:
+        rows = [[*self.knobs, "what happens"],
+                *([*setting, frame.says] for setting, frame in self.frames.items())]
+        lines = "<tr>".join("".join(f"<td>{html.escape(str(cell))}" for cell in row)
+                            for row in rows).replace("<td>", "<th>", len(rows[0]))
+        return ("<details><summary>All settings in words</summary><table><tr>"
+                f"{lines}</table></details>")
+
+    def _knob(self, k: int) -> str:
+        name, values = list(self.knobs.items())[k]
+        start, name = values.index(self.start[k]), html.escape(name)
+        if len(values) > _RADIOS:
+            return (f"<label class='range'>{name} <input type='range' name='k{k}' "
+                    f"min='0' max='{len(values) - 1}' value='{start}'> <span></span>"
+                    "</label>")
+        return f"<fieldset><legend>{name}</legend>" + "".join(
+            f"<label><input type='radio' name='k{k}' value='{n}'"
+            f"{' checked' * (n == start)}><span>{html.escape(str(value))}</span>"
+            "</label>" for n, value in enumerate(values)) + "</fieldset>"
+
+
+def explore(
+    make_frame: Callable[..., Frame], question: str, *, size: tuple[int, int],
+    start: dict | None = None, names: dict | None = None, style: str = "",
+    **knobs: list,
+) -> Explorable:
+    """Computes the frame of every setting; what needs a kernel happens here.
+
+    Args:
+      make_frame: called once per setting, with one keyword per knob.
+      question: one that the reader can answer by turning a knob.
+      size: width and height of the frames, in units of the SVG.
+      start: knob to the value it begins with; the first one where it is left out.
+      names: knob to the words that the page shows for it.
+      style: CSS of the frames, after that of the page's colours.
+      **knobs: an argument of `make_frame` to its values, in order.
+
+    Returns:
+      The page; `show` it.
+
+    Raises:
+      ValueError: there are more than three knobs, thirty settings or 130,000 bytes.
+    """
+    settings = list(itertools.product(*knobs.values()))
+    if len(knobs) > _MOST_KNOBS or len(settings) > _MOST_SETTINGS:
+        raise ValueError(
+            f"{len(knobs)} knobs with {len(settings)} settings: nobody looks through "
+            f"more than {_MOST_KNOBS} with {_MOST_SETTINGS}")
+    frames = {each: make_frame(**dict(zip(knobs, each, strict=True)))
+              for each in tqdm(settings, leave=False)}
+    made = Explorable(
+        question, {(names or {}).get(name, name): of for name, of in knobs.items()},
+        frames, tuple((start or {}).get(name, of[0]) for name, of in knobs.items()),
+        size, style)
+    if (there := len(made._repr_html_().encode())) > _MOST_BYTES:
+        raise ValueError(
+            f"the page has {there:,} bytes of {_MOST_BYTES:,}: take fewer settings, "
+            "fewer points, or layers that frames share")
+    return made
+
+
+def recorded(run: Callable, path: Path) -> Callable:
+    """Returns `run` that reads what `record_grid` wrote, and runs what is not there.
+
+    Args:
+      run: takes knobs by keyword; what it returns fits in JSON.
+      path: of the file.
+    """
+    stored = json.loads(path.read_text("utf-8"))
+
+    def found(**knobs):
+        key = json.dumps(knobs, sort_keys=True)
+        return stored[key] if key in stored else run(**knobs)
+
+    return found
+
+
+def record_grid(run: Callable, path: Path, **knobs: list) -> None:
+    """Runs every setting and writes what came out, for a grid that takes minutes.
+
+    Args:
+      run: takes one keyword per knob; what it returns fits in JSON.
+      path: of the file.
+      **knobs: an argument of `run` to its values.
+    """
+    settings = [dict(zip(knobs, each, strict=True))
+                for each in itertools.product(*knobs.values())]
+    stored = {json.dumps(each, sort_keys=True): run(**each) for each in tqdm(settings)}
+    with whole_file(path) as temporary:
+        temporary.write_text(json.dumps(stored, indent=0), "utf-8")

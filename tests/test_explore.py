@@ -1,0 +1,141 @@
+"""Pages with knobs: what they store, and what a reader can do with them."""
+
+import itertools
+import re
+from xml.dom import minidom
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from helpers import svg
+from helpers.explore import Frame, explore, record_grid, recorded
+
+AXES = svg.box(0, 0, 300, 100, "soft", fill="none", stroke="currentColor")
+
+
+def bar(height, place):
+    """A frame of two layers; the sentence has the numbers."""
+    drawn = svg.box(40 * place, 100 - height, 30, height, "a") + svg.text(
+        40 * place, 90 - height, f"{height} < 101 & more")
+    said = f"The bar {place} is {height} high: it's < 101 & \"so\"."
+    return Frame([AXES, drawn], said)
+
+
+def bars(**options):
+    return explore(bar, "How high is it?", size=(300, 100), height=[10, 20, 50],
+                   place=list(range(8)), names={"place": "which bar"}, **options)
+
+
+def test_every_setting_has_a_frame_and_what_is_shared_is_stored_once():
+    made = bars()
+    assert list(made.frames) == list(itertools.product([10, 20, 50], range(8)))
+    assert made.page().count(AXES) == 1
+    assert made.page().count("<g>") == 1 + 24
+    assert made._repr_html_().count("high: it") == 24 + 24 + 1  # page, table, still
+
+
+def test_the_pieces_of_a_drawing_are_sound_and_round():
+    values = np.arange(6).reshape(2, 3)
+    pieces = [AXES, *bar(10, 1).layers, svg.line([0, 1.26], [2.74, 3], "bad"),
+              svg.picture(1, 2, values, np.eye(6, 3, dtype=int) * 255, scale=5)]
+    minidom.parseString(f"<svg>{''.join(pieces)}</svg>")
+    assert "d='M0 2.5L1.5 3'" in pieces[-2]
+    assert "width='15' height='10'" in pieces[-1]
+
+
+def test_a_page_stays_small_enough_to_look_through():
+    with pytest.raises(ValueError, match="1 knobs with 31 settings"):
+        explore(bar, "?", size=(1, 1), height=list(range(31)))
+    with pytest.raises(ValueError, match="4 knobs with 1 settings"):
+        explore(bar, "?", size=(1, 1), a=[0], b=[0], c=[0], d=[0])
+    with pytest.raises(ValueError, match="has 2.. ?,... bytes of 130,000"):
+        explore(lambda k: Frame([str(k) * 10_000], "."), "?", size=(1, 1),
+                k=list(range(10, 20)))
+
+
+def test_a_recorded_grid_is_read_and_what_is_not_there_is_run(tmp_path):
+    asked = []
+
+    def run(rate, workers):
+        asked.append(workers)
+        return {"loss": [rate / workers]}
+
+    record_grid(run, tmp_path / "grid.json", rate=[0.5], workers=[1, 2])
+    read = recorded(run, tmp_path / "grid.json")
+    assert read(workers=2, rate=0.5) == {"loss": [0.25]} and asked == [1, 2]
+    assert read(rate=0.5, workers=5) == {"loss": [0.1]} and asked == [1, 2, 5]
+
+
+@pytest.fixture
+def opened(page, tmp_path):
+    """Opens a document and gives the page with knobs in it; no request leaves."""
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    def open_one(document):
+        path = tmp_path / "page.html"
+        path.write_text(f"<!doctype html><title>t</title><body>{document}", "utf-8")
+        page.goto(path.as_uri())
+        return page.frame_locator("iframe")
+
+    yield open_one
+    assert all(url.startswith(("file:", "data:", "about:")) for url in asked)
+
+
+def says(inside):
+    return inside.locator("#says").text_content()
+
+
+@pytest.mark.slow
+def test_the_knobs_turn_by_keyboard_and_say_what_they_show(page, opened):
+    inside = opened(bars(start={"height": 20})._repr_html_())
+    assert says(inside) == "The bar 0 is 20 high: it's < 101 & \"so\"."
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    assert says(inside).startswith("The bar 0 is 50 high")
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    assert says(inside).startswith("The bar 7 is 50 high")
+    slider = inside.get_by_role("slider", name="which bar")
+    assert slider.get_attribute("aria-valuetext") == "7"
+    stage = inside.locator("#stage")
+    assert stage.get_attribute("aria-label") == says(inside)
+    assert "50 < 101 & more" in stage.text_content()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(inside.locator("#says")).to_contain_text("The bar 0 is 20 high")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    rows = inside.locator("tr")
+    assert rows.count() == 25
+    assert rows.nth(0).text_content() == "heightwhich barwhat happens"
+    assert rows.nth(24).text_content().startswith("507The bar 7 is 50 high")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (900, "dark")])
+def test_it_fits_and_follows_the_theme(page, opened, width, theme):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=theme)
+    inside = opened(bars()._repr_html_())
+    body = inside.locator("body")
+    assert body.evaluate("e => document.documentElement.scrollWidth <= innerWidth")
+    assert body.evaluate("e => document.documentElement.scrollHeight <= innerHeight")
+    assert inside.locator("#stage").bounding_box()["height"] >= 80
+    ground = body.evaluate("e => getComputedStyle(e).backgroundColor")
+    assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 25, 29)"}[theme]
+
+
+@pytest.mark.slow
+def test_without_scripts_a_still_and_the_table_come_to_light(page, opened):
+    output = bars(start={"height": 50})._repr_html_()
+    opened(output)
+    assert not page.locator("img").is_visible()
+    # What JupyterLab leaves of it in a notebook that it does not trust.
+    opened(re.sub("<style>.*?</style><iframe.*</iframe>", "", output, flags=re.S))
+    assert page.get_by_text("trust this notebook to turn the knobs").is_visible()
+    assert page.locator("img").bounding_box()["width"] == 300
+    assert page.locator("img").get_attribute("alt").startswith("The bar 0 is 50 high")
+    page.get_by_text("All settings in words").click()
+    assert page.locator("tr").count() == 25 and page.locator("tr").nth(24).is_visible()
