@@ -1,10 +1,14 @@
 """What a check says: of a stub, of a wrong attempt, of a right one, and its hints."""
 
+import itertools
+import os
+import sys
 from unittest import mock
 
 import numpy as np
 import pytest
 import tensorflow as tf
+import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import (
     answering,
@@ -90,7 +94,7 @@ def check_broken(attempt):
 
 
 def test_a_claim_of_many_cases_is_one_line():
-    assert repr(check_total(sum)).splitlines()[1] == "  [✓] is the sum (6 cases)"
+    assert repr(check_total(sum)).splitlines()[1] == "  [✓] is the sum (12 cases)"
 
 
 def test_the_smallest_case_that_fails_is_shown():
@@ -110,3 +114,98 @@ def test_a_check_that_fails_does_not_blame_the_answer():
     assert not report and "the check itself failed" in repr(report)
     assert "✗" not in repr(report)
     assert "✗" in repr(check_broken(lambda x: 1 / 0))
+
+
+@exercise("Exercise 0: scaled", adds=["train_op"])
+def check_scaled(attempt):
+    for value in drawn(lambda rng, size: rng.normal(size=[2, 1 + size]), 3):
+        about = {"by": [3.0], "notes": np.ones(2)}
+        with tf.Graph().as_default(), tf1.Session() as session, answering():
+            tf1.add_to_collection("losses", "one")
+            got = session.run(attempt(tf.constant(value), about))
+        yield "is scaled", close(got, 3.0 * value), shown(3.0 * value, got)
+
+
+def scaled(x, about):
+    return x * about["by"][0]
+
+
+def with_deed(deed):
+    """Returns a right answer that also does something else."""
+    def attempt(x, about):
+        result = scaled(x, about)
+        deed(x, about)
+        return result
+
+    return attempt
+
+
+def graph_of(x):
+    return tf1.get_default_graph()
+
+
+@pytest.mark.parametrize(("deed", "said"), [
+    (lambda x, about: about.clear(), "argument 2"),
+    (lambda x, about: about["by"].append(1), "argument 2"),
+    (lambda x, about: about["notes"].fill(0), "argument 2"),
+    (lambda x, about: graph_of(x).clear_collection("losses"), "took something out"),
+    (lambda x, about: graph_of(x).add_to_collection("losses", 1), "added to"),
+    (lambda x, about: os.environ.update(OF_AN_ANSWER="1"), "environment"),
+    (lambda x, about: os.chdir("/"), "folder"),
+    (lambda x, about: tf1.set_random_seed(1), "seed"),
+    (lambda x, about: tf1.get_variable_scope().reuse_variables(), "mode"),
+])
+def test_what_an_answer_changes_is_said(deed, said):
+    assert check_scaled(with_deed(lambda x, about: graph_of(x).add_to_collection(
+        "train_op", 1)))
+    before = os.getcwd(), dict(os.environ)
+    report = check_scaled(with_deed(deed))
+    assert not report and not report.broken and said in repr(report)
+    assert (os.getcwd(), dict(os.environ)) == before
+
+
+def by_size(memory, key):
+    """Returns an answer that remembers, by what `key` makes of its tensor."""
+    return lambda x, about: memory.setdefault(key(x), scaled(x, about))
+
+
+def counted():
+    calls = itertools.count()
+    return lambda x, about: scaled(x, about) * (1.0 if next(calls) < 3 else 2.0)
+
+
+@pytest.mark.parametrize("attempt", [
+    by_size({}, lambda x: x.shape[1]),  # another graph: an error
+    by_size({}, graph_of), counted(),
+    lambda x, about: tf.reshape(scaled(x, about), x.shape.as_list()),
+])
+def test_what_remembers_or_needs_a_known_length_fails_in_round_two(attempt):
+    report = check_scaled(attempt)
+    assert not report and not report.broken
+    assert "(" in report.claims[-1][2]
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+def mute(x, about):
+    raise Mute
+
+
+@pytest.mark.parametrize(("attempt", "said"), [
+    (None, "is a function"), ("text", "is a function"), (Mute, "is a function"),
+    (mute, "Mute: "), (lambda x, about: sys.exit(3), "SystemExit: 3"),
+])
+def test_what_is_no_answer_or_ends_badly_has_words(attempt, said):
+    report = check_scaled(attempt)
+    assert not report and not report.broken and said in repr(report)
+
+
+def test_a_report_is_a_page_and_a_claim_stands_in_it_once():
+    report = check_total(
+        lambda numbers: sum(numbers) if len(numbers) < 3 else "x" * 10**6)
+    report.add("is long", False, "y" * 10**6)
+    assert len(repr(report)) < 2000
+    assert repr(report).count("is the sum") == 1

@@ -7,6 +7,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import answering, drawn, exercise, near, tensor
+from helpers.checks.watch import VARIABLES
 
 # Two scopes of the caller, each entered twice: to create, then to find.
 VISITS = [("one", False), ("two", tf1.AUTO_REUSE), ("one", True),
@@ -20,6 +21,7 @@ VISITS = [("one", False), ("two", tf1.AUTO_REUSE), ("one", True),
     'begin with `a = layers.fully_connected_layer(left, units, name="embed")`; open '
     "`with tf1.variable_scope(tf1.get_variable_scope(), reuse=True):` for the second "
     "call. What is left: square a - b, and sum over the units, axis 1.",
+    adds=VARIABLES, twice=False,
 )
 def check_siamese(attempt):
     """Compares values and gradients of `(left, right, units)` in four calls."""

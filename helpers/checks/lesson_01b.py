@@ -15,6 +15,7 @@ MODES = [False, True, tf1.AUTO_REUSE]
     "what kept the two optimizers from having a slot each?",
     "open `with tf1.variable_scope(name, reuse=tf1.AUTO_REUSE):`. What is left: "
     "minimize inside it, and return what minimize returns.",
+    adds=("variables", "train_op"), twice=False,
 )
 def check_minimize_anywhere(attempt):
     """Trains with two of `(optimizer, loss, name)` in turn, as NumPy does."""

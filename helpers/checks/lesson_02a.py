@@ -6,6 +6,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers import tracing
 from helpers.checks.report import answering, drawn, exercise, near, same, tensor
+from helpers.checks.watch import VARIABLES
 
 PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 
@@ -18,6 +19,7 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
     'tf1.get_variable("kernel", [x.shape[-1], nodes])` and `slices = tf.split(x, '
     "len(devices))`. What is left: a product of each slice on its device, and "
     "`tf.concat` on the first.",
+    adds=VARIABLES,
 )
 def check_spread(attempt):
     """Runs `(x, nodes, devices)` on drawn devices, and reads the placement."""

@@ -6,6 +6,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers import tracing
 from helpers.checks.report import answering, drawn, exercise, near, same
+from helpers.checks.watch import VARIABLES
 
 RUNS = 60  # on a busy machine a thread may come late
 
@@ -17,6 +18,7 @@ RUNS = 60  # on a busy machine a thread may come late
     "begin with `for index, device in enumerate(devices):` and in it `with "
     'tf.device(device), tf1.variable_scope(f"chain_{index}"):`. What is left: the '
     "variable, `depth` products that begin with x, and the list of the results.",
+    adds=VARIABLES, unknown=False,
 )
 def check_side_by_side(attempt):
     """Runs `(x, depth, devices)`, and reads placement, transfers and times."""
@@ -24,7 +26,7 @@ def check_side_by_side(attempt):
         devices = [f"/cpu:{n}" for n in numbers]
         case = f"x of shape {rows.shape}, depth {depth}, {devices}"
         with tf.Graph().as_default() as graph:
-            x = tf1.placeholder(tf.float32, rows.shape, name="x")
+            x = tf1.placeholder(tf.float32, [None, rows.shape[1]], name="x")
             results = attempt(x, depth, list(devices))
             made = tf1.global_variables()
             yield ("returns a list with a result for each device",
@@ -60,11 +62,12 @@ def check_side_by_side(attempt):
                    [one / k for one, k in zip(due, scale, strict=True)],
                    [one / k for one, k in zip(found, scale, strict=True)], case, 1e-3,
                    1e-3)
-        ops = sorted((row.device, row.type, *graph.get_operation_by_name(row.op)
-                      .outputs[0].shape) for row in placed
+        ops = sorted((row.device, row.type, str(_shape(graph, row.op)))
+                     for row in placed
                      if row.type in ("MatMul", "VarHandleOp", "VariableV2"))
-        kind = made[0].op.type, *made[0].op.outputs[0].shape
-        due = sorted([(f"CPU:{n}", "MatMul", *rows.shape) for n in numbers] * depth
+        kind = made[0].op.type, str(_shape(graph, made[0].op.name))
+        product = "MatMul", str(tf.TensorShape([None, rows.shape[1]]))
+        due = sorted([(f"CPU:{n}", *product) for n in numbers] * depth
                      + [(f"CPU:{n}", *kind) for n in numbers])
         yield same("variable and products of a chain are on its device", due, ops, case)
         ends = {y.op.name for y in results}
@@ -83,6 +86,10 @@ def _chains(rng, size):
     devices = rng.permutation(4)[: 2 + size % 2].tolist()
     shape = (300, 300) if size > 5 else tuple(rng.integers(1, 2 + size, 2))
     return rng.integers(-2, 3, shape).astype(np.float32), 1 + size % 4, devices
+
+
+def _shape(graph, op):
+    return graph.get_operation_by_name(op).outputs[0].shape
 
 
 def _chain(rows, w, depth):

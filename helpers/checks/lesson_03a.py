@@ -8,6 +8,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import answering, drawn, exercise, same, tensor
+from helpers.checks.watch import QUEUES
 from helpers.queues import diagnose, running_queues
 
 _LIMIT = 10  # seconds before an attempt counts as stuck
@@ -103,6 +104,7 @@ def _delivery(rng, size):
     "tf.int32), num_epochs=1)`.",
     "the second line: `return tf1.train.batch([entries.dequeue()], batch_size, "
     "num_threads=threads, allow_smaller_final_batch=True)`. Nothing is left.",
+    adds=QUEUES,
 )
 def check_deliver(attempt):
     """Counts what the pipelines of `(numbers, batch_size, threads)` deliver."""

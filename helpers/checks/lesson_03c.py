@@ -8,6 +8,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.checks.lesson_03a import delivers, feeding_queue, initialise
 from helpers.checks.report import answering, drawn, exercise, tensor
+from helpers.checks.watch import QUEUES
 from helpers.queues import diagnose
 
 
@@ -20,6 +21,7 @@ from helpers.queues import diagnose
     "queue.enqueue_many([lines])`, where `lines` is what `read_up_to(names, group)` "
     "read; the batch: `queue.dequeue_up_to(batch_size)`. What is left: the reader and "
     "the queue.",
+    adds=(*QUEUES, "iterators"),
 )
 def check_lines_in_groups(attempt):
     """Counts what pipelines of `(files, batch_size, threads, group)` deliver."""

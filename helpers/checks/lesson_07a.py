@@ -19,6 +19,7 @@ from helpers.training import Model
     "losses and the gradients apart. What moves the step, and when may it not move?",
     "begin with: `losses, gradients = zip(*results)`. What is left: average, with the "
     "losses, and apply with the step.",
+    adds=("variables", "train_op"), twice=False,
 )
 def check_train_op(attempt):
     """Trains towers by `(optimizer, results, step)`; spoils each gradient and loss."""
@@ -79,6 +80,7 @@ def check_train_op(attempt):
     "begin with: `model.restore(folder)`, then `with model.graph.as_default(), "
     "tf1.summary.FileWriter(str(folder)) as writer:`. What is left: a scalar summary "
     "of the loss, fit, and save.",
+    adds=["summaries"],
 )
 def check_logged_run(attempt):
     """Stops runs of `(model, folder, steps)`; compares with one that never stopped."""

@@ -17,6 +17,7 @@ NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
     "`variables = [v for scope in scopes for v in "
     'tf1.trainable_variables(f"{scope}/")]`. What is left: gradients, clipped by their '
     "global norm, and a plain step.",
+    adds=["train_op"],
 )
 def check_phase_update(attempt):
     """Compares `(loss, scopes, rate, clip)` with gradients of a sum of squares."""

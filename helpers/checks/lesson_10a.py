@@ -12,6 +12,7 @@ from helpers.checks.report import answering, drawn, exercise, near
     "`tf.function` can be told the shape of its argument.",
     "`def __init__(self):` with `super().__init__()` and `self.total = "
     "tf.Variable(0.0)`. What is left: the count, and `update` with its signature.",
+    is_class=True,
 )
 def check_running_mean(attempt):
     """Feeds objects of the class batches of many lengths, against NumPy's mean."""

@@ -26,6 +26,7 @@ def _needed(op: tf.Operation) -> set[tf.Operation]:
     "TensorFlow gives tensors back only when all of them are computed?",
     "`new_a, new_b = tf.tuple([b.read_value(), a.read_value()])`. What is left: a "
     "group of two assignments.",
+    twice=False,
 )
 def check_swap(attempt):
     """Runs the swap of `(a, b)`, and looks for an order that is left open."""

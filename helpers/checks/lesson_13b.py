@@ -15,6 +15,7 @@ BAD = {"root": lambda x: tf.sqrt(x), "log": lambda x: tf.math.log(x),
     "walk back from `fetch.op` over `op.inputs`; run the float outputs of those ops in "
     "one `session.run`; then look for the op that is bad while its inputs are good.",
     "`waiting, needed = [fetch.op], []`. What is left: the walk, the run, the search.",
+    twice=False, unknown=False,
 )
 def check_first_bad(attempt):
     """Gives `(session, fetch, feeds)` graphs with a bad op or none, and traps."""

@@ -36,7 +36,7 @@ def _rows(rng, size):
 def check_in_parts(attempt):
     """Compares `(run, rows, size)` with one large batch, and counts the rows."""
     for rows, size in drawn(_rows, 20):
-        run, before, due = _Run(), rows.copy(), _Run()(rows)
+        run, due = _Run(), _Run()(rows)
         case = f"{len(rows)} rows, parts of at most {size}"
         with answering(case):
             found = attempt(run, rows, size)
@@ -44,11 +44,9 @@ def check_in_parts(attempt):
         yield ("no part is above the size", largest <= size,
                f"{case}: a part of {largest} rows was run.")
         sent = sorted(tuple(row) for part in run.given for row in part)
-        yield same("every row is used once", sorted(map(tuple, before)), sent, case)
+        yield same("every row is used once", sorted(map(tuple, rows)), sent, case)
         yield near("equal to the large batch", due, found,
                    f"{case}, do all rows count the same?", 1e-9, 1e-9)
-        yield ("the rows stay as they are", np.array_equal(rows, before),
-               f"{case}: the array that you were given is changed.")
 
 
 @exercise(

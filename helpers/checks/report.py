@@ -1,23 +1,26 @@
 """What every exercise check is made of: drawn cases, claims, and a report with hints.
 
 A check is a generator of claims over drawn cases, small ones first. It stops at the
-first claim that does not hold, which so is the smallest case that fails.
+first claim that does not hold, which so is the smallest case that fails. Every attempt
+is watched: see `helpers.checks.watch`.
 """
 
 import contextlib
 import dis
 import functools
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from helpers.checks.watch import Watch
 from helpers.errors import first_line
 
 # One claim of a check: what should hold, whether it does, what is wrong if not.
 Claim = tuple[str, bool, str]
+MOST = 800  # characters of what is wrong
 
 
 class Report:
@@ -38,6 +41,11 @@ class Report:
         self.claims: list[Claim] = []
         self.broken = ""
 
+    def add(self, text: str, holds: object, wrong: str) -> None:
+        """Adds a claim; what is wrong is shortened to a length that a page has."""
+        cut = wrong if len(wrong) <= MOST else wrong[: MOST - 3] + "..."
+        self.claims.append((text, bool(holds), cut))
+
     def __bool__(self) -> bool:
         return (bool(self.claims) and not self.broken
                 and all(holds for _, holds, _ in self.claims))
@@ -50,14 +58,16 @@ class Report:
             return f"{self.title}\n  [ ] not tried yet"
         lines = [self.title]
         held = [text for text, holds, _ in self.claims if holds]
+        failed = [(text, wrong) for text, holds, wrong in self.claims if not holds]
         for text in dict.fromkeys(held):
             cases = f" ({held.count(text)} cases)" if held.count(text) > 1 else ""
-            lines.append(f"  [✓] {text}{cases}")
-        for text, holds, wrong in self.claims:
-            if not holds:
-                lines.append(f"  [✗] {text}")
-                lines += textwrap.wrap(wrong, 76, initial_indent=" " * 6,
-                                       subsequent_indent=" " * 6)
+            if text not in dict(failed):
+                lines.append(f"  [✓] {text}{cases}")
+        for text, wrong in failed:
+            before = f" (not in case {held.count(text) + 1})" if text in held else ""
+            lines.append(f"  [✗] {text}{before}")
+            lines += textwrap.wrap(wrong, 76, initial_indent=" " * 6,
+                                   subsequent_indent=" " * 6)
         return "\n".join(lines + self._last_lines())
 
     def _last_lines(self) -> list[str]:
@@ -71,7 +81,8 @@ class Report:
         return lines
 
 
-def exercise(title: str, *steps: str) -> Callable:
+def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = True,
+             unknown: bool = True, is_class: bool = False) -> Callable:
     """Turns a generator of claims into a check that returns a `Report`.
 
     The generator yields `(claim, holds, what_is_wrong)`, the same claim for each case.
@@ -83,6 +94,11 @@ def exercise(title: str, *steps: str) -> Callable:
       title: for example `"Exercise 1: counted"`.
       *steps: help for one who has tried and is stuck, in the order in which
         `check(attempt, hints=n)` gives it: where to look, then the first line.
+      adds: collections of the graph to which an answer may add. Where variables are
+        among them, an earlier call has a variable scope of its own.
+      twice: whether, in round two, the graph has seen an earlier call.
+      unknown: whether, in round two, nobody knows the first axis of a tensor.
+      is_class: whether the answer is a class, which is not watched.
 
     Returns:
       The decorator.
@@ -90,30 +106,59 @@ def exercise(title: str, *steps: str) -> Callable:
 
     def decorate(claims: Callable[..., Iterator[Claim]]) -> Callable[..., Report]:
         @functools.wraps(claims)
-        def check(*attempt, hints: int = 0, **options) -> Report:
+        def check(attempt, hints: int = 0) -> Report:
             report = Report(title, steps, hints)
-            if attempt and is_untouched(attempt[0]):
+            if is_untouched(attempt):
                 return report
-            try:
-                for text, holds, wrong in claims(*map(_watched, attempt), **options):
-                    report.claims.append((text, bool(holds), wrong))
-                    if not holds:
-                        break
-            except Exception as error:
-                # A generator makes a RuntimeError of an answer's StopIteration.
-                cause = error.__cause__
-                own = cause if isinstance(cause, StopIteration) else error
-                said = f"{type(own).__name__}: {first_line(own)}"
-                about = getattr(own, "about_answer", None)
-                if about is None:
-                    report.broken = said
-                else:
-                    report.claims.append(("runs without an error", False, about + said))
+            if isinstance(attempt, type) != is_class or not callable(attempt):
+                due = "class" if is_class else "function"
+                report.add(f"is a {due}", False, f"it is {attempt!r:.80}")
+                return report
+            Watch.second, watch = False, Watch(adds, twice, unknown)
+            tried = attempt if is_class else watch.over(_watched(attempt))
+            _follow(report, claims(tried), watch)
             return report
 
         return check
 
     return decorate
+
+
+def _follow(report: Report, claims: Iterator[Claim], watch: Watch) -> None:
+    """Adds claims to a report, up to the first that does not hold."""
+    try:
+        for text, holds, wrong in claims:
+            watch.look()
+            if watch.changed:
+                break
+            report.add(text, holds, _also(wrong, watch.unusual))
+            if not holds:
+                return
+    except (Exception, SystemExit) as error:
+        # A generator makes a RuntimeError of an answer's StopIteration.
+        cause = error.__cause__
+        own = cause if isinstance(cause, StopIteration) else error
+        about = getattr(own, "about_answer", None)
+        said = f"{type(own).__name__}: {_words(own)}"
+        if about is not None:
+            report.add("runs without an error", False,
+                       _also(about + said, watch.unusual))
+            return
+        if not watch.changed:
+            report.broken = said[:MOST]
+    if watch.changed:
+        report.add("leaves all else as it was", False, watch.changed)
+
+
+def _also(wrong: str, unusual: Iterable[str]) -> str:
+    return " ".join([wrong, *(f"({said})" for said in sorted(unusual))])
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return first_line(error)
+    except Exception:
+        return "an error that cannot say what it is"
 
 
 @contextlib.contextmanager
@@ -125,7 +170,7 @@ def answering(case: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if not getattr(error, "about_answer", ""):  # the innermost case says most
             setattr(error, "about_answer", f"{case}: " if case else "")  # noqa: B010
         raise
@@ -138,13 +183,18 @@ def drawn(
 ) -> Iterator[Any]:
     """Yields `make(rng, size)` for the sizes 0, 1, 2, ...: small cases come first.
 
+    Then comes a second round, with other cases of the same sizes: what remembers the
+    first round, or works once, fails there.
+
     Args:
       make: draws one case; a larger size is to give a larger case.
-      how_many: cases.
+      how_many: cases of a round.
       seed: each case has a generator of its own, so a case can be made again.
     """
-    for size in range(how_many):
-        yield make(np.random.default_rng([seed, size]), size)
+    for Watch.second in (False, True):
+        for size in range(how_many):
+            yield make(np.random.default_rng([seed + Watch.second, size]), size)
+    Watch.second = False
 
 
 def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) -> bool:
@@ -211,11 +261,8 @@ def tensor(text: str, dtype: tf.DType, found: object, case: str = "") -> Claim:
     return text, holds, f"{case}: it returned {found!r:.80}"
 
 
-def _watched(attempt: object) -> object:
-    """Returns a function whose errors are marked as the answer's; others unchanged."""
-    if isinstance(attempt, type) or not callable(attempt):
-        return attempt
-
+def _watched(attempt: Callable) -> Callable:
+    """Returns a function whose errors are marked as the answer's."""
     @functools.wraps(attempt)
     def call(*args, **options):
         with answering():

@@ -1,0 +1,163 @@
+"""What looks over the shoulder of an attempt, and calls it as nobody expects.
+
+An attempt may change nothing but what its exercise is about: not its arguments, not the
+graph's collections, not the process around it. In the second round of a check (see
+`report.drawn`) a graph has seen a call before, and the length of a batch is unknown.
+"""
+
+import functools
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+VARIABLES = ("variables", "trainable_variables")
+QUEUES = ("queue_runners", "summaries", "variables", "local_variables")
+
+
+class Watch:
+    """What is known of the calls of one attempt.
+
+    Attributes:
+      second: whether a check is in its second round.
+      changed: the first thing that the attempt changed, in words; "" for nothing.
+      unusual: what its last call had that a plain one has not, in words.
+    """
+
+    second = False
+
+    def __init__(self, adds: Iterable[str] = (), twice: bool = True,
+                 unknown: bool = True):
+        self.adds, self.twice, self.unknown = set(adds), twice, unknown
+        self.changed = ""
+        self.unusual: set[str] = set()
+        self._before: list[tuple[str, Any, Any]] = []
+
+    def over(self, attempt: Callable) -> Callable:
+        """Returns an attempt that is watched, and called otherwise in round two."""
+
+        @functools.wraps(attempt)
+        def call(*args, **options):
+            self.look()
+            self.unusual.clear()
+            in_graph = not tf.executing_eagerly()
+            if in_graph and self.second:
+                args = self._of_unknown_length(args) if self.unknown else args
+                self._earlier(attempt, args, options)
+            given = [*enumerate(args, 1), *options.items()]
+            self._before = [(f"its argument {name}", value, snapshot(value))
+                            for name, value in given]
+            graphs = {id(g): g for g in (getattr(v, "graph", None) for _, v in given)
+                      if isinstance(g, tf.Graph)}
+            if in_graph:
+                graphs[id(tf1.get_default_graph())] = tf1.get_default_graph()
+            lists = [(graph, _collections(graph)) for graph in graphs.values()]
+            around = _surroundings()
+            try:
+                return attempt(*args, **options)
+            finally:
+                self._compare(lists, around)
+                self.look()
+
+        return call
+
+    def look(self) -> None:
+        """Notes whether an argument of the last call is no longer what it was."""
+        for name, value, before in self._before:
+            if snapshot(value) != before:
+                self._note(f"your answer changed {name}: work on a copy")
+
+    def _note(self, said: str) -> None:
+        self.changed = self.changed or said
+
+    def _compare(self, lists, around) -> None:
+        for graph, before in lists:
+            after = _collections(graph)
+            for key in before | after:
+                old, now = ([*map(id, one.get(key, []))] for one in (before, after))
+                if now[: len(old)] != old:
+                    self._note("your answer took something out of the graph's "
+                               f"collection {key!r}")
+                elif len(now) > len(old) and key not in self.adds:
+                    self._note(f"your answer added to the graph's collection {key!r}")
+        for name, value in _surroundings().items():
+            if value != around[name]:
+                self._note(f"your answer changed {name}, and left it changed")
+        os.environ.clear()
+        os.environ.update(around["the environment variables"])
+        os.chdir(around["the working folder"])
+
+    def _earlier(self, attempt, args, options) -> None:
+        """Calls an attempt with other tensors, in the graph where its turn is next."""
+        if not self.twice:
+            return
+        graph = tf1.get_default_graph()
+        before = _collections(graph)
+        scope = "earlier" if self.adds & {*VARIABLES} else tf1.get_variable_scope()
+        others, other_options = tf.nest.map_structure(_other, (args, options))
+        with tf1.variable_scope(scope):
+            attempt(*others, **other_options)
+        for key in _collections(graph):
+            graph.get_collection_ref(key)[:] = before.get(key, [])
+        self.unusual.add("your answer had been called in this graph before")
+
+    def _of_unknown_length(self, args: tuple) -> tuple:
+        """Returns the arguments, with tensors whose first axis nobody knows."""
+        def forgotten(value):
+            if not _is_tensor(value) or not value.shape.rank or value.shape[0] is None:
+                return value
+            self.unusual.add("the length of the batch is None")
+            return value[: tf1.placeholder_with_default(tf.constant(2**31 - 1), [])]
+
+        return tuple(map(forgotten, args))
+
+
+def snapshot(value: object) -> object:
+    """Returns what equals another snapshot of the value while it does not change.
+
+    Args:
+      value: anything; containers, arrays and messages are looked into.
+    """
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, dict):
+        return [(key, id(item), snapshot(item)) for key, item in value.items()]
+    if isinstance(value, list | tuple):
+        return [(id(item), snapshot(item)) for item in value]
+    if isinstance(value, set | bytearray):
+        return type(value)(value)
+    if hasattr(value, "SerializeToString"):
+        return value.SerializeToString(deterministic=True)
+    return None
+
+
+def _is_tensor(value: object) -> bool:
+    return isinstance(value, tf.Tensor) and value.dtype not in (tf.resource, tf.variant)
+
+
+def _other(value: Any) -> Any:
+    """Returns another tensor of the same kind; what is none stays as it is."""
+    if not _is_tensor(value):
+        return value
+    return value + value if value.dtype.is_floating else tf.zeros_like(value)
+
+
+def _collections(graph: tf.Graph) -> dict[str, list]:
+    """Returns the items of each collection; TensorFlow's own lists have other keys."""
+    return {key: graph.get_collection(key)
+            for key in graph.get_all_collection_keys()
+            if isinstance(key, str) and not key.endswith("_context")}
+
+
+def _surroundings() -> dict[str, Any]:
+    """Returns what belongs to the process, by its name in words."""
+    scope = tf1.get_variable_scope()
+    return {"the environment variables": dict(os.environ),
+            "the working folder": os.getcwd(),
+            "the level of TensorFlow's log": tf1.logging.get_verbosity(),
+            "the mode of the open scope": (scope.name, scope.reuse),
+            "the default graph": id(tf1.get_default_graph()),
+            "the graph's seed": tf1.get_default_graph().seed}
