@@ -14,6 +14,7 @@ from helpers.checks.report import answering, drawn, exercise, near
     "`vectors = tf.gather(weights, words)`, for targets and for ids; the scores begin "
     'with `tf.einsum("ru,rau->ra", outputs, vectors)`. What is left: biases, counts, '
     "the target among its own ids, and the loss.",
+    unknown=False,  # of the batch it is, below; of the weights it would not be
 )
 def check_own_sample(attempt):
     """Compares the losses of all rows, and their gradients, with float64."""
