@@ -1,0 +1,72 @@
+"""Lines over axes, for the frames of a page with knobs.
+
+Used in lessons 06a, 'Does the signal arrive?', and 12a, 'The sampler'.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from helpers import svg
+
+_LEFT, _RIGHT, _TOP, _FOOT = 64, 120, 16, 44  # margins, in pixels
+
+
+class Chart:
+    """Turns numbers into places on a frame, and into the SVG of lines and words.
+
+    Attributes:
+      size: width and height of the frame, for `explore`.
+    """
+
+    def __init__(
+        self, x: tuple[float, float], y: tuple[float, float], *, log: bool = False,
+        size: tuple[int, int] = (720, 310),
+    ):
+        """Args as the attributes, and the numbers that the axes reach.
+
+        Args:
+          x: the first and the last, to the right.
+          y: the lowest and the highest; what lies outside is drawn at the edge.
+          log: upwards, each power of ten takes as much room.
+          size: width and height.
+        """
+        self.size, self._log = size, log
+        self._x, self._y = x, self._scaled(y)
+
+    def axes(self, xs: Iterable[float], ys: Iterable[float], words: str) -> str:
+        """Returns the numbers along both axes, and what they count, in `words`."""
+        foot = self.size[1] - _FOOT
+        across = [svg.text(self._right(x), foot + 18, f"{x:g}", "soft",
+                           text_anchor="middle") for x in xs]
+        up = [svg.text(_LEFT - 10, self._down(y) + 4, f"{y:g}", "soft",
+                       text_anchor="end") for y in ys]
+        return "".join([*across, *up, svg.text(_LEFT, foot + 38, words)])
+
+    def line(self, xs: Iterable[float], ys: Iterable[float], css: str,
+             width: float = 2, name: str = "", **options: object) -> str:
+        """Returns a line through points, with its name at the end of it.
+
+        Args:
+          xs: from left to right.
+          ys: as many.
+          css: its colour, as `svg` has them.
+          width: in pixels.
+          name: "" for none.
+          **options: attributes of SVG.
+        """
+        across, down = self._right(np.asarray(xs)), self._down(np.asarray(ys))
+        label = svg.text(across[-1] + 8, down[-1] + 4, name, css) if name else ""
+        return svg.line(across, down, css, width, **options) + label
+
+    def _right(self, x):
+        share = (x - self._x[0]) / (self._x[1] - self._x[0])
+        return _LEFT + share * (self.size[0] - _LEFT - _RIGHT)
+
+    def _down(self, y):
+        low, high = self._y
+        share = np.clip((self._scaled(y) - low) / (high - low), 0, 1)
+        return self.size[1] - _FOOT - share * (self.size[1] - _TOP - _FOOT)
+
+    def _scaled(self, y):
+        return np.log10(np.maximum(y, 1e-300)) if self._log else np.asarray(y)
