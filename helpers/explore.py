@@ -37,10 +37,10 @@ _LOWEST = 360  # pixels of a page, so that a narrow one needs no scrollbar
 
 # The colours of `plots`; lighter ones on dark ground.
 _COLOURS = """:root, svg { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff;
-  --soft: #5c666f; --a: #0072b2; --b: #a86200; --c: #00775a; --d: #a8487f;
+  --soft: #5f6368; --a: #0072b2; --b: #a86800; --c: #00805d; --d: #a8487f;
   --bad: #c1121f }
 @media (prefers-color-scheme: dark) { :root, svg { --ink: #ececec; --paper: #16191d;
-  --soft: #a3adb8; --a: #56b4e9; --b: #f2a83b; --c: #3cd3a5; --d: #e79ac6;
+  --soft: #a3adb8; --a: #56b4e9; --b: #f0a63c; --c: #3cd3a5; --d: #e79ac6;
   --bad: #ff7b7b } }
 svg { font: 13px system-ui, sans-serif; fill: var(--ink); background: var(--paper) }
 .ink { color: var(--ink) } .soft { color: var(--soft) } .a { color: var(--a) }

@@ -17,7 +17,7 @@ _MOST_WAITS = 8  # lines of those who wait
 
 # How a tank looks: its outline says what its word says.
 _OUTLINES = {
-    "starves": ("b", 3, "7 4"), "full": ("ink", 3, ""), "closed": ("soft", 2, "2 4"),
+    "starves": ("bad", 3, "7 4"), "full": ("ink", 3, ""), "closed": ("soft", 2, "2 4"),
     "flows": ("ink", 1.5, ""),
 }
 
