@@ -28,6 +28,7 @@ from IPython.display import HTML, display
 from tqdm import tqdm
 
 from helpers.files import whole_file
+from helpers.language import DARK, INK, LOST, PAPER, SOFT, TOWER
 
 _MOST_BYTES = 130_000  # of an output: a notebook holds it, and Git each version of it
 _MOST_SETTINGS, _MOST_KNOBS = 30, 3  # that a reader can look through
@@ -35,13 +36,12 @@ _RADIOS = 6  # a knob with more values is a slider
 _ABOVE = 190  # pixels: question, knobs and sentence of a page, and its table's head
 _LOWEST = 360  # pixels of a page, so that a narrow one needs no scrollbar
 
-# The colours of `plots`; lighter ones on dark ground.
-_COLOURS = """:root, svg { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff;
-  --soft: #5f6368; --a: #0072b2; --b: #a86800; --c: #00805d; --d: #a8487f;
-  --bad: #c1121f }
-@media (prefers-color-scheme: dark) { :root, svg { --ink: #ececec; --paper: #16191d;
-  --soft: #a3adb8; --a: #56b4e9; --b: #f0a63c; --c: #3cd3a5; --d: #e79ac6;
-  --bad: #ff7b7b } }
+_CLASSES = {"ink": INK, "paper": PAPER, "soft": SOFT, "a": TOWER[0], "b": TOWER[1],
+            "c": TOWER[2], "d": TOWER[3], "bad": LOST}
+_COLOURS = """:root, svg {{ color-scheme: light dark; {} }}
+@media (prefers-color-scheme: dark) {{ :root, svg {{ {} }} }}
+""".format(*("; ".join(f"--{name}: {of(colour)}" for name, colour in _CLASSES.items())
+             for of in (str, DARK.get))) + """\
 svg { font: 13px system-ui, sans-serif; fill: var(--ink); background: var(--paper) }
 .ink { color: var(--ink) } .soft { color: var(--soft) } .a { color: var(--a) }
 .b { color: var(--b) } .c { color: var(--c) } .d { color: var(--d) }

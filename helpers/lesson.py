@@ -10,13 +10,10 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from helpers import language
 from helpers.arguments import numbers, whole
 from helpers.errors import first_line
 from helpers.files import ROOT
-
-# Lines of a figure, in an order that readers of every colour vision tell apart.
-# Source: Okabe and Ito, "Color universal design", 2008.
-LINE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 
 @numbers(seed=whole(0))
@@ -111,18 +108,11 @@ def _figure_style() -> None:
     import matplotlib.pyplot
     import matplotlib.rcsetup
 
-    matplotlib.pyplot.rcParams.update(
-        {
-            "figure.figsize": (6.4, 3.2),
-            "figure.dpi": 90,
-            "savefig.dpi": 90,
-            "font.size": 10,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "image.cmap": "gray",
-            "axes.prop_cycle": matplotlib.rcsetup.cycler(color=LINE_COLOURS),
-        }
-    )
+    # Four colours, which readers of every colour vision tell apart, then dashes.
+    lines = matplotlib.rcsetup.cycler(linestyle=["-", "--"]) * (
+        matplotlib.rcsetup.cycler(color=language.TOWER))
+    style: dict = {**language.STYLE, "axes.prop_cycle": lines}
+    matplotlib.pyplot.rcParams.update(style)
 
 
 def _tensorboard_in_notebooks() -> None:

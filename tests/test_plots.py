@@ -1,14 +1,17 @@
 """Graph pictures: what is a box, what is an arrow, and that it can be read."""
 
+import io
 import itertools
 
 import matplotlib.pyplot as plt
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
+from matplotlib.colors import to_hex
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from PIL import Image
 
-from helpers import layers, plots
+from helpers import language, layers, plots
 
 
 def siamese(share):
@@ -83,6 +86,26 @@ def test_devices_give_colours_and_a_legend():
     assert len(colours) == 4
 
 
+def test_a_mark_has_its_words_and_an_arrow_its_label():
+    marked = {"tower_1": ("lost", "NaN"), "sum": ("control", "")}
+    texts, boxes, _ = drawn(towers(3), mark=marked,
+                            edge_label={("tower_1", "sum"): "60 B"})
+    assert {"NaN", "60 B"} <= set(texts)
+    assert [bool(box.get_hatch()) for box in boxes].count(True) == 1
+    assert len({tuple(box.get_facecolor()) for box in boxes}) == 3  # white: the others
+    with pytest.raises(ValueError, match="nothing is drawn for 'tower_7'; there are"):
+        plots.draw_graph(towers(3), mark={"tower_7": ("lost", "")})
+    plt.close("all")
+
+
+def test_a_tower_has_the_colour_of_its_number_and_no_other_box_has_it():
+    fig = plots.draw_graph(towers(3))
+    found = [to_hex(p.get_facecolor()) for p in fig.axes[0].patches
+             if isinstance(p, FancyBboxPatch)]
+    plt.close(fig)
+    assert sorted(found) == sorted([*language.TINT[:3], *3 * [language.PALE]])
+
+
 def test_control_edges_are_dashed_and_data_edges_are_not():
     with tf.Graph().as_default() as graph:
         first = tf1.placeholder(tf.float32, [], name="first")
@@ -115,6 +138,75 @@ def test_boxes_do_not_overlap_and_text_stays_inside(graph, depth):
     for box in boxes:
         assert whole.x0 <= box.x0 and box.x1 <= whole.x1
         assert whole.y0 <= box.y0 and box.y1 <= whole.y1
+
+
+def test_names_at_the_ends_of_lines_do_not_meet():
+    fig, ax = plt.subplots()
+    for k in range(4):
+        ax.plot([0, 1], [0, 1 + k / 1000], label=f"tower {k}")
+    plots.end_labels(ax)
+    fig.canvas.draw()
+    places = [text.get_window_extent() for text in ax.texts]
+    plt.close(fig)
+    assert len(places) == 4
+    for a, b in itertools.combinations(places, 2):
+        assert not a.overlaps(b)
+
+
+def test_a_tree_has_one_line_for_each_part_of_a_name():
+    fig, ax = plt.subplots()
+    plots.tree(ax, {"a/w": "[3]", "a/b": "[2]", "c": ""}, kinds={"a": 0})
+    texts = [text.get_text() for text in ax.texts]
+    grounds = len(ax.patches)
+    plt.close(fig)
+    assert [text for text in texts if text] == ["a/", "w", "[3]", "b", "[2]", "c"]
+    assert grounds == 3
+
+
+def test_lanes_weights_strips_and_tanks_say_what_they_hold():
+    fig, axes = plt.subplots(4)
+    plots.lanes(axes[0], {"ps": [(0, 2, "reference", "")], "chief": [
+        (0, 1, "waits", "starts"), (1, 2, 0, "")]}, kills=[("chief", 2)])
+    plots.weights(axes[1], [[1.0, -2.0, 0.5]], columns={"reset": 2, "update": 1},
+                  digits=1)
+    plots.strip(axes[2], [(0, "12"), ("lost", "7")], name="first life")
+    plots.tank(axes[3], 0, 0, 0, 10, "images", "starves")
+    said = [{text.get_text() for text in ax.texts} for ax in axes]
+    ticks = [label.get_text() for label in axes[0].get_yticklabels()]
+    kills = [line for line in axes[0].lines if line.get_marker() == "X"]
+    plt.close(fig)
+    assert ticks == ["ps", "chief"] and len(kills) == 1
+    assert {"reset", "update", "-2.0"} <= said[1]
+    assert said[2] == {"12", "7", "first life"}
+    assert said[3] == {"images", "0 of 10", "starves"}
+
+
+def test_a_level_is_hatched_where_it_is_empty_or_full():
+    def words(held):
+        fig, ax = plt.subplots()
+        plots.levels(ax, [0.0, 1.0, 2.0], held, 60)
+        plt.close(fig)
+        return [text.get_text().partition(":")[0] for text in ax.texts]
+
+    assert words([30, 0, 0]) == ["empty"]
+    assert words([30, 60, 60]) == ["full"]
+    assert words([30, 31, 32]) == []
+
+
+def test_a_figure_is_stored_sharp_small_and_with_its_width(monkeypatch):
+    sent = {}
+    monkeypatch.setattr(plots, "display", lambda data, **more: sent.update(
+        data, **more))
+    fig, ax = plt.subplots(figsize=(4, 2))
+    ax.bar(range(4), range(1, 5), color=language.TINT)
+    plots.show(fig, "Four bars.")
+    image = Image.open(io.BytesIO(sent["image/png"]))
+    kept = sent["metadata"]["image/png"]
+    assert image.mode == "P" and abs(image.width - 2 * kept["width"]) <= 1
+    assert 600 < image.width < 800 and len(sent["image/png"]) < 20_000
+    colours = {to_hex([part / 255 for part in colour])
+               for _, colour in image.convert("RGB").getcolors()}
+    assert set(language.TINT) <= colours
 
 
 def test_show_prints_the_sentence_and_closes_the_figure(capsys):

@@ -1,12 +1,29 @@
-"""The drawing of a graph, and the way to show any figure with its sentence."""
+"""What figures are made of, and the way to show any of them with its sentence."""
+
+import io
 
 import matplotlib.pyplot as plt
 from IPython.display import display
 from matplotlib.figure import Figure
+from PIL import Image
 
+from helpers.language import DPI
+from helpers.plots.charts import (
+    end_labels,
+    lanes,
+    levels,
+    reference,
+    strip,
+    tree,
+    weights,
+)
+from helpers.plots.drawing import arrow, box, cross, sheet, tank
 from helpers.plots.graphs import draw_graph
 
-__all__ = ["draw_graph", "show"]
+__all__ = [
+    "arrow", "box", "cross", "draw_graph", "end_labels", "lanes", "levels",
+    "reference", "sheet", "show", "strip", "tank", "tree", "weights",
+]
 
 
 def show(fig: Figure, alt: str) -> None:
@@ -24,6 +41,17 @@ def show(fig: Figure, alt: str) -> None:
     """
     if not alt.strip():
         raise ValueError("show: say in one sentence what the figure shows (alt)")
-    display(fig, metadata={"image/png": {"alt": alt}})
+    png, width = _png(fig)
+    display({"image/png": png, "text/plain": repr(fig)}, raw=True,
+            metadata={"image/png": {"alt": alt, "width": width}})
     print(f"Figure: {alt}")
     plt.close(fig)
+
+
+def _png(fig: Figure) -> tuple[bytes, int]:
+    """Returns a figure on white, in 256 colours, and its width on a page in pixels."""
+    drawn, small = io.BytesIO(), io.BytesIO()
+    fig.savefig(drawn, dpi=DPI, bbox_inches="tight", facecolor="white")
+    image = Image.open(drawn).convert("RGB").quantize(256)
+    image.save(small, "png", optimize=True)
+    return small.getvalue(), round(image.width * 90 / DPI)

@@ -33,6 +33,12 @@ class Box:
     width: float = 0.0
     height: float = 0.0
 
+    def add_line(self, text: str) -> None:
+        """Writes a line below the others; none if it is empty."""
+        self.lines += [text] if text else []
+        self.width = max(_text_width(line) for line in self.lines) + 0.22
+        self.height = LINE * len(self.lines) + 0.14
+
     @property
     def is_variable(self) -> bool:
         """Whether it holds variables and nothing else."""
@@ -153,8 +159,7 @@ def _label(box: Box) -> None:
     elif box.variables:
         plural = "s" if len(box.variables) > 1 else ""
         box.lines.append(f"{len(box.variables)} variable{plural}")
-    box.width = max(_text_width(line) for line in box.lines) + 0.22
-    box.height = LINE * len(box.lines) + 0.14
+    box.add_line("")
 
 
 def _text_width(text: str) -> float:

@@ -1,7 +1,8 @@
 """A TensorFlow graph as a picture, inside the notebook, with no browser."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 import matplotlib.pyplot as plt
 import tensorflow as tf
@@ -9,14 +10,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
+from helpers.language import INK, LOST, PAPER, SOFT, fill
 from helpers.plots.collapse import LINE, Box, collapse
 from helpers.plots.layout import Layout, layered
 from helpers.tracing import short_device
 
-# Black text is read on each of them, and no two look alike to a colour-blind reader.
-COLOURS = ("#a9cdf0", "#ffc27a", "#c9ffa6", "#cc99c2", "#ff8099", "#ffd9bf",
-           "#ba8cff", "#ffa38c")
-MIXED = "#e8e8e8"
+# What colours a box: the number of its device, its tower or its worker.
+NUMBER = re.compile(r"(?:tower|worker|task|GPU|CPU)[_:](\d+)", re.I)
+
+# A kind, as `language.fill` takes it, and a line of text below the box's own or "".
+Mark = tuple[object, str]
 
 
 def draw_graph(
@@ -25,13 +28,16 @@ def draw_graph(
     depth: int | Callable[[str], str] = 1,
     colour_by: str = "scope",
     hide: Collection[str] = ("save",),
+    mark: Mapping[str, Mark] | None = None,
+    edge_label: Mapping[tuple[str, str], str] | None = None,
 ) -> Figure:
     """Draws a graph from its inputs at the top to its results at the bottom.
 
     Ops are collapsed into their scopes. A variable that one box alone uses is
     counted inside that box; one that several boxes share is drawn by itself, with
     a thick rim. What belongs to a variable (initializer, assignment, read) is part
-    of it. Data flows along the arrows; dashed arrows carry order only.
+    of it. Data flows along the arrows; dashed arrows carry order only. Towers,
+    workers and devices have the colour of their number; other boxes are grey.
 
     Args:
       graph: what to draw.
@@ -40,17 +46,35 @@ def draw_graph(
         the op out.
       colour_by: `"scope"`, or `"device"` with a legend of the devices asked for.
       hide: outermost scopes that are left out.
+      mark: by box, what it is, such as `{"log": ("lost", "NaN")}`: a kind as
+        `language.fill` takes it, and a line of text below its own. All other boxes
+        are white then. Arrows out of a box that is lost are red.
+      edge_label: by `(from, to)`, both boxes, what is written at the arrow.
 
     Returns:
       The figure, for `plots.show`.
+
+    Raises:
+      ValueError: a mark or a label is for a box or an arrow that is not drawn.
     """
     boxes, edges = collapse(graph.as_graph_def(), depth, set(hide))
+    mark, edge_label = mark or {}, edge_label or {}
+    for wanted, there in ((mark, boxes), (edge_label, edges)):
+        if unknown := [key for key in wanted if key not in there]:
+            raise ValueError(f"draw_graph: nothing is drawn for {unknown[0]!r}; there "
+                             f"are {', '.join(map(repr, there))}")
+    for name, (_, words) in mark.items():
+        boxes[name].add_line(words)
     sizes = {name: (box.width, box.height) for name, box in boxes.items()}
-    return _paint(boxes, edges, layered(sizes, edges), colour_by)
+    looks, legend = _looks(boxes, colour_by)
+    if mark:
+        looks, legend = {name: fill(mark[name][0] if name in mark else "plain")
+                         for name in boxes}, {}
+    lost = {name for name, (kind, _) in mark.items() if kind == "lost"}
+    return _paint(boxes, edges, layered(sizes, edges), looks, legend, lost, edge_label)
 
 
-def _paint(boxes, edges, layout: Layout, colour_by) -> Figure:
-    colour, legend = _colours(boxes, colour_by)
+def _paint(boxes, edges, layout: Layout, looks, legend, lost, edge_label) -> Figure:
     right = max(layout.centre[name][0] + box.width / 2 for name, box in boxes.items())
     right = max([right, *(x for x, _, _ in layout.passages.values())])
     bottom = min(layout.centre[name][1] - box.height / 2 for name, box in boxes.items())
@@ -64,54 +88,62 @@ def _paint(boxes, edges, layout: Layout, colour_by) -> Figure:
     ax.set_ylim(bottom - 0.1 - low, 0.1)
     ax.axis("off")
     for (a, b), data in edges.items():
-        _paint_arrow(ax, boxes[a], boxes[b], layout, data)
+        _paint_arrow(ax, boxes[a], boxes[b], layout, data,
+                     LOST if a in lost else SOFT, edge_label.get((a, b), ""))
     for name, box in boxes.items():
-        _paint_box(ax, box, layout.centre[name], colour[name])
+        _paint_box(ax, box, layout.centre[name], looks[name])
     if legend:
-        handles = [Patch(facecolor=c, edgecolor="0.3", label=d)
-                   for d, c in legend.items()]
+        handles = [Patch(**look, label=word) for word, look in legend.items()]
         ax.legend(handles=handles, loc="lower center", ncols=columns, frameon=False,
                   fontsize=9, borderpad=0, columnspacing=1.0, handletextpad=0.4)
     return fig
 
 
-def _colours(boxes, colour_by):
-    """Returns the colour of each box and the legend (empty for scopes)."""
+def _looks(boxes, colour_by) -> tuple[dict[str, dict], dict[str, dict]]:
+    """Returns the fill of each box, and the legend (empty for scopes)."""
+    if colour_by == "scope":
+        numbers = {name: NUMBER.search(name.split("/")[0]) for name in boxes}
+        return {name: fill(int(found[1]) if found else "reference")
+                for name, found in numbers.items()}, {}
     key = {}
     for name, box in boxes.items():
         devices = Counter(short_device(op.device) for op in box.ops or box.variables)
-        if colour_by == "scope":
-            key[name] = name.split("\n")[0].split("/")[0]
+        asked = [device for device in devices if device]
+        key[name] = asked[0] if len(asked) == 1 else (
+            "several devices" if asked else "not pinned")
+    taken: dict[int, str] = {}
+    legend = {}
+    for word in sorted(set(key.values())):
+        found = NUMBER.search(word)
+        number = int(found[1]) if found else len(key)
+        if found or word not in ("several devices", "not pinned"):
+            while number in taken:
+                number += 1
+            taken[number] = word
+            legend[word] = fill(number)
         else:
-            asked = [device for device in devices if device]
-            key[name] = asked[0] if len(asked) == 1 else "several" if asked else ""
-    words = sorted(set(key.values()) - {"", "several"}) if colour_by == "device" else (
-        list(dict.fromkeys(key.values())))
-    table = {word: COLOURS[i % len(COLOURS)] for i, word in enumerate(words)}
-    table |= {word: MIXED for word in key.values() if word not in table}
-    names = {"": "not pinned", "several": "several devices"}
-    legend = {} if colour_by == "scope" else {
-        names.get(word, word): table[word] for word in sorted(table)}
-    return {name: table[word] for name, word in key.items()}, legend
+            legend[word] = fill("reference" if word == "not pinned" else "plain")
+    return {name: legend[word] for name, word in key.items()}, legend
 
 
-def _paint_box(ax, box: Box, centre: tuple[float, float], colour: str) -> None:
+def _paint_box(ax, box: Box, centre: tuple[float, float], look: dict) -> None:
     x, y = centre
     shape = "round,pad=0,rounding_size=0.14" if box.is_variable else (
         "round,pad=0,rounding_size=0.03")
     ax.add_patch(FancyBboxPatch(
         (x - box.width / 2, y - box.height / 2), box.width, box.height,
-        boxstyle=shape, facecolor=colour, edgecolor="0.25",
-        linewidth=2.0 if box.is_variable else 0.8, zorder=3,
-    ))
+        boxstyle=shape, linewidth=2.0 if box.is_variable else 0.8, zorder=3, **look))
     for i, line in enumerate(box.lines):
         height = y + box.height / 2 - 0.07 - LINE * (i + 0.5)
         own = box.name.startswith(box.lines[0]) and line in box.name.split("\n")[0]
-        ax.text(x, height, line, ha="center", va="center", fontsize=9,
-                color="0.0" if own or i == 0 else "0.35", zorder=4)
+        color = INK if own or i == 0 or "hatch" in look else SOFT
+        text = ax.text(x, height, line, ha="center", va="center", fontsize=9, zorder=4,
+                       color=PAPER if look["facecolor"] == INK else color)
+        if "hatch" in look:  # it would cross the letters
+            text.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 0.5})
 
 
-def _paint_arrow(ax, a: Box, b: Box, layout: Layout, data: bool) -> None:
+def _paint_arrow(ax, a: Box, b: Box, layout: Layout, data, color, label) -> None:
     """A smooth line from box to box through the gaps that the layout left for it."""
     (xa, ya), (xb, yb) = layout.centre[a.name], layout.centre[b.name]
     down = layout.row[a.name] < layout.row[b.name]
@@ -131,6 +163,12 @@ def _paint_arrow(ax, a: Box, b: Box, layout: Layout, data: bool) -> None:
         path += [*middle, (x1, y1)]
         codes += [Path.CURVE4] * 3
     ax.add_patch(FancyArrowPatch(
-        path=Path(path, codes), arrowstyle="-|>", mutation_scale=8, color="0.35",
-        linewidth=0.9, linestyle="-" if data else (0, (4, 3)), zorder=2,
+        path=Path(path, codes), arrowstyle="-|>", mutation_scale=8, color=color,
+        linewidth=1.6 if label or color == LOST else 0.9,
+        linestyle="-" if data else (0, (4, 3)), zorder=2,
     ))
+    if label:
+        (xa, ya), (xb, yb) = way[0], way[1]
+        ax.text((xa + xb) / 2, (ya + yb) / 2, label, ha="center", va="center",
+                fontsize=8, zorder=5, color=color if color == LOST else INK,
+                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 1})

@@ -5,6 +5,7 @@ import tensorflow.compat.v1 as tf1
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from helpers.language import RULE, fill
 from helpers.tracing.times import Interval, intervals
 
 # An interval, and its place in the lane of its device.
@@ -51,15 +52,14 @@ def _draw_lanes(
     base, total = {}, 0
     for device in sorted(heights, reverse=True):
         base[device], total = total, total + heights[device]
-        ax.axhline(total, color="0.8", linewidth=0.8)
-    palette = list(plt.get_cmap("Set2")(range(8))) * 9
-    colours = dict(zip(sorted(heights), palette, strict=False))
+        ax.axhline(total, color=RULE, linewidth=0.8)
+    looks = {device: fill(k) for k, device in enumerate(sorted(heights))}
     span = max(row.start + row.duration for row, _ in lanes) / 1000
     longest = sorted(lanes, key=lambda lane: -lane[0].duration)[:labels]
     for row, place in lanes:
         ax.barh(base[row.device] + place + 0.5, max(row.duration / 1000, span / 800),
-                left=row.start / 1000, height=0.8,
-                color=colours[row.device], edgecolor="0.3", linewidth=0.4)
+                left=row.start / 1000, height=0.8, linewidth=0.4,
+                **looks[row.device])
     for row, place in longest:
         width = row.duration / 1000
         if width > span * 0.011 * len(row.op):

@@ -1,0 +1,60 @@
+"""The one visual language of the course: what a colour, a rim and a hatch mean.
+
+A colour means the same in every sitting: device, tower or worker 0 is blue. Red is
+what is lost, dead, NaN or silently wrong, and nothing else; a second sign (a number, a
+hatch, a word) says the same to who does not see the colour.
+"""
+
+INK, SOFT, RULE, PALE, PAPER = "#1a1a1a", "#5f6368", "#c4c7cc", "#eef0f2", "#ffffff"
+# Device, tower or worker 0, 1, 2, 3: as line or text, and as fill under black text.
+# Starting point: Okabe and Ito, "Color universal design", 2008.
+TOWER = ("#0072b2", "#a86800", "#00805d", "#a8487f")
+TINT = ("#a9cdf0", "#ffc27a", "#d3f5b0", "#cc99c2")
+LOST, LOST_TINT = "#c1121f", "#f6c9cc"
+# The same on the dark ground of a page.
+DARK = {INK: "#ececec", SOFT: "#a3adb8", PAPER: "#16191d", LOST: "#ff7b7b",
+        TOWER[0]: "#56b4e9", TOWER[1]: "#f0a63c", TOWER[2]: "#3cd3a5",
+        TOWER[3]: "#e79ac6"}
+QUANTITY, SIGNED = "Blues", "RdBu_r"  # colour maps: from 0 on; with 0 in the middle
+WIDE, WIDTH, DPI = 9.4, 6.4, 180  # inches of a wide figure and of another
+
+FILLS: dict[object, dict] = {
+    "plain": {"facecolor": PAPER, "edgecolor": INK},
+    "reference": {"facecolor": PALE, "edgecolor": SOFT},
+    "waits": {"facecolor": PAPER, "edgecolor": SOFT, "hatch": "..."},
+    "lost": {"facecolor": LOST_TINT, "edgecolor": LOST, "hatch": "///"},
+    "starves": {"facecolor": PAPER, "edgecolor": LOST, "hatch": "///"},
+    "control": {"facecolor": INK, "edgecolor": INK},
+} | {k: {"facecolor": TINT[k], "edgecolor": TOWER[k]} for k in range(4)}
+
+STYLE = {
+    "figure.figsize": (WIDTH, 3.2), "figure.dpi": 90, "savefig.dpi": DPI,
+    "font.size": 10, "axes.labelsize": 9, "xtick.labelsize": 9, "ytick.labelsize": 9,
+    "legend.fontsize": 9, "legend.frameon": False,
+    "axes.titlesize": 10, "axes.titleweight": "bold", "axes.titlelocation": "left",
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": SOFT,
+    "axes.labelcolor": INK, "text.color": INK, "xtick.color": SOFT,
+    "ytick.color": SOFT, "hatch.linewidth": 0.7, "image.cmap": "gray",
+}
+
+
+def fill(kind: object) -> dict:
+    """Returns the colours and the hatch of a bar, a box or a square.
+
+    Args:
+      kind: the number of a device, tower or worker (from 4 on it begins anew);
+        `"plain"`; `"reference"`: chance, the ideal, what was before; `"waits"`: waits
+        or starts, a full queue; `"starves"`: an empty one; `"lost"`: lost, dead, NaN,
+        silently wrong; `"control"`: a condition, an order.
+
+    Returns:
+      Keywords for `ax.bar`, `ax.barh`, `Rectangle` and other patches.
+
+    Raises:
+      ValueError: the language has no such word.
+    """
+    kind = kind % len(TOWER) if isinstance(kind, int) else kind
+    if kind not in FILLS:
+        words = ", ".join(map(repr, FILLS))
+        raise ValueError(f"fill: there is no {kind!r}; there are {words}")
+    return dict(FILLS[kind])

@@ -1,0 +1,240 @@
+"""Charts that several sittings share: lanes, strips, weights, levels, trees."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
+
+from helpers.language import (
+    INK,
+    LOST,
+    LOST_TINT,
+    QUANTITY,
+    SIGNED,
+    SOFT,
+    TINT,
+    TOWER,
+    fill,
+)
+from helpers.plots.drawing import _clear, cross
+
+# From, to, a kind as `language.fill` takes it, and a word or "".
+Span = tuple[float, float, object, str]
+
+
+def lanes(
+    ax: Axes, spans: Mapping[str, Sequence[Span]], *,
+    kills: Sequence[tuple[str, float]] = (), unit: str = "seconds",
+) -> None:
+    """Draws one lane in time for each thread, process or device, the first on top.
+
+    Args:
+      ax: where to.
+      spans: by lane, `(from, to, kind, word)`: a number of a worker works, `"waits"`
+        waits or starts, `"lost"` is lost.
+      kills: `(lane, moment)` of each death: a red cross.
+      unit: of the time axis.
+    """
+    names = list(spans)
+    for k, name in enumerate(names):
+        for start, end, kind, word in spans[name]:
+            ax.barh(k, end - start, left=start, height=0.66, linewidth=0.8,
+                    **fill(kind))
+            label = ax.text((start + end) / 2, k, word, ha="center", va="center",
+                            fontsize=8, color="white" if kind == "control" else INK)
+            _clear(label, kind)
+    for name, moment in kills:
+        cross(ax, moment, names.index(name))
+    ax.set_yticks(range(len(names)), names)
+    ax.set(ylim=(len(names) - 0.5, -0.5), xlabel=unit)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+
+
+def strip(
+    ax: Axes, squares: Sequence[tuple[object, str]], *, x: float = 0, y: float = 0,
+    name: str = "", size: float = 8,
+) -> None:
+    """Draws a row of squares, one unit wide and high: records, steps, bytes.
+
+    Axes are left to the caller: `ax.set(xlim=..., ylim=..., aspect="equal")`.
+
+    Args:
+      ax: where to.
+      squares: of each its kind, as `language.fill` takes it, and its text.
+      x: of the left end.
+      y: of the bottom.
+      name: stands at the left of it.
+      size: of the texts, in points.
+    """
+    for k, (kind, text) in enumerate(squares):
+        ax.add_patch(Rectangle((x + k + 0.04, y + 0.04), 0.92, 0.92, linewidth=0.8,
+                               **fill(kind)))
+        label = ax.text(x + k + 0.5, y + 0.5, text, ha="center", va="center",
+                        fontsize=size, color="white" if kind == "control" else INK)
+        _clear(label, kind)
+    ax.text(x - 0.3, y + 0.5, name, ha="right", va="center", fontsize=9)
+
+
+def weights(
+    ax: Axes, matrix: np.ndarray, *, columns: Mapping[str, int] | None = None,
+    rows: Mapping[str, int] | None = None, signed: bool = True,
+    limit: float | None = None, digits: int | None = None,
+) -> None:
+    """Draws a matrix as squares of colour, with the names of its blocks.
+
+    Args:
+      ax: where to.
+      matrix: numbers, `[rows, columns]`.
+      columns: name of a block to its number of columns, from the left; blocks are
+        framed in the colours of the towers, by the order of their names.
+      rows: the same of rows, from the top; cut by a dashed line.
+      signed: red and blue with white at 0; else white to blue from 0 on.
+      limit: the number that has the full colour; by default the largest one.
+      digits: writes the numbers into the squares, with so many digits.
+    """
+    matrix = np.asarray(matrix)
+    limit = limit or float(np.abs(matrix).max()) or 1.0
+    ax.imshow(matrix, cmap=SIGNED if signed else QUANTITY, vmax=limit,
+              vmin=-limit if signed else 0, aspect="equal", interpolation="nearest")
+    height, width = matrix.shape
+    order = sorted(columns or {})
+    left = -0.5
+    for name, wide in (columns or {}).items():
+        color = TOWER[order.index(name) % len(TOWER)]
+        ax.add_patch(Rectangle((left, -0.5), wide, height, fill=False, linewidth=2.2,
+                               edgecolor=color, clip_on=False, zorder=3))
+        ax.text(left + wide / 2, -0.65, name, ha="center", va="bottom", fontsize=9,
+                fontweight="bold", color=color)
+        left += wide
+    top = -0.5
+    for name, high in (rows or {}).items():
+        ax.text(-0.8, top + high / 2, name, ha="right", va="center", fontsize=9)
+        top += high
+        if top < height - 0.5:
+            ax.plot([-0.5, width - 0.5], [top, top], color=INK, linewidth=1.2,
+                    linestyle=(0, (3, 2)))
+    for (r, c), value in np.ndenumerate(matrix) if digits is not None else ():
+        ax.text(c, r, f"{value:.{digits}f}", ha="center", va="center", fontsize=8,
+                color="white" if abs(value) > 0.6 * limit else INK)
+    ax.set_axis_off()
+
+
+def levels(
+    ax: Axes, seconds: Sequence[float], held: Sequence[int], capacity: int, *,
+    empty: int = 0,
+) -> None:
+    """Draws the level of a queue over time, and hatches when it is empty or full.
+
+    Args:
+      ax: where to.
+      seconds: the moments, such as those of a film.
+      held: the number of items at each.
+      capacity: of the queue: a line.
+      empty: up to so many items its reader waits.
+    """
+    t, level = np.asarray(seconds), np.asarray(held)
+    ax.fill_between(t, level, step="post", facecolor=TINT[0], linewidth=0)
+    for name, where, word in [("starves", level <= empty, "empty: the reader waits"),
+                              ("waits", level >= capacity, "full: the filler waits")]:
+        if where.any():
+            look = fill(name)
+            look |= {"facecolor": "none"} if name == "waits" else {
+                "edgecolor": LOST_TINT}
+            ax.fill_between(t, 0, capacity, where=where, step="post", zorder=1,
+                            linewidth=0, **look)
+            longest = t[where]
+            ax.text((longest[0] + longest[-1]) / 2, capacity * 0.6, word, zorder=5,
+                    ha="center", va="center", fontsize=9, fontweight="bold",
+                    color=LOST if name == "starves" else SOFT,
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 2})
+    ax.step(t, level, where="post", color=TOWER[0], linewidth=2, zorder=4)
+    ax.axhline(capacity, color=INK, linewidth=0.8)
+    ax.set(xlim=(t[0], t[-1]), ylim=(0, capacity * 1.1), xlabel="seconds",
+           ylabel=f"items, of {capacity}")
+
+
+def end_labels(ax: Axes, *, room: float = 0.25) -> None:
+    """Writes the name of each labelled line at its right end: no legend is needed.
+
+    Args:
+      ax: its lines have a `label`; names that would meet are moved apart.
+      room: how much wider the axes become for the names, as a share.
+    """
+    left, right = ax.get_xlim()
+    log = ax.get_xscale() == "log"
+    ax.set_xlim(left, right * (right / left) ** room if log
+                else right + room * (right - left))
+    ends = []
+    for line in ax.get_lines():
+        points = np.asarray(line.get_xydata())
+        if not str(line.get_label()).startswith("_") and len(points):
+            point = points[-1]
+            ends.append([*ax.transData.transform(point), point, line])
+    line_height = 11 * ax.figure.dpi / 72
+    ends.sort(key=lambda end: end[1])
+    for below, above in zip(ends, ends[1:], strict=False):
+        above[1] = max(above[1], below[1] + line_height)
+    for _, height, point, line in ends:
+        shift = height - ax.transData.transform(point)[1]
+        ax.annotate(line.get_label(), point, (6, shift * 72 / ax.figure.dpi),
+                    textcoords="offset points", va="center", fontsize=9,
+                    color=to_hex(line.get_color()), annotation_clip=False)
+
+
+def reference(ax: Axes, value: float, name: str) -> None:
+    """Draws chance, an ideal or what was before: a grey dashed line with its name."""
+    ax.axhline(value, color=SOFT, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    ax.annotate(name, (1, value), (-2, 2), xycoords=("axes fraction", "data"),
+                textcoords="offset points", ha="right", va="bottom", fontsize=9,
+                color=SOFT, bbox={"facecolor": "none", "edgecolor": "none"})
+
+
+def tree(
+    ax: Axes, names: Mapping[str, str], *, kinds: Mapping[str, object] | None = None,
+    title: str = "",
+) -> None:
+    """Draws names with slashes as a tree, one line for each part of a name.
+
+    Args:
+      ax: where to; a quarter of an inch for each line is enough.
+      names: whole name, such as `tower/conv/weights`, to what is written beside it,
+        such as its shape; in the order of first parts.
+      kinds: whole names, or beginnings such as `tower/conv`, to a kind as
+        `language.fill` takes it: the ground of their lines and of those below them.
+      title: stands above.
+    """
+    lines = []
+    for name in names:
+        parts = name.split("/")
+        for depth in range(1, len(parts) + 1):
+            if (path := "/".join(parts[:depth])) not in lines:
+                lines.append(path)
+    widest = max(2 * path.count("/") + len(path.rsplit("/")[-1]) + len(
+        names.get(path, "")) + 3 for path in lines)
+    for k, path in enumerate(lines):
+        depth, last = path.count("/"), path.rsplit("/")[-1]
+        kind = next((kind for start, kind in (kinds or {}).items()
+                     if f"{path}/".startswith(f"{start}/")), None)
+        if kind is not None:
+            ax.add_patch(Rectangle((2 * depth, -k - 0.95), widest - 2 * depth, 0.9,
+                                   linewidth=0, **fill(kind) | {"edgecolor": "none"}))
+        if depth:
+            parent = lines.index(path.rsplit("/", 1)[0])
+            ax.plot([2 * depth - 1.3, 2 * depth - 1.3, 2 * depth - 0.3],
+                    [-parent - 0.95, -k - 0.5, -k - 0.5], color=SOFT,
+                    linewidth=0.9, linestyle="-")
+        leaf = path in names
+        text = ax.text(2 * depth + 0.3, -k - 0.5, last if leaf else f"{last}/",
+                       va="center", fontsize=9, family="monospace", color=INK,
+                       fontweight="bold" if leaf else "normal")
+        note = ax.text(widest - 0.3, -k - 0.5, names.get(path, ""), va="center",
+                       ha="right", fontsize=8, color=SOFT if kind is None else INK)
+        if kind is not None:
+            _clear(text, kind)
+            _clear(note, kind)
+    ax.set(xlim=(-0.5, widest), ylim=(-len(lines) - 0.2, 0.2))
+    ax.set_title(title)
+    ax.set_axis_off()
