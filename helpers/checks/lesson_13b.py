@@ -23,7 +23,9 @@ def check_first_bad(attempt):
         case = f"x = {fed}, the first bad op {due!r}"
         with tf1.Session(graph=fetch.graph) as session, answering(case):
             session.run("init")
-            found = attempt(session, fetch, {"x:0": fed, "u:0": 1.0, "v:0": 2.0})
+            feeds = {"x:0": fed, "u:0": 1.0, "v:0": 2.0}
+            feeds |= {"row:0": 3.0} if rows == 9 and fetch.op.name == "fetch" else {}
+            found = attempt(session, fetch, feeds)
             left = session.run("left:0")
         yield ("returns the name of an op, or None",
                found is None or isinstance(found, str) and ":" not in found,
@@ -42,14 +44,15 @@ def _graph_with_a_fault(rng, size):
         queue = tf1.FIFOQueue(9, tf.float32, shapes=[[]], name="rows")
         rows = np.linspace(1, 9, 9, dtype=np.float32)  # two steps do not fit together
         tf.group(queue.enqueue_many([rows]), name="init")
-        row = queue.dequeue(name="row")
+        row = tf.identity(queue.dequeue(), name="row")
         tf.math.log(-tf.abs(queue.dequeue()), name="aside")
         never = tf1.placeholder(tf.float32, [], name="never_fed")
         tf.math.log(0.0 * never, name="unfed")
         y = x
         for step in range(size // 4):
             y = tf.multiply(y, 1.5, name=f"step_{step}")
-        worst = BAD[kind](y)
+        with tf.control_dependencies([tf.math.log(-tf.square(y), name="before")]):
+            worst = BAD[kind](y)
         here = tf.identity(worst, name=kind + "_seen")
         here = tf.stack(tf.unstack(here))  # an op with two outputs, one of them bad
         hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
@@ -60,7 +63,7 @@ def _graph_with_a_fault(rng, size):
         fetch = tf.add(*both[:: 1 - size % 2 * 2], name="fetch")
         queue.size(name="left")
     first = x if size % 5 == 2 else worst
-    fetch, left = (worst, 9) if size % 5 == 1 else (fetch, 8)
+    fetch, left = (worst, 9) if size % 5 == 1 else (fetch, 9 if size % 4 == 1 else 8)
     value = np.nan if first is x else -1.0 if kind == "root" else 0.0
     fed = [value if bad else 2.0, float(rng.integers(1, 9))][:: rng.choice([1, -1])]
     return fetch, left, fed, first.op.name if bad else None

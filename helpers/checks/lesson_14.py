@@ -100,7 +100,7 @@ def check_balances(attempt):
 
 def _changes(people, rng, size):
     """Returns changes; no sum of them is 0, where the gradient is ambiguous."""
-    shape = [size if size < 6 else 40, people]
+    shape = [size if size < 6 else 150, people]
     changes = rng.integers(-4, 5, shape) + rng.uniform(0.1, 0.4, shape)
     none = (rng.random(shape) < 0.3) & (np.roll(changes, 1, axis=0) > 0)
     none[:1] = False  # a change of 0 comes after a positive one only

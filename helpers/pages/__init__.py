@@ -1,0 +1,1 @@
+"""What a lesson draws where the drawing is long: a module for each."""

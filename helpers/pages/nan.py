@@ -1,0 +1,67 @@
+"""Where a NaN comes from, and where it goes: the page of lesson 13b."""
+
+import numpy as np
+import tensorflow as tf
+
+from helpers import svg
+from helpers.explore import Frame
+from helpers.pages.boxes import boxes, edges
+
+SIZE = (720, 350)
+_GRADIENT = "gradients/"
+_PLACES = {  # op: centre, and what it computes
+    "h/ReadVariableOp": (90, 20, "w"), "x": (270, 20, "x"),
+    "h": (180, 84, "h = x × w"), "log": (95, 148, "log h"),
+    "xlogx": (180, 212, "h × log h"), "loss": (180, 276, "loss, the mean"),
+    _GRADIENT + "loss_grad/truediv": (430, 330, "1 / numbers"),
+    _GRADIENT + "xlogx_grad/Mul": (392, 212, "… × log h"),
+    _GRADIENT + "xlogx_grad/Mul_1": (610, 276, "… × h"),
+    _GRADIENT + "log_grad/Reciprocal": (440, 148, "1 / h"),
+    _GRADIENT + "log_grad/mul": (625, 190, "… × h × 1/h"),
+    _GRADIENT + "AddN": (500, 84, "sum of both"),
+    _GRADIENT + "h_grad/Mul_1": (470, 20, "… × x"),
+    _GRADIENT + "h_grad/Sum": (640, 20, "gradient of w"),
+}
+_SAME = {_GRADIENT + "xlogx_grad/tuple/control_dependency": "xlogx_grad/Mul",
+         _GRADIENT + "xlogx_grad/tuple/control_dependency_1": "xlogx_grad/Mul_1"}
+
+
+def nan_frame(session: tf.compat.v1.Session, step: int) -> Frame:
+    """Draws every value of one step, and which of them are not finite.
+
+    Args:
+      session: of the lesson's graph, with its queue running and the steps before
+        done; the step that is drawn trains too.
+      step: its number, for the sentence.
+
+    Taught in lesson 13b, 'The way of the NaN'.
+    """
+    operation = session.graph.get_operation_by_name
+    values = session.run({name: operation(name).outputs[0] for name in _PLACES}
+                         | {"train": operation("train")})
+    inputs = {name: [_named(tensor.op.name) for tensor in operation(name).inputs]
+              for name in _PLACES}
+    bad = {name for name in _PLACES if not np.isfinite(values[name]).all()}
+    first = [name for name in _PLACES if name in bad and not bad & set(inputs[name])]
+    places = {name: (x, y, "bad" if name in bad else "soft",
+                     ("✗ " * (name in first)) + f"{words}  {_short(values[name])}")
+              for name, (x, y, words) in _PLACES.items()}
+    ways = [(a, b) for b in _PLACES for a in inputs[b] if a in _PLACES]
+    wrong = [way for way in ways if way[0] in bad]
+    words = ", ".join(_PLACES[name][2] for name in first)
+    says = (f"Step {step}, x = {_short(values['x'])}: {len(bad)} of {len(_PLACES)} "
+            f"values are not finite" + (f"; bad first: {words}." if bad else "."))
+    key = svg.text(10, 330, "✗ bad, though what it reads is good", "bad")
+    return Frame([edges(places, [way for way in ways if way not in wrong])
+                  + edges(places, wrong, 3, "bad") + boxes(places) + key * bool(bad)],
+                 says)
+
+
+def _named(name: str) -> str:
+    return _GRADIENT + _SAME[name] if name in _SAME else name
+
+
+def _short(value: np.ndarray) -> str:
+    words = ["NaN" if np.isnan(v) else f"{v:.2g}".replace("inf", "∞").replace("-", "−")
+             for v in np.ravel(value)]
+    return words[0] if len(words) == 1 else f"[{', '.join(words)}]"
