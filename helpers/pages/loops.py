@@ -101,7 +101,7 @@ def _op(name: str) -> str:
 
 def _old_way(goes_on: bool) -> str:
     """Draws the way that both numbers take in this turn."""
-    ways = []
+    ways: list[tuple[str, str]] = []
     for suffix, end in (("", "add"), ("_1", "mul")):
         stops = (["Switch" + suffix, end, "NextIteration" + suffix, "Merge" + suffix]
                  if goes_on else ["Switch" + suffix, "Exit" + suffix])

@@ -43,10 +43,11 @@ def _pay(at_once: bool, turns: list[int]) -> tuple[list, float]:
         new = tf1.placeholder(tf.float32, [])
         read, write, add = till.read_value(), till.assign(new), till.assign_add(1.0)
         session.run(till.initializer)
-        steps, seen = [], {}
+        steps: list[tuple] = []
+        seen: dict[int, float] = {}
         for thread in turns:
             if thread not in seen:
-                seen[thread] = None if at_once else session.run(read)
+                seen[thread] = 0.0 if at_once else float(session.run(read))
                 words = "" if at_once else f"reads {seen[thread]:g}"
             elif at_once:
                 session.run(add)
