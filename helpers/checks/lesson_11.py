@@ -16,9 +16,12 @@ def _drawn_weights(rng, size):
     for number in range(size):
         scopes = rng.choice(_WORDS, rng.integers(1, 4)).tolist()
         name = "/".join([*scopes, f"w{number}_mean"])
+        if size % 3 == 2 and not number:
+            name = "layer/Momentum"  # a variable, as there is none called "layer"
         kinds = ["", *(kind for kind in (AVERAGE, "/Momentum") if rng.random() < 0.5)]
         shape = rng.integers(0, 4, rng.integers(0, 3))
-        arrays = {name + kind: rng.normal(size=shape).astype("f") for kind in kinds}
+        dtype = rng.choice(["float32", "float64"])
+        arrays = {name + kind: rng.normal(size=shape).astype(dtype) for kind in kinds}
         due[name] = arrays.get(name + AVERAGE, arrays[name])
         weights |= arrays
     names = rng.permutation(sorted(weights)).tolist()
@@ -28,7 +31,7 @@ def _drawn_weights(rng, size):
 @exercise(
     "Exercise 1: averaged",
     "go over the names without the suffix; ask whether the name with it is there too.",
-    "a slot's name is a variable's name and `/Momentum` behind it: `name.endswith`. "
+    "a slot's name is that of a variable and `/Momentum` behind it. "
     "What is left: of the other names, `weights.get(name + average, array)`.",
 )
 def check_averaged(attempt):
@@ -41,6 +44,8 @@ def check_averaged(attempt):
                    sorted(due), sorted(found))
         yield near("each has its average, or itself where there is none",
                    [*due.values()], [found[name] for name in due], f"{[*due]}")
+        yield same("keeps the dtypes", {name: due[name].dtype.name for name in due},
+                   {name: np.asarray(found[name]).dtype.name for name in due})
 
 
 _TYPES = ("Add", "Split", "Enter", "WriteFile", "Abort", "PyFunc", "ReadFile", "Save")
@@ -55,7 +60,8 @@ def _drawn_nodes(nodes, rng, size: int, functions: list[str]) -> None:
                                                               else _TYPES)))
         for _ in range(rng.integers(0, 3)):
             source = rng.integers(size + 1)
-            node.input.append(str(rng.choice([f"n{source}", f"n{source}:1"])))
+            node.input.append(str(rng.choice(
+                [f"n{source}", f"n{source}:1", f"n{source}:2", f"n{source}:12"])))
         for _ in range(rng.integers(0, 3) if rng.random() < 0.5 else 0):
             node.input.append(f"^n{rng.integers(size + 1)}")
         if calls:
@@ -68,6 +74,9 @@ def _drawn_graph(rng: np.random.Generator, size: int):
         function = graph.library.function.add()
         function.signature.name = name
         _drawn_nodes(function.node_def, rng, int(rng.integers(3)), names)
+    if size % 5 == 4:  # each function calls the next: some are far down
+        for function, after in zip(graph.library.function, names[1:], strict=False):
+            function.node_def.add(name="last", op=_CALLS[0]).attr["f"].func.name = after
     _drawn_nodes(graph.node, rng, size, names)
     return graph, f"n{rng.integers(size + 1)}", {"Add", *rng.choice(_TYPES, 3), *_CALLS}
 
