@@ -174,7 +174,7 @@ class Explorable:
         inside = self.page().replace("&", "&amp;").replace('"', "&quot;")
         return (
             f"<div class='explore-still'><p>{question} (A still: trust this notebook "
-            f"to turn the knobs.)</p><img alt='{says}' width='{width}' "
+            f"to turn the knobs.)</p><img alt=\"{says}\" width='{width}' "
             f"src='data:image/svg+xml;base64,{still}'>{self._table()}</div>"
             "<style>.explore-still { display: none }</style>"
             f"<iframe title='{question}' sandbox='allow-scripts' width='100%' "

@@ -6,6 +6,7 @@ A page may ask for files beside it and for nothing else.
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -116,6 +117,43 @@ def test_in_the_dark_figures_stay_on_white(pages, visit):
     film = page.locator(".cell_output iframe").first
     ground = film.evaluate("e => getComputedStyle(e.parentElement).backgroundColor")
     assert ground == "rgba(0, 0, 0, 0)" and not wrong
+
+
+@pytest.mark.slow
+def test_pages_with_knobs_turn_by_keyboard_on_a_phone(pages, visit):
+    """And axe-core, of Deque, finds nothing serious in the first three."""
+    page, wrong = visit("light")
+    page.set_viewport_size({"width": 390, "height": 800})
+    seen = 0
+    for path in sorted((pages / "notebooks").glob("*.html")):
+        if "class='explore-still'" not in path.read_text("utf-8"):
+            continue
+        page.goto(path.as_uri())
+        frame = page.locator("iframe[title]").first
+        frame.scroll_into_view_if_needed()
+        inside = frame.content_frame
+        assert inside.locator("body").evaluate(
+            "e => document.documentElement.scrollWidth <= innerWidth"), path.stem
+        before = inside.locator("#says").text_content()
+        inside.locator("input").first.focus()
+        turned = set()
+        for key in ("ArrowRight", "ArrowLeft", "ArrowLeft"):
+            page.keyboard.press(key)
+            turned.add(inside.locator("#says").text_content())
+        assert turned - {before}, path.stem
+        seen += 1
+        if seen <= 3:
+            serious(frame.element_handle().content_frame())
+    assert seen >= 14 and not wrong
+
+
+def serious(frame):
+    """Refuses what axe-core finds to be serious in a page with knobs."""
+    axe = pytest.importorskip("axe_playwright_python")
+    frame.evaluate(Path(axe.__file__).with_name("axe.min.js").read_text("utf-8"))
+    found = frame.evaluate("axe.run()")["violations"]
+    assert not [one["nodes"][0]["html"] for one in found
+                if one["impact"] in ("serious", "critical")]
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from pathlib import Path
 from xml.dom import minidom
 
 import numpy as np
@@ -83,6 +84,15 @@ def opened(page, tmp_path):
     assert all(url.startswith(("file:", "data:", "about:")) for url in asked)
 
 
+def serious(frame):
+    """What axe-core (of Deque) finds in a frame, by rule and element."""
+    axe = pytest.importorskip("axe_playwright_python")
+    frame.evaluate(Path(axe.__file__).with_name("axe.min.js").read_text("utf-8"))
+    return [(found["id"], found["nodes"][0]["html"])
+            for found in frame.evaluate("axe.run()")["violations"]
+            if found["impact"] in ("serious", "critical")]
+
+
 def says(inside):
     return inside.locator("#says").text_content()
 
@@ -139,3 +149,11 @@ def test_without_scripts_a_still_and_the_table_come_to_light(page, opened):
     assert page.locator("img").get_attribute("alt").startswith("The bar 0 is 50 high")
     page.get_by_text("All settings in words").click()
     assert page.locator("tr").count() == 25 and page.locator("tr").nth(24).is_visible()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page, opened, theme):
+    page.emulate_media(color_scheme=theme)
+    opened(bars()._repr_html_())
+    assert serious(page.frames[1]) == []

@@ -17,6 +17,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat import v4
+from playwright.sync_api import expect
 from tensorboard import manager
 
 from helpers.files import ROOT
@@ -157,6 +158,38 @@ def test_run_all_shows_no_error(page, opened):
                  if "image/png" in output.get("data", {})]
     page.wait_for_function(DESCRIBED, arg=len(sentences), timeout=60_000)
     assert page.evaluate(ALTERNATIVES) == sentences
+
+
+PAGE_WITH_KNOBS = """\
+from helpers.explore import Frame, explore
+from helpers.svg import box
+
+def make_frame(height):
+    return Frame([box(0, 0, 30, height, "a")], f"It is {height} high.")
+
+explore(make_frame, "How high?", size=(300, 100), height=[10, 20, 50]).show()
+"""
+
+
+def test_a_page_with_knobs_is_a_still_until_its_cell_was_run(lab, opened):
+    _, folder = lab
+    cell = v4.new_code_cell(PAGE_WITH_KNOBS)
+    made = {}
+    exec(PAGE_WITH_KNOBS.rpartition("\n\n")[0], made)
+    page = made["explore"](made["make_frame"], "How high?", size=(300, 100),
+                           height=[10, 20, 50])
+    cell.outputs = [v4.new_output("display_data", {"text/html": page._repr_html_()})]
+    nb.store(folder / "my" / "knobs.ipynb", v4.new_notebook(cells=[cell]))
+    page = opened("my/knobs.ipynb")
+    still = page.get_by_text("trust this notebook to turn the knobs")
+    still.wait_for(timeout=60_000)
+    assert page.locator(".jp-OutputArea iframe").count() == 0
+    assert page.locator(".jp-OutputArea img").get_attribute("alt") == "It is 10 high."
+    choose(page, "Run", "Run All Cells")
+    inside = page.frame_locator(".jp-OutputArea iframe")
+    inside.get_by_role("radio", name="10").press("ArrowRight", timeout=120_000)
+    expect(inside.locator("#says")).to_have_text("It is 20 high.")
+    assert not still.is_visible()
 
 
 def test_tensorboard_is_live_in_the_notebook_while_07a_trains(

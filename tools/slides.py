@@ -94,16 +94,17 @@ def _html(source: str) -> str:
 
 def code(cell: nbformat.NotebookNode) -> str:
     """Returns a code cell with its stored outputs as HTML."""
-    parts = [Highlight2HTML()(cell.source)]
+    knobs = "<iframe" in str(cell.outputs)  # then the page says all
+    parts = [] if knobs else [Highlight2HTML()(cell.source)]
     for output in cell.outputs:
         data = output.get("data", {})
         if "image/png" in data:
             alt = html.escape(output.metadata.get("image/png", {}).get("alt", ""))
             source = f"data:image/png;base64,{data['image/png'].strip()}"
             parts.append(f'<img alt="{alt}" src="{source}">')
-        elif "<iframe" in data.get("text/html", ""):  # a film
+        elif "<iframe" in data.get("text/html", ""):
             parts.append(data["text/html"])
-        else:
+        elif not knobs:
             words = output.get("text") or data.get("text/plain", "")
             if not words.startswith("Figure: "):  # it is the picture's text
                 parts.append(f'<pre class="output" tabindex="0">{html.escape(words)}'
@@ -115,15 +116,16 @@ def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     """Returns the cells of a lesson that its slides are made of.
 
     By section, the cell with the heading, the first question or pitfall, and the first
-    figure, or else output.
+    page with knobs, or else figure, or else output.
     """
     found = []
     for section in _sections(cells):
         asked = [c for c in section[1:] if c.cell_type == "markdown"
                  and re.search(r"\*\*(Predict|Pitfall)", c.source)]
         seen = [c for c in section if c.get("outputs")]
+        pages = [c for c in seen if "<iframe" in str(c.outputs)]
         figure = [c for c in seen if "image/png" in str(c.outputs)]
-        keep = [section[0], *asked[:1], *(figure or seen)[:1]]
+        keep = [section[0], *asked[:1], *(pages or figure or seen)[:1]]
         found += [c for c in section if any(c is k for k in keep)]
     return found
 
@@ -166,7 +168,7 @@ def _without_thin_ones(column: list[Slide]) -> list[Slide]:
     kept = column[:1]
     for slide in column[1:]:
         last = kept[-1]
-        if not HEADED.search(slide.shown) and (_is_thin(slide) or _is_thin(last)):
+        if not HEADED.match(slide.shown) and (_is_thin(slide) or _is_thin(last)):
             kept[-1] = Slide(f"{last.shown}\n{slide.shown}", last.notes + slide.notes)
         else:
             kept.append(slide)
