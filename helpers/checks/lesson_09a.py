@@ -44,7 +44,7 @@ def check_tf_configs(attempt):
 
 
 def _hosts(rng, size):
-    names = [f"node{n:02d}" for n in range(60)] + ["alpha", "b.example.org", "gpu-7"]
+    names = [f"node{n}" for n in range(60)] + ["alpha", "b.example.org", "gpu-7"]
     return list(map(str, rng.permutation(names)[: 2 + size // 2]))
 
 

@@ -53,7 +53,7 @@ def edges(
             cut = [_rim(x1 - x0, y1 - y0, words) for words in (one, other)]
             xs = [x0 + (x1 - x0) * cut[0], x1 - (x1 - x0) * cut[1]]
             ys = [y0 + (y1 - y0) * cut[0], y1 - (y1 - y0) * cut[1]]
-        drawn.append(arrow(xs, ys, css or own, width))
+        drawn.append(pointer(xs, ys, css or own, width))
     return "".join(drawn)
 
 
@@ -63,7 +63,7 @@ def _rim(dx: float, dy: float, words: str) -> float:
     return min(half / abs(way) for half, way in halves if way)
 
 
-def arrow(xs: list, ys: list, css: str, width: float) -> str:
+def pointer(xs: list, ys: list, css: str, width: float) -> str:
     """Draws a line through points, with a head at its end."""
     turn = math.degrees(math.atan2(ys[-1] - ys[-2], xs[-1] - xs[-2]))
     return svg.line(xs, ys, css, width) + (

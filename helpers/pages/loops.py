@@ -5,7 +5,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers import svg
 from helpers.explore import Frame
-from helpers.pages.boxes import arrow, bold, boxes, edges
+from helpers.pages.boxes import bold, boxes, edges, pointer
 
 SIZE = (720, 430)
 _OLD = {  # op of the old loop: its centre, its colour, what it does
@@ -142,5 +142,5 @@ def _new_values(value: dict, goes_on: bool, k: int, p: float, x: float) -> str:
             said("body/k", k, "a"), said("body/k next", k + 1, "a"),
             said("body/p", f"{p:g}", "b"), said("body/p next", f"{p * x:g}", "b")])
     return "".join(drawn + [
-        arrow([at, at], [111, 146], css, 4) + bold(at, 162, value[name], css)
+        pointer([at, at], [111, 146], css, 4) + bold(at, 162, value[name], css)
         for name, css, at in (("k", "a", 270), ("p", "b", 430))])

@@ -1,0 +1,58 @@
+"""What the death of each process of a cluster costs: the figure of lesson 09a."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from helpers.language import LOST, TOWER, WIDE, fill
+from helpers.plots import cross, lanes
+
+
+def draw_deaths(
+    begin: float, lives: Sequence[np.ndarray], other: np.ndarray,
+    deaths: Mapping[str, tuple[float, int]],
+) -> Figure:
+    """Draws the global step over time, and under it which process works or waits.
+
+    Args:
+      begin: when the first process was started, in seconds of `time.time`.
+      lives: what the chief printed from restore to restore, `[step, (step, time)]`.
+      other: the same of worker 1.
+      deaths: `worker 1`, `chief` and `ps`, in this order, to when each was killed and
+        the step of the newest checkpoint then.
+
+    Taught in lesson 09a, 'Kill a worker, the chief, and the parameter server'.
+    """
+    fig, (ax, below) = plt.subplots(2, 1, figsize=(WIDE, 4.6), sharex=True,
+                                    height_ratios=[3, 1], layout="constrained")
+    for life, k in [*((life, 0) for life in lives), (other, 1)]:
+        ax.plot(life[:, 1] - begin, life[:, 0], ".", color=TOWER[k])
+    at = {name: when - begin for name, (when, _) in deaths.items()}
+    ax.annotate("worker 1 dies: the chief goes on", (at["worker 1"], other[-1, 0]),
+                (10, -14), textcoords="offset points", color=LOST, fontweight="bold")
+    for (name, (_, saved)), life, after in zip(
+            list(deaths.items())[1:], lives[:-1], lives[1:], strict=True):
+        back, last = after[0, 1] - begin, life[-1, 0]
+        ax.fill_between([at[name], back], saved, last, **fill("lost"))
+        ax.annotate(f"{name} dies: back to {saved}, {last - saved:.0f} steps again",
+                    (at[name], saved), (4, -14), textcoords="offset points",
+                    color=LOST, fontweight="bold")
+    for name, step in zip(deaths, (other[-1, 0], *(life[-1, 0] for life in lives)),
+                          strict=False):
+        cross(ax, at[name], step)
+    ax.set(title="Only the deaths of chief and ps cost steps that were done",
+           ylabel="global step", ylim=(0, None))
+    begun = [life[0, 1] - begin for life in lives]
+    end = lives[-1][-1, 1] - begin
+    lanes(below, {
+        "ps": [(0, at["ps"], "reference", "holds the weights"),
+               (at["ps"], end, "reference", "")],
+        "chief": [(0, begun[0], "waits", "starts"), (begun[0], at["chief"], 0, ""),
+                  (at["chief"], begun[1], "waits", "starts"),
+                  (begun[1], at["ps"], 0, ""), (at["ps"], begun[2], "waits", "waits"),
+                  (begun[2], end, 0, "")],
+        "worker 1": [(other[0, 1] - begin, at["worker 1"], 1, "")],
+    }, kills=list(at.items()))
+    return fig

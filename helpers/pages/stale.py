@@ -1,0 +1,55 @@
+"""The loss of one training beside that of one worker: the page of lesson 09a."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from helpers import svg
+from helpers.explore import Frame
+
+SIZE = (720, 260)
+_LEFT, _RIGHT, _TOP, _FLOOR = 60, 590, 12, 226
+_LOW, _HIGH = -6, 4  # powers of ten that are drawn
+
+
+def stale_frame(losses: Sequence[float], one: Sequence[float], what: str) -> Frame:
+    """Draws the loss of several workers, and that of one, over the same time.
+
+    Args:
+      losses: after each update.
+      one: the same of one worker; both are drawn over the whole width.
+      what: the setting, which begins the sentence.
+
+    Taught in lesson 09a, 'Stale gradients'.
+    """
+    ends = [float(np.nan_to_num(each[-1], nan=np.inf)) for each in (losses, one)]
+    drawn = [_axes()]
+    if list(losses) != list(one):
+        drawn.append(_line(one, "soft", 1.5, "one worker", stroke_dasharray="5 4"))
+    drawn.append(_line(losses, "a", 2.5, f"loss {ends[0]:.1e}"))
+    verdict = ("the one worker" if list(losses) == list(one) else
+               f"one worker {ends[1]:.1e}, so more are "
+               + ("better" if ends[0] < ends[1] else "worse"))
+    return Frame(drawn, f"{what}: loss {ends[0]:.1e}; {verdict}.")
+
+
+def _y(loss: float) -> float:
+    power = np.log10(np.clip(np.nan_to_num(loss, nan=np.inf), 10.0**_LOW, 10.0**_HIGH))
+    return float(_FLOOR - (_FLOOR - _TOP) * (power - _LOW) / (_HIGH - _LOW))
+
+
+def _line(losses: Sequence[float], css: str, width: float, words: str, **more) -> str:
+    xs = np.linspace(_LEFT, _RIGHT, len(losses) + 1)[1:]
+    end = _y(losses[-1])
+    high = end + (16 if css == "soft" else 0)
+    return svg.line(xs, [_y(loss) for loss in losses], css, width, **more) + svg.text(
+        _RIGHT + 8, high + 4, words, css)
+
+
+def _axes() -> str:
+    marks = "".join(
+        svg.line([_LEFT, _RIGHT], [_y(10.0**power)] * 2, "soft", 0.4)
+        + svg.text(_LEFT - 8, _y(10.0**power) + 4, f"1e{power}", "soft",
+                   text_anchor="end") for power in range(_LOW, _HIGH + 1, 2))
+    return marks + svg.text(_RIGHT, _FLOOR + 20, "the whole run", "soft",
+                            text_anchor="end")
