@@ -18,12 +18,16 @@ from tools import readme, stubs
 
 GUIDE = ROOT / "docs" / "guide.md"
 TEACHING = ROOT / "docs" / "book" / "teaching.md"
-WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 200, 15, 5
-HALF_DAY = 180  # minutes, without breaks
+WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 95, 15, 5
+HALF_DAY = 240  # minutes, without breaks
 # Half days: lessons, and how many exercises of each are done in the room.
 PLANS = {
     "One day: the core": [{"01a": 1, "02a": 1, "03a": 1, "04a": 1},
                           {"05a": 1, "06a": 1, "07a": 1, "08a": 1}],
+    "Two hours on queues": [{"03a": 1, "03b": 1}],
+    "Two hours on records": [{"04a": 1, "04b": 1}],
+    "Two hours on towers": [{"05a": 1, "05b": 1, "05c": 0}],
+    "Half a day for an heir": [{"10a": 1, "10b": 1, "11": 1}],
     "Two days": [{"01a": 1, "02a": 1, "03a": 1, "03b": 1},
                  {"04a": 1, "05a": 1, "05b": 1, "13a": 0},
                  {"06a": 1, "06b": 1, "07a": 1, "08a": 1},
@@ -35,7 +39,8 @@ class Minutes(NamedTuple):
     """What one lesson takes.
 
     Attributes:
-      read: its prose and its code, in words, at 200 a minute.
+      read: its prose and its code, in words, at 95 a minute, as readers with a clock
+        took; one minute for each page with knobs.
       exercises: how many there are.
     """
 
@@ -52,7 +57,10 @@ def minutes(lesson: Path) -> Minutes:
     """Returns what a lesson, a notebook, takes."""
     notebook = nbformat.read(lesson, as_version=4)
     words = sum(len(re.findall(r"\w+", c.source)) for c in notebook.cells)
-    return Minutes(up(words / WORDS_PER_MINUTE), len(stubs.exercise_cells(notebook)))
+    pages = sum("srcdoc=" in "".join(o.get("data", {}).get("text/html", ""))
+                for c in notebook.cells for o in c.get("outputs", []))
+    return Minutes(up(words / WORDS_PER_MINUTE + pages),
+                   len(stubs.exercise_cells(notebook)))
 
 
 def up(value: float) -> int:

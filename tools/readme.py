@@ -27,8 +27,9 @@ def head(path: Path) -> dict[str, str]:
     text = "\n\n".join(c.source for c in cells[:3] if c.cell_type == "markdown")
     patterns = {
         "title": r"^# (.+)$",
-        "minutes": r"about (\d+) minutes to read",
-        "needs": r"minutes to read · needs (.+)$",
+        "minutes": r"about (\d+) minutes to read, \d+ for the exercise",
+        "practice": r"minutes to read, (\d+) for the exercise",
+        "needs": r"for the exercises? · needs (.+)$",
         "builds": r"^\*\*You build\*\* (.+?)(?:\n\n|\Z)",
     }
     found = {}
@@ -42,12 +43,14 @@ def head(path: Path) -> dict[str, str]:
 
 def table(root: Path = ROOT) -> str:
     """Returns the table in Markdown, between its two marker lines."""
-    rows = [BEGIN, "| sitting | you build | minutes to read |", "| --- | --- | --- |"]
+    rows = [BEGIN, "| sitting | you build | to read | exercises |",
+            "| --- | --- | --- | --- |"]
     for path in nb.lessons(root):
         h = head(path)
         link = f"[{nb.number(path)} {h['title']}](notebooks/{path.name})"
         link = f"**{link}**" if nb.number(path) in CORE else link
-        rows.append(f"| {link} | {h['builds'].rstrip('.')} | {h['minutes']} |")
+        rows.append(f"| {link} | {h['builds'].rstrip('.')} | {h['minutes']} | "
+                    f"{h['practice']} |")
     return "\n".join([*rows, END])
 
 
