@@ -106,13 +106,15 @@ def _map() -> str:
     (xs, ys), (xn, yn) = _place(np.linalg.lstsq(x, y, rcond=None)[0]), _place(_AT)
     cross = (svg.line([xs - 7, xs + 7], [ys, ys], "ink")
              + svg.line([xs, xs], [ys - 7, ys + 7], "ink"))
-    legend = "".join(svg.line([448, 482], [at, at], css, width, **options)
-                     + svg.text(490, at + 4, text) for at, css, width, text, options in [
+    words = [
         (30, "a", 2, "step of tower 0", {}), (48, "b", 2, "tower 1", {}),
         (66, "c", 2, "tower 2", {}), (84, "d", 2, "tower 3", {}),
         (104, "ink", 13, "the big batch's step", {"stroke_opacity": 0.3}),
         (126, "ink", 3, "mean, weighed by rows", {}),
-        (148, "bad", 3, "mean, plain", {"stroke_dasharray": "7 4"})])
+        (148, "bad", 3, "mean, plain", {"stroke_dasharray": "7 4"})]
+    legend = "".join(svg.line([448, 482], [at, at], css, width, **options)
+                     + svg.text(490, at + 4, text)
+                     for at, css, width, text, options in words)
     return (rings + cross + svg.text(xs + 10, ys + 16, "lowest loss")
             + svg.box(0, 0, _WIDE, _HIGH, "soft", fill="none", stroke="currentColor")
             + svg.text(_WIDE / 2, _HIGH + 18, "w0", "soft", text_anchor="middle")
