@@ -9,7 +9,7 @@ from helpers import svg
 from helpers.explore import Frame
 
 SIZE = (720, 424)
-_ROWS, _AT, _RATE = 480, np.float32([1.2, 3.6]), 0.16
+_ROWS, _AT, _RATE = 480, np.array([1.2, 3.6], np.float32), 0.16
 _WIDE, _HIGH, _SPAN = 430, 400, ((0.4, 5.4), (-0.2, 4.45))  # of the map: w0 and w1
 _CONTOURS = np.array([0.2, 0.8, 1.8, 3.2, 5, 7.2, 9.8, 13, 17, 22])
 _ORDERS = {"mixed": 40.0, "half sorted": 0.9, "sorted": 0.0}  # how far rows are mixed
@@ -56,7 +56,8 @@ def _data() -> tuple[np.ndarray, np.ndarray]:
     """Returns rows that a line does not quite fit, so that slices disagree."""
     random = np.random.default_rng(7)
     x = random.normal([1.0, 0.6], [1.0, 1.1], [_ROWS, 2]).astype(np.float32)
-    y = x @ np.float32([3, 2]) + 0.55 * x[:, 0] ** 2 + random.normal(0, 0.8, _ROWS)
+    noise = random.normal(0, 0.8, _ROWS)
+    y = x @ np.array([3, 2], np.float32) + 0.55 * x[:, 0] ** 2 + noise
     return x, y.astype(np.float32)
 
 
@@ -99,14 +100,15 @@ def _map() -> str:
     grid = np.stack(np.meshgrid(*(np.linspace(*span, 60) for span in _SPAN)), -1)
     apart = grid.reshape(-1, 2) @ x.T - y
     heights = np.mean(apart**2, 1).reshape(60, 60)
-    contours = contourpy.contour_generator(*np.moveaxis(grid, -1, 0), heights)
-    rings = "".join(svg.line(*_place(ring), "soft", 1, stroke_opacity=0.6)
-                    for level in heights.min() + _CONTOURS
-                    for ring in contours.lines(level))
+    contours = contourpy.contour_generator(grid[..., 0], grid[..., 1], heights)
+    rings = "".join(
+        svg.line(across, down, "soft", 1, stroke_opacity=0.6)
+        for level in heights.min() + _CONTOURS for ring in contours.lines(level)
+        for across, down in [_place(ring)])
     (xs, ys), (xn, yn) = _place(np.linalg.lstsq(x, y, rcond=None)[0]), _place(_AT)
     cross = (svg.line([xs - 7, xs + 7], [ys, ys], "ink")
              + svg.line([xs, xs], [ys - 7, ys + 7], "ink"))
-    words = [
+    words: list[tuple[int, str, float, str, dict]] = [
         (30, "a", 2, "step of tower 0", {}), (48, "b", 2, "tower 1", {}),
         (66, "c", 2, "tower 2", {}), (84, "d", 2, "tower 3", {}),
         (104, "ink", 13, "the big batch's step", {"stroke_opacity": 0.3}),
