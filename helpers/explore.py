@@ -55,7 +55,8 @@ main {{ padding: 10px 14px; box-sizing: border-box; height: 100vh;
   display: flex; flex-direction: column; gap: 9px }}
 main > * {{ flex: none }} h1 {{ font-size: 16px; margin: 0 }}
 form {{ display: flex; flex-wrap: wrap; gap: 7px 20px; align-items: center }}
-fieldset {{ border: 0; margin: 0; padding: 0; display: flex; align-items: center }}
+fieldset {{ border: 0; margin: 0; padding: 0; min-width: 0; display: flex;
+  flex-wrap: wrap; align-items: center }}
 legend {{ float: left; padding: 0 8px 0 0; color: var(--soft) }}
 fieldset label {{ border: 1px solid var(--soft); margin-left: -1px; cursor: pointer;
   position: relative }}

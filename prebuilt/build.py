@@ -109,12 +109,36 @@ def show_and_tell() -> None:
         tf.divide(loss_sum, words, name="loss_per_word")
 
 
+def faulty_towers() -> None:
+    """Three towers, one fault in each: where it is, only the drawing tells."""
+    images = tf1.placeholder(tf.float32, [None, 8], "images")
+    with tf1.variable_scope("weights"), tf.device("/CPU:0"):
+        first, second = (tf.identity(tf1.get_variable(name, shape)) for name, shape in
+                         [("first", [8, 16]), ("second", [16, 1])])
+    losses, gradients = [], []
+    for tower, device in enumerate(cpu_devices(3)):
+        with tf.device(device), tf1.name_scope(f"tower_{tower}"):
+            hidden = tf.nn.relu(images @ first, name="hidden")
+            if tower == 0:
+                hidden = tf.stop_gradient(hidden, "as_it_is")
+            with tf.control_dependencies(losses[:1] if tower == 1 else []):
+                out = tf.matmul(hidden, second, name="out")
+            with tf.device(cpu_devices(3)[0] if tower == 2 else device):
+                losses.append(tf.reduce_mean(tf.square(out), name="loss"))
+            gradients.append(tf.gradients(losses[-1], [first, second]))
+    with tf1.name_scope("average"):
+        for name, column in zip(["first", "second"], zip(*gradients, strict=True),
+                                strict=True):
+            tf.add_n([one for one in column if one is not None], name=name)
+
+
 # Folder of each graph and the function that adds its ops to the default graph.
 BUILDERS: dict[str, Callable[[], None]] = {
     "vgg19": vgg19,
     "multi_tower_vgg": multi_tower_vgg,
     "queue_regression": queue_regression,
     "show_and_tell": show_and_tell,
+    "faulty_towers": faulty_towers,
 }
 
 
@@ -127,10 +151,15 @@ def build(name: str) -> tf1.GraphDef:
     Returns:
       The graph, with the shape of every output, which TensorBoard writes on edges.
     """
-    with tf.Graph().as_default() as graph:
-        tf1.set_random_seed(7)
-        BUILDERS[name]()
-    return steady_functions(graph.as_graph_def(add_shapes=True))
+    # Branches and loops as ops: TensorBoard shows functions apart, in a list.
+    tf1.disable_control_flow_v2()
+    try:
+        with tf.Graph().as_default() as graph:
+            tf1.set_random_seed(7)
+            BUILDERS[name]()
+    finally:
+        tf1.enable_control_flow_v2()
+    return graph.as_graph_def(add_shapes=True)
 
 
 def steady_functions(graph_def: tf1.GraphDef) -> tf1.GraphDef:
@@ -161,7 +190,7 @@ def write(name: str, folder: Path = FOLDER) -> Path:
         tf1.Event(file_version="brain.Event:2"),
         tf1.Event(graph_def=build(name).SerializeToString(deterministic=True)),
     ]
-    return _write_events(folder / name / EVENT_FILE, events)
+    return write_events(folder / name / EVENT_FILE, events)
 
 
 def write_run(name: str) -> Path:
@@ -173,10 +202,11 @@ def write_run(name: str) -> Path:
     Returns:
       The event file.
     """
-    return _write_events(FOLDER / name / runs.RUN_FILE, runs.RUNS[name]())
+    return write_events(FOLDER / name / runs.RUN_FILE, runs.RUNS[name]())
 
 
-def _write_events(path: Path, events: list[tf1.Event]) -> Path:
+def write_events(path: Path, events: list[tf1.Event]) -> Path:
+    """Writes an event file, always the same bytes for the same events."""
     with whole_file(path) as temporary, tf.io.TFRecordWriter(str(temporary)) as file:
         for event in events:
             file.write(event.SerializeToString(deterministic=True))

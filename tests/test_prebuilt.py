@@ -13,7 +13,7 @@ from helpers.datasets import grab_captions, grab_tin_records
 from helpers.records import image_label_dataset
 from helpers.shapes import write_scenes
 from helpers.vgg import vgg_net
-from prebuilt import build, captioner, runs
+from prebuilt import build, captioner, runs, tasks
 
 MAX_KIB = 1024
 SMALL_CONST = 512  # bytes; a weight would be larger
@@ -50,11 +50,34 @@ def test_file_is_small_and_holds_only_the_graph(name):
 
 def test_readme_has_a_row_for_every_graph():
     text = (build.FOLDER / "README.md").read_text("utf-8")
-    for name in [*build.BUILDERS, *runs.RUNS]:
+    for name in [*build.BUILDERS, *runs.RUNS, "tasks"]:
         assert f"| `{name}/` |" in text
     folders = {path.name for path in build.FOLDER.iterdir()
                if path.is_dir() and path.name != "__pycache__"}
-    assert folders == {*build.BUILDERS, *runs.RUNS, "captioner", "narrow_vgg"}
+    assert folders == {*build.BUILDERS, *runs.RUNS, "captioner", "narrow_vgg", "tasks"}
+
+
+ANSWERS = ["keep_prob", "16", "4", "tower_0", "feed", "0.002", "300",
+           "tower_1", "tower_2", "tower_0"]
+
+
+def test_questions_have_the_answers_that_one_sees():
+    said = [f"{k}={answer}" for k, answer in enumerate(ANSWERS, 1)]
+    assert all("✓" in line for line in tasks.check(said))
+    assert "look again" in tasks.check(["10=tower_2"])[0]
+    with pytest.raises(ValueError, match="'11=4': write it as NUMBER=ANSWER"):
+        tasks.check(["11=4"])
+
+
+def test_the_stored_questions_are_those_of_today(tmp_path):
+    tasks.write(tmp_path)
+    for path in (tmp_path / "tasks").iterdir():
+        stored = build.FOLDER / "tasks" / path.name
+        assert path.read_bytes() == stored.read_bytes()
+
+
+def test_no_graph_brings_a_list_of_functions():
+    assert not [n for n in build.BUILDERS if stored_graph(n).library.function]
 
 
 def run_file(name):

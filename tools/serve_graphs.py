@@ -9,6 +9,8 @@ import sys
 
 from helpers.files import ROOT
 
+TASKS = ROOT / "prebuilt" / "tasks" / "questions.txt"
+
 
 def main(arguments: list[str]) -> int:
     (ROOT / "logs").mkdir(exist_ok=True)
@@ -18,7 +20,8 @@ def main(arguments: list[str]) -> int:
         print(f"course.py tensorboard: {error}", file=sys.stderr)
         return 1
     print(f"TensorBoard: in a few seconds at http://127.0.0.1:{port}/#graphs   "
-          "(Ctrl-C stops it)", flush=True)
+          f"(Ctrl-C stops it)\n\nTen questions that looking answers:\n"
+          f"{TASKS.read_text('utf-8')}", flush=True)
     return subprocess.call(
         [sys.executable, "-m", "tensorboard.main", "--host=127.0.0.1",
          f"--port={port}", "--logdir_spec=prebuilt:prebuilt,logs:logs", *arguments],

@@ -1,0 +1,159 @@
+"""Ten questions that only looking answers, and the check of the answers.
+
+    python -m prebuilt.tasks                         # the questions
+    python -m prebuilt.tasks 2=14 10=tower_1         # checks answers
+
+`course.py tensorboard` prints them beside its address, and its *Text* page shows them.
+The answers are read from the files of this folder.
+"""
+
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import tensorflow.compat.v1 as tf1
+
+from helpers.files import whole_file
+from prebuilt import build, runs
+
+COMMAND = "python -m prebuilt.tasks"
+Answer = Callable[[], str]
+
+
+@functools.cache
+def graph(name: str) -> dict[str, tf1.NodeDef]:
+    """Returns the nodes of a stored graph by name."""
+    path = build.FOLDER / name / build.EVENT_FILE
+    _, event = tf1.train.summary_iterator(str(path))
+    return {node.name: node for node in tf1.GraphDef.FromString(event.graph_def).node}
+
+
+@functools.cache
+def scalars(name: str, tag: str) -> list[float]:
+    """Returns what a run logged under a tag, by step."""
+    path = build.FOLDER / name / runs.RUN_FILE
+    return [value.simple_value for event in tf1.train.summary_iterator(str(path))
+            for value in event.summary.value if value.tag == tag]
+
+
+def blocks(name: str, inside: str) -> set[str]:
+    """Returns the boxes that one sees when a box is open; "" is the whole graph."""
+    return {node[len(inside):].split("/")[0] for node in graph(name)
+            if node.startswith(inside)}
+
+
+def _half_connected() -> str:
+    nodes = graph("vgg19").values()
+    read = {node.name: {user.name.split("/")[0] for user in nodes
+                        if any(source.split(":")[0] == node.name
+                               for source in user.input)}
+            for node in nodes if node.op.startswith("Placeholder")}
+    [name] = [name for name, users in read.items() if users == {"fc6", "fc7"}]
+    return name
+
+
+def _device_of_weights() -> str:
+    nodes = graph("multi_tower_vgg").values()
+    [device] = {node.device for node in nodes if node.op == "VarHandleOp"
+                and node.name.startswith("vgg/")}
+    return next(node.name.split("/")[0] for node in nodes
+                if node.device == device and node.name.startswith("tower_"))
+
+
+def _waiting_tower() -> str:
+    return next(node.name.split("/")[0] for node in graph("faulty_towers").values()
+                if any(source.startswith("^tower") and
+                       not source[1:].startswith(node.name.split("/")[0])
+                       for source in node.input))
+
+
+def _tower_of_two_devices() -> str:
+    found: dict[str, set] = {}
+    for node in graph("faulty_towers").values():
+        if node.name.startswith("tower_"):
+            found.setdefault(node.name.split("/")[0], set()).add(node.device)
+    [name] = [name for name, devices in found.items() if len(devices) > 1]
+    return name
+
+
+def _tower_left_out() -> str:
+    sources = {source.split("/")[0]
+               for source in graph("faulty_towers")["average/first"].input}
+    [name] = {box for box in blocks("faulty_towers", "")
+              if box.startswith("tower_")} - sources
+    return name
+
+
+# Where to look, the question, and what the files say.
+TASKS: list[tuple[str, str, Answer]] = [
+    ("vgg19", "which placeholder reaches fc6 and fc7 only?", _half_connected),
+    ("vgg19", "how many convolutions are in the chain?", lambda: str(sum(
+        box.startswith("conv") for box in blocks("vgg19", "")))),
+    ("multi_tower_vgg", "how many towers share one batch?", lambda: str(sum(
+        box.startswith("tower_") for box in blocks("multi_tower_vgg", "")))),
+    ("multi_tower_vgg", "colour by device: whose colour have the weights, vgg?",
+     _device_of_weights),
+    ("queue_regression", "which box fills the queue, with no edge to batch?",
+     lambda: next(node.name.split("/")[0] for node in graph("queue_regression").values()
+                  if node.op.startswith("QueueEnqueue"))),
+    ("rate_0.002 and rate_0.05", "Scalars, train/loss: which rate ends lower?",
+     lambda: min(("0.002", "0.05"),
+                 key=lambda rate: scalars(f"rate_{rate}", "train/loss")[-1])),
+    ("queue_run", "Scalars, queue/rows: how many rows has the fullest queue?",
+     lambda: f"{max(scalars('queue_run', 'queue/rows')):.0f}"),
+    ("faulty_towers", "which tower waits for another (a dashed arrow)?",
+     _waiting_tower),
+    ("faulty_towers", "colour by device: in which tower is an op on a wrong device?",
+     _tower_of_two_devices),
+    ("faulty_towers", "whose gradient never reaches average/first?", _tower_left_out),
+]
+
+
+def sheet() -> str:
+    """Returns the questions, one a line."""
+    return "\n".join(f"{k:2}. {where}: {question}"
+                     for k, (where, question, _) in enumerate(TASKS, 1))
+
+
+def tasks() -> list[tf1.Event]:
+    """Returns the run that shows the questions on TensorBoard's page *Text*."""
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        lines = "\n".join(line.replace("_", r"\_") for line in sheet().splitlines())
+        shown = session.run(tf1.summary.text("ten questions", tf1.constant(lines)))
+    return [tf1.Event(file_version="brain.Event:2"),
+            tf1.Event(summary=tf1.Summary.FromString(shown))]
+
+
+def check(answers: list[str]) -> list[str]:
+    """Returns a line for each answer, such as `3=4`: right, or look again.
+
+    Raises:
+      ValueError: an answer has no number of a question.
+    """
+    lines = []
+    for answer in answers:
+        number, _, said = answer.partition("=")
+        if not number.isdigit() or not 1 <= int(number) <= len(TASKS):
+            raise ValueError(f"{answer!r}: write it as NUMBER=ANSWER, the number from "
+                             f"1 to {len(TASKS)}")
+        where, question, true = TASKS[int(number) - 1]
+        right = said.strip().lower() == true().lower()
+        lines.append(f"  {'✓' if right else '✗ look again:'} {number}. {where}: "
+                     f"{question}")
+    return lines
+
+
+def write(folder: Path = build.FOLDER) -> None:
+    """Writes the questions: for TensorBoard, and as text for who starts it."""
+    build.write_events(folder / "tasks" / runs.RUN_FILE, tasks())
+    with whole_file(folder / "tasks" / "questions.txt") as temporary:
+        temporary.write_text(f"{sheet()}\nCheck what you saw: {COMMAND} 1=YOURS\n",
+                             "utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        print("\n".join(check(sys.argv[1:])) or sheet())
+    except ValueError as error:
+        sys.exit(str(error))
