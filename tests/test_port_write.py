@@ -24,7 +24,7 @@ CORPUS = HERE / "corpus"
 LEFT = {
     "crf": "contrib.crf", "eager": "contrib.eager", "estimator": "Estimator",
     "hparams": "HParams", "learn": "contrib.learn", "package": "seq2seq",
-    "ptb": "legacy_seq2seq", "py2_prints": "`//`", "resize_old": "its size is one list",
+    "py2_prints": "`//`", "resize_old": "its size is one list",
     "style": "cv2",
 }
 
@@ -126,7 +126,9 @@ NOT_RUN = {
         "contrib.data.TextLineDataset", "contrib.learn.datasets.mnist", "contrib.lite",
         "contrib.rnn.core_rnn_cell", "contrib.rnn.python.ops.core_rnn_cell",
         "contrib.rnn.python.ops.core_rnn_cell_impl", "contrib.cluster_resolver",
-        "contrib.distribute", "contrib.tpu", "contrib.layers.summaries")),
+        "contrib.distribute", "contrib.tpu", "contrib.layers.summaries",
+        "nn.seq2seq", "python.ops.seq2seq",
+        "contrib.legacy_seq2seq.python.ops.seq2seq")),
     "Tkinter", "input_data", "collections.MutableSequence", "collections.MutableSet",
     "numpy.reshape(newshape=)",
 }

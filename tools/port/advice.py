@@ -60,7 +60,6 @@ MOVED = {
 PRIVATE = {
     "examples.tutorials.mnist": "tf.keras.datasets.mnist",
     "models": "the repository tensorflow/models",
-    "python.ops.seq2seq": "a loop of your own, as lesson 08a's decoder",
     "python.framework.ops": "tf, tf.compat.v1",
     "python.framework.dtypes": "tf.dtypes",
     "python.framework.graph_util": "tf.compat.v1.graph_util",

@@ -13,7 +13,7 @@ from tensorflow.tools.compatibility import all_renames_v2
 
 from helpers.tf1_names import LATER_NAMES, SOURCE_NAMES
 from tools.port import advice
-from tools.port.installed import INNER, NOTHING, inner, look, signature, value
+from tools.port.installed import BESIDE, INNER, NOTHING, inner, look, signature, value
 from tools.port.rule import ARGUMENTS, SIGNS, row_of
 from tools.port.syntax import Arguments
 from tools.port.today import is_tensorflow, needs_keras_2, refusal, today
@@ -22,7 +22,7 @@ _TODAY = {old.name: old.today
           for names in [*SOURCE_NAMES.values(), LATER_NAMES] for old in names}
 _PLACES = {
     "tf_slim": " (package tf-slim, beside slim_shim.py)",
-    "tutorials_mnist": " (tools/port/beside/tutorials_mnist.py beside the program)",
+    **{name: f" (tools/port/beside/{name}.py beside the program)" for name in BESIDE},
 }
 
 

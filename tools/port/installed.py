@@ -20,7 +20,9 @@ _HOMES = {"layers": f"{_LEGACY}.__internal__.legacy.layers",
           "nn.rnn_cell": f"{_LEGACY}.__internal__.legacy.rnn_cell",
           "keras": _LEGACY}
 # Of what lies beside an old program, by `tools/port/beside`.
-_BESIDE = {"tutorials_mnist": ("", "read_data_sets", "load_mnist")}
+BESIDE = {"tutorials_mnist": ("", "read_data_sets", "load_mnist"),
+          "old_seq2seq": ("", "sequence_loss", "sequence_loss_by_example",
+                          "batch_sequence_loss", "rnn_decoder")}
 # Only these are looked into: they are there, and importing them does nothing.
 _KNOWN = (sys.stdlib_module_names | {"numpy", "tf_keras"}) - {"antigravity", "this"}
 
@@ -34,8 +36,8 @@ def available(path: str) -> bool:
 def value(name: str):
     """Returns what a full name under compat.v1 is, or `NOTHING`."""
     root, _, path = name.partition(".")
-    if root in _BESIDE:
-        return root if path in _BESIDE[root] else NOTHING
+    if root in BESIDE:
+        return root if path in BESIDE[root] else NOTHING
     if root != "tf":
         return look(importlib.import_module(root), path)
     for home, module in _HOMES.items():

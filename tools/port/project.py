@@ -341,6 +341,20 @@ class Project:
                 groups |= dict.fromkeys(group, group)
         return groups
 
+    def uses_through(self, file: File, name: str) -> list[Use]:
+        """Returns the uses of what an import brings, in all files that go together."""
+        return self._through.get((id(self.together(file)), name), [])
+
+    @functools.cached_property
+    def _through(self) -> dict[tuple[int, str], list[Use]]:
+        found: dict[tuple[int, str], list[Use]] = {}
+        for file in self.files.values():
+            for use in file.uses:
+                if not isinstance(use.node, ast.alias):
+                    key = id(self.together(file)), use.through
+                    found.setdefault(key, []).append(use)
+        return found
+
     # What is a matter of all files that go together.
 
     @functools.cache  # noqa: B019

@@ -2,6 +2,7 @@
 
 import ast
 
+from tools.port.installed import BESIDE
 from tools.port.rule import HOOKS, Need
 from tools.port.syntax import MODULE_ROOTS
 from tools.port.today import is_tensorflow, today
@@ -64,7 +65,7 @@ def spelled(use, new: str) -> str | None:
 def imports(use, new: str):
     """Yields the import that a name needs which is written in full."""
     first, _, _ = new.partition(".")
-    module = first if first in ("tf_slim", "tutorials_mnist") else \
+    module = first if first == "tf_slim" or first in BESIDE else \
         new.rpartition(".")[0]
     own = first == use.name.partition(".")[0] and "." not in module
     if module and not own and first not in ("tf", "numpy", "str"):

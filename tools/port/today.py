@@ -6,6 +6,7 @@ import inspect
 from tensorflow.tools.compatibility import all_renames_v2
 
 from tools.port.installed import (
+    BESIDE,
     INNER,
     NOTHING,
     available,
@@ -39,9 +40,9 @@ def today(name: str) -> str | None:
 
 
 def _is_there(new: str, tensorflow: bool) -> bool:
-    if new.startswith((".", "tutorials_mnist", "str.")) or not new.strip("."):
+    if new.startswith((".", "str.")) or not new.strip("."):
         return True
-    if tensorflow or new.startswith("tf."):
+    if tensorflow or new.startswith("tf.") or new.partition(".")[0] in BESIDE:
         return value(new) is not NOTHING
     return "." not in new or resolves(new)
 

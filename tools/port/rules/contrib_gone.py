@@ -9,7 +9,7 @@ Side: none: nothing is written
 Left:
 
     tf.contrib.crf.crf_log_likelihood(x, y, n)  # left: a forward pass in tf.scan
-    tf.contrib.seq2seq.BasicDecoder(c, h, s)  # left: a loop of your own
+    tf.contrib.training.HParams(a=1)  # left: a dataclass
 """
 
 from pathlib import Path

@@ -10,10 +10,12 @@ Before:
     from tensorflow.contrib.rnn import GRUCell as Cell
     from tensorflow import pack
     import tensorflow.contrib.slim as slim
-    x = pack([Cell(3)])
+    from tensorflow.contrib import layers, seq2seq
+    x = pack([Cell(3)]), seq2seq.sequence_loss(a, b, c)
 
 After:
 
+    import old_seq2seq
     import os
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     import slim_shim
@@ -22,7 +24,8 @@ After:
     Cell = tf.nn.rnn_cell.GRUCell
     from tensorflow.compat.v1 import stack as pack
     import tf_slim as slim
-    x = pack([Cell(3)])
+    import tf_slim as layers
+    x = pack([Cell(3)]), old_seq2seq.batch_sequence_loss(a, b, c)
 """
 
 import ast
@@ -31,6 +34,7 @@ import builtins
 from tools.port.installed import INNER
 from tools.port.rule import Change, Left, file
 from tools.port.rules.compat_v1 import anchor
+from tools.port.rules.import_unused import is_gone, is_unused
 from tools.port.spelling import written
 from tools.port.syntax import MODULE_ROOTS, canonical
 from tools.port.today import today
@@ -90,6 +94,10 @@ def _import_from(node, part, work, old):
         return
     lines, moved = [], False
     for alias in node.names:
+        if len(node.names) > 1 and ours and is_gone(f"{module}.{alias.name}") and \
+                is_unused(f"{module}.{alias.name}", part, work):
+            moved = True
+            continue
         line = _one_from(module, alias, part, work)
         local = f" as {alias.asname}" if alias.asname else ""
         moved |= bool(line)
@@ -99,7 +107,7 @@ def _import_from(node, part, work, old):
     glue = "; " if before.strip() or part.text.text[end:end + 1] == ";" else \
         f"\n{before}"
     if moved:
-        yield Change(part, start, end, glue.join(lines))
+        yield Change(part, start, end, glue.join(lines) or "pass")
 
 
 def _one_from(module: str, alias, part, work) -> str:

@@ -40,26 +40,33 @@ from tools.port.today import is_tensorflow, today
 def drop(file, work):
     """Drops the statement, or leaves it."""
     for use in file.uses if file.project.is_old(file) else ():
-        keras = use.name.startswith("keras")
-        if not isinstance(use.node, ast.alias) or today(use.name) is not None or not (
-                keras or is_tensorflow(use.name)):
+        if not isinstance(use.node, ast.alias) or not is_gone(use.name):
             continue
-        if keras:
+        if use.name.startswith("keras"):
             yield use.left("find its name in tf.keras")
-            continue
-        through = [one for other in file.project.together(file) for one in other.uses
-                   if one.through == use.name and not isinstance(one.node, ast.alias)]
-        statement = use.parent
-        if len(statement.names) > 1 or not all(map(work.changed, through)):
+        elif not is_unused(use.name, use.part, work):
             yield use.left("nothing has it today")
-            continue
-        text = use.part.text
-        start, end = text.span(statement)
-        alone = len(getattr(use.part.parents[statement], "body", [])) == 1
-        if alone:
-            yield Change(use.part, start, end, "pass")
-        elif text.text[end:end + 1] == "\n" and not text.text[
-                text.text.rfind("\n", 0, start) + 1:start].strip():
-            yield Change(use.part, text.text.rfind("\n", 0, start) + 1, end + 1, "")
-        else:
-            yield Change(use.part, start, end, "pass")
+        elif len(use.parent.names) == 1:
+            yield _without(use.part, use.parent)
+        elif isinstance(use.parent, ast.Import):  # of the others it drops one alone
+            yield use.left("nothing has it today")
+
+
+def is_gone(name: str) -> bool:
+    """Whether nothing of today has what an import brings."""
+    return today(name) is None and (name.startswith("keras") or is_tensorflow(name))
+
+
+def is_unused(name: str, part, work) -> bool:
+    """Whether all that is used through an import is written anew."""
+    return all(map(work.changed, part.file.project.uses_through(part.file, name)))
+
+
+def _without(part, statement) -> Change:
+    """Returns the change that takes a statement out."""
+    start, end = part.text.span(statement)
+    before = part.text.before(start)
+    alone = len(getattr(part.parents[statement], "body", [])) == 1
+    if alone or before.strip() or part.text.text[end:end + 1] != "\n":
+        return Change(part, start, end, "pass")
+    return Change(part, start - len(before), end + 1, "")

@@ -35,7 +35,7 @@ After:
 
 import ast
 
-from tools.port.installed import is_package
+from tools.port.installed import BESIDE, is_package
 from tools.port.rule import Left, file, row_of
 
 
@@ -50,6 +50,6 @@ def missing(file, work):
                 package = name.partition(".")[0]
                 if not (is_package(package) or row_of(name) or file.project.own(
                         file.path, name) or file.project.is_own(file.path, name)
-                        or package == "tutorials_mnist"):
+                        or package in BESIDE):
                     yield Left(part, part.line(node) if part.tree else node.lineno,
                                f"the package {package}, which is not installed here")

@@ -1,0 +1,123 @@
+"""Losses and the plain decoder of TensorFlow 1's seq2seq, for programs of that time."""
+
+import tensorflow.compat.v1 as tf
+
+TINY = 1e-12  # no division by zero where all weights are 0
+
+
+def _loss(softmax_loss_function, logits, targets):
+    loss = softmax_loss_function or tf.nn.sparse_softmax_cross_entropy_with_logits
+    return loss(labels=targets, logits=logits)
+
+
+def sequence_loss_by_example(logits, targets, weights,
+                             average_across_timesteps=True,
+                             softmax_loss_function=None, name=None):
+    """Returns the weighted loss of each example, as contrib.legacy_seq2seq had it.
+
+    Args:
+      logits: a list over time of float32 [batch, words].
+      targets: a list over time of int32 [batch].
+      weights: a list over time of float32 [batch].
+      average_across_timesteps: whether to divide by each example's sum of weights.
+      softmax_loss_function: another loss, called with `labels` and `logits`.
+      name: of the scope.
+
+    Returns:
+      float32 [batch].
+
+    Raises:
+      ValueError: the lists are not of one length.
+    """
+    if not len(logits) == len(targets) == len(weights):
+        raise ValueError(f"{len(logits)} logits, {len(targets)} targets and "
+                         f"{len(weights)} weights: give as many of each")
+    with tf.name_scope(name, "sequence_loss_by_example",
+                       [*logits, *targets, *weights]):
+        losses = tf.add_n([
+            _loss(softmax_loss_function, logit, tf.reshape(target, [-1])) * weight
+            for logit, target, weight in zip(
+                logits, targets, weights, strict=True)])
+        if average_across_timesteps:
+            losses /= tf.add_n(weights) + TINY
+        return losses
+
+
+def sequence_loss(logits, targets, weights, average_across_timesteps=True,
+                  average_across_batch=True, softmax_loss_function=None, name=None):
+    """Returns the sum of `sequence_loss_by_example`, or its mean over the batch."""
+    with tf.name_scope(name, "sequence_loss", [*logits, *targets, *weights]):
+        cost = tf.reduce_sum(sequence_loss_by_example(
+            logits, targets, weights, average_across_timesteps,
+            softmax_loss_function))
+        if average_across_batch:
+            cost /= tf.cast(tf.shape(targets[0])[0], cost.dtype)
+        return cost
+
+
+def batch_sequence_loss(logits, targets, weights, average_across_timesteps=True,
+                        average_across_batch=True, sum_over_timesteps=False,
+                        sum_over_batch=False, softmax_loss_function=None, name=None):
+    """Returns the weighted loss of sequences, as contrib.seq2seq.sequence_loss did.
+
+    Args:
+      logits: float32 [batch, time, words].
+      targets: int32 [batch, time].
+      weights: float32 [batch, time].
+      average_across_timesteps: whether to divide by the weights along time.
+      average_across_batch: the same along the batch.
+      sum_over_timesteps: whether to add along time and divide by the count.
+      sum_over_batch: the same along the batch.
+      softmax_loss_function: another loss, called with `labels` and `logits`.
+      name: of the scope.
+
+    Returns:
+      float32: a number, [batch], [time] or [batch, time].
+
+    Raises:
+      ValueError: an axis is to be both averaged and added.
+    """
+    if average_across_timesteps and sum_over_timesteps or \
+            average_across_batch and sum_over_batch:
+        raise ValueError("average or sum over an axis, not both")
+    with tf.name_scope(name, "sequence_loss", [logits, targets, weights]):
+        words = tf.shape(logits)[2]
+        losses = _loss(softmax_loss_function, tf.reshape(logits, [-1, words]),
+                       tf.reshape(targets, [-1]))
+        losses = tf.reshape(losses, tf.shape(logits)[:2]) * weights
+        averaged = [axis for axis, one in enumerate(
+            (average_across_batch, average_across_timesteps)) if one]
+        summed = [axis for axis, one in enumerate(
+            (sum_over_batch, sum_over_timesteps)) if one]
+        axes = averaged + summed
+        if not axes:
+            return losses
+        size = tf.reduce_sum(weights, axes) if averaged else tf.reduce_sum(
+            tf.cast(tf.not_equal(weights, 0), losses.dtype), axes)
+        return tf.math.divide_no_nan(tf.reduce_sum(losses, axes), size)
+
+
+def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=None):
+    """Runs a cell over a list of inputs; `loop_function` makes the next from an output.
+
+    Args:
+      decoder_inputs: a list over time of float32 [batch, features].
+      initial_state: the cell's state.
+      cell: a cell of `tf.nn.rnn_cell`.
+      loop_function: called with an output and a number, gives the next input.
+      scope: of the variables; "rnn_decoder" by default.
+
+    Returns:
+      The list of outputs, float32 [batch, units] each, and the last state.
+    """
+    with tf.variable_scope(scope or "rnn_decoder"):
+        state, outputs = initial_state, []
+        for step, inputs in enumerate(decoder_inputs):
+            if loop_function is not None and outputs:
+                with tf.variable_scope("loop_function", reuse=True):
+                    inputs = loop_function(outputs[-1], step)
+            if step:
+                tf.get_variable_scope().reuse_variables()
+            output, state = cell(inputs, state)
+            outputs.append(output)
+        return outputs, state
