@@ -5,16 +5,11 @@ from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf1
-from IPython.display import HTML, display
 
-from helpers import svg
 from helpers.arguments import numbers, whole
-from helpers.explore import Explorable, Frame
 
 # More numbers than these are summed up in a cell of the table.
 _SHOWN = 6
-_HEADS = ("tensor", "value", "against the step before")
-_LETTER = 7.4  # its width in a film, in pixels
 
 
 class Recording:
@@ -45,54 +40,6 @@ class Recording:
         return "\n".join(
             "  ".join(map(str.rjust, row, widths)) for row in rows
         )
-
-    def page(self, alt: str) -> str:
-        """Returns the film as one HTML document with a knob for the step.
-
-        Args:
-          alt: one sentence: what a reader who cannot see the film should know.
-        """
-        return self._film(alt).page()
-
-    def show(self, alt: str) -> None:
-        """Shows the film in a notebook and prints its sentence.
-
-        Args:
-          alt: one sentence: what a reader who cannot see the film should know.
-        """
-        display(HTML(self._film("Film of the session")._repr_html_()))
-        print(f"Film: {alt}")
-
-    def _film(self, heading: str) -> Explorable:
-        rows = [[(name, _words(step[name]), self._change(number, name))
-                 for name in self.names] for number, step in enumerate(self.steps)]
-        widths = [_LETTER * max(map(len, column))
-                  for column in zip(_HEADS, *sum(rows, []), strict=True)]
-        places = [4, 24 + widths[0], 44 + widths[0] + widths[1]]
-        heads = "".join(svg.text(x, 16, head, "soft")
-                        for x, head in zip(places, _HEADS, strict=True))
-        frames = {}
-        for number, row in enumerate(rows):
-            lines = ["".join(
-                svg.text(x, 40 + 24 * k, words,
-                         "ink" if _finite(self.steps[number][cells[0]]) else "bad")
-                for x, words in zip(places, cells, strict=True))
-                for k, cells in enumerate(row)]
-            frames[number,] = Frame([heads, *lines], self._says(number))
-        size = int(places[2] + widths[2]), 24 + 24 * len(self.names)
-        return Explorable(heading, {"step": list(range(len(self)))}, frames, (0,), size)
-
-    def _change(self, number: int, name: str) -> str:
-        if not number:
-            return "first"
-        now, before = self.steps[number][name], self.steps[number - 1][name]
-        return "the same" if _equal(now, before) else "changed"
-
-    def _says(self, number: int) -> str:
-        step = self.steps[number]
-        bad = [name for name in self.names if not _finite(step[name])]
-        values = "; ".join(f"{name} is {_words(step[name])}" for name in self.names)
-        return values + (f". Not finite: {', '.join(bad)}." if bad else ".")
 
 
 @numbers(steps=whole())
@@ -135,16 +82,6 @@ def _named(fetches: Any) -> dict[str, Any]:
         fetches = [fetches]
     names = [getattr(fetch, "name", str(fetch)).removesuffix(":0") for fetch in fetches]
     return dict(zip(names, fetches, strict=True))
-
-
-def _finite(value: Any) -> bool:
-    array = np.asarray(value)
-    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
-
-
-def _equal(now: Any, before: Any) -> bool:
-    kind = np.asarray(now).dtype.kind
-    return np.array_equal(now, before, equal_nan=kind in "fc")
 
 
 def _words(value: Any) -> str:
