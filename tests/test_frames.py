@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from helpers.captions.looking import SIZE, look_frame
 from helpers.chart import Chart
+from helpers.pages.looks import SIZE, look_frame
 
 
 def points(drawn):
