@@ -89,7 +89,7 @@ def test_a_page_with_knobs_turns_in_a_slide(page, tmp_path):
     inside = page.frame_locator(".present > .present iframe")
     before = inside.locator("#says").text_content()
     place = page.evaluate("Reveal.getIndices()")
-    inside.get_by_role("radio", name="left open").press("Space")
+    inside.get_by_role("radio", name="closed").press("Space")
     assert inside.locator("#says").text_content() != before
     assert page.evaluate("Reveal.getIndices()") == place
     assert inside.locator("body").evaluate(
