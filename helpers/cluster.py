@@ -6,7 +6,8 @@
         ...
 
 Whatever happens in the block, no process and no listening port is left after it; nor
-after the block's own process is killed, because every task watches its parent.
+after the block's own process is killed, because every task watches its parent. What a
+task puts into a session of its own, as a daemon does, is not of it: it is not ended.
 
 Taught in lesson 09a, "A cluster is a dictionary of addresses" (`connect_to`).
 """

@@ -84,6 +84,18 @@ def repeated_steps(log):
     print('{"result": "solved", "says": "", "nonce": ""}', flush=True)
     os._exit(0)
 """, "ended itself"),
+    "writes where its verdict is written": ("""\
+import fcntl, os, stat
+for number in range(3, 200):
+    try:
+        if stat.S_ISFIFO(os.fstat(number).st_mode) and (
+                fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY):
+            os.write(number, bytes([0, 0, 255, 255]))
+    except OSError:
+        pass
+""" + HOST + """\
+    return sum(count > 1 for count in collections.Counter(log).values())
+""", "tampered"),
     "another check": ("""\
 import helpers.checks.lesson_09a as checks
 class Fine:

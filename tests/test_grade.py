@@ -1,8 +1,15 @@
 """A class hands in, right, wrong and odd: what each is due, and nothing else."""
 
+import contextlib
 import csv
 import json
+import multiprocessing
 import os
+import signal
+import subprocess
+import sys
+import threading
+import time
 
 import classroom
 import nbformat
@@ -29,8 +36,8 @@ def graded(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grade, "PATIENCE", 5)  # one answer waits, tests run beside
         patch.setattr(process, "DISK", 10**8)
-        rows = grade.grade(folder, [classroom.OTHER, classroom.LESSON], seconds=8,
-                           jobs=2)
+        rows = list(grade.grade(folder, [classroom.OTHER, classroom.LESSON], seconds=8,
+                                jobs=2))
     grade.write_table(folder.with_name("grades.csv"), rows)
     return due, rows, folder.with_name("grades.csv")
 
@@ -75,9 +82,96 @@ def test_solutions_are_solved(tmp_path):
         path = tmp_path / "ada" / lesson.name
         path.parent.mkdir(exist_ok=True)
         path.write_text(nbformat.writes(classroom.solved(lesson)), "utf-8")
-    rows = grade.grade(tmp_path, lessons, jobs=2)
+    rows = list(grade.grade(tmp_path, lessons, jobs=2))
     assert len(rows) == sum(len(exercises(lesson)) for lesson in lessons)
     assert not [row for row in rows if row["result"] != "solved"]
+
+
+# What may stand in the pipe of a verdict, with no process behind it.
+SAID = [b"", b"\n", b"{}\n", b"[]\n", b"3\n", b"NaN\n", b"\0\0\xff\xff",
+        b"[" * 60_000 + b"\n",
+        b'{"result": "solved"}\n', b'{"result": 3, "says": ""}\n', b"\x80\x04.\n",
+        b'{"result": "solved", "says": ["x"]}\n', b'{"result": [], "says": ""}\n',
+        b'{"result": "A+", "says": ""}\n', b'{"result": "solved", "says": "x"} {}\n',
+        b"x" * 100_000, b'"' + b"9" * 60_000 + b'"\n', b"\xff\xfe\n",
+        b"9" * 9_000 + b"\n"]
+
+
+class Ended:
+    """A process that has ended."""
+
+    exitcode = 0
+
+    def join(self, seconds):
+        """It has."""
+
+
+@pytest.mark.parametrize("said", SAID, ids=range(len(SAID)))
+@pytest.mark.parametrize("closed", [True, False])
+def test_whatever_stands_in_the_pipe_there_is_a_row(said, closed, tmp_path):
+    """Its end may be closed, or never be."""
+    way, end = multiprocessing.Pipe(duplex=False)
+    writer = threading.Thread(target=_write_all, args=(end.fileno(), said))
+    writer.start()
+    if closed and len(said) < 1 << 16:
+        writer.join()
+        end.close()
+    clock = {"clock": 1.0, "seconds": 1.0}
+    found = process._follow(Ended(), way, tmp_path, time.monotonic() + 1.0, clock)
+    way.close()  # then the writer ends, too
+    writer.join()
+    assert found.keys() == {"result", "says"} and len(found["says"]) <= 1000
+    assert found["result"] in ("tampered", "too long", "ended itself")
+
+
+def _write_all(number, said):
+    with contextlib.suppress(OSError):
+        while said:
+            said = said[os.write(number, said):]
+
+
+def test_what_was_graded_until_it_is_stopped_is_in_the_table(tmp_path):
+    row = dict.fromkeys(grade.COLUMNS, "x")
+    for stop in (KeyboardInterrupt, SystemExit):
+        def rows(stop=stop):
+            yield {**row, "result": "solved"}
+            yield {**row, "result": "error"}
+            raise stop
+
+        with pytest.raises(stop):
+            grade.write_table(tmp_path / "grades.csv", rows())
+        with open(tmp_path / "grades.csv", newline="", encoding="utf-8") as file:
+            assert [one["result"] for one in csv.DictReader(file)] == [
+                "solved", "error"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_whatever_ends_it_ends_its_answers_too(number, tmp_path):
+    """And leaves the table of those that were done."""
+    told = tmp_path / "its number"
+    source = (f"import os, pathlib, time\n{classroom.HOST}"
+              f"    pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
+              "    os.fork()\n    time.sleep(600)")
+    handed_in(tmp_path / "in" / "ada.ipynb", source)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tools.grade", str(tmp_path / "in"), "09a", "--yes"],
+        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not told.exists() or not told.read_text():
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(number)
+    assert process.wait(60) != 0
+    group = int(told.read_text())
+    for _ in range(200):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, 0)
+            time.sleep(0.1)
+            continue
+        break
+    else:
+        raise AssertionError("the answer still runs")
+    assert (tmp_path / "in-grades.csv").read_text().startswith("learner,")
 
 
 def exercise(name="f", number=1):

@@ -7,6 +7,8 @@ goes on where it broke, and has a time limit whatever the server does.
 import contextlib
 import dataclasses
 import os
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +23,7 @@ from helpers.files import ROOT, data_folder
 RETRIES = 2  # after a dropped connection or a server's own error, never after a 404
 PAUSE_SECONDS = 1.0  # before the first retry, twice as long before the next
 BLOCK = 1 << 16
+LONGEST = 120.0  # seconds for a small file
 
 
 class _Failed(Exception):
@@ -117,7 +120,7 @@ def fetch_bytes(url: str) -> bytes:
     Raises:
       DataError: names the address and the cause.
     """
-    clock = _Clock(120.0, (10.0, 30.0))
+    clock = _Clock(LONGEST, (10.0, 30.0))
 
     def whole() -> bytes:
         with _answer(url, 0, clock) as response:
@@ -130,11 +133,33 @@ def fetch_bytes(url: str) -> bytes:
 
 
 class _Clock:
-    """How long a conversation may take, and a wait in it."""
+    """How long a conversation may take, and a wait in it.
+
+    A timeout counts from the last byte, and headers that drip have none. So each
+    connection is shut when the time is up, whatever the program waits for then.
+    """
 
     def __init__(self, seconds: float, timeout: tuple[float, float]):
         self.seconds, self.timeout = seconds, timeout
         self._end = time.monotonic() + seconds
+
+    @contextlib.contextmanager
+    def session(self) -> Iterator[requests.Session]:
+        """Yields a session whose connections end with the clock, or with the block."""
+        with contextlib.ExitStack() as stack:
+            session = stack.enter_context(requests.Session())
+            for scheme in ("http://", "https://"):
+                session.mount(scheme, _Watching(self, stack))
+            yield session
+
+    def watch(self, connection: socket.socket, stack: contextlib.ExitStack) -> None:
+        """Shuts a connection when the time is up."""
+        copy = stack.enter_context(connection.dup())  # TLS takes the socket itself
+        timer = threading.Timer(self.left(), _shut, [copy])
+        timer.daemon = True
+        timer.start()
+        stack.callback(timer.join)
+        stack.callback(timer.cancel)
 
     def left(self) -> float:
         """Returns the seconds that are left; raises `_Failed` where there are none."""
@@ -142,6 +167,32 @@ class _Clock:
         if left <= 0:
             raise _Failed(f"not finished after {self.seconds:g} s")
         return left
+
+
+class _Watching(requests.adapters.HTTPAdapter):
+    """Has a clock watch every connection, also those that a redirect asks for."""
+
+    def __init__(self, clock: _Clock, stack: contextlib.ExitStack):
+        super().__init__()
+        self._watch = lambda connection: clock.watch(connection, stack)
+
+    def get_connection_with_tls_context(self, *positional, **named):
+        pool = super().get_connection_with_tls_context(*positional, **named)
+        watch = self._watch
+
+        class Watched(pool.ConnectionCls):  # type: ignore[name-defined, misc]
+            def _new_conn(self):
+                made = super()._new_conn()
+                watch(made)
+                return made
+
+        pool.ConnectionCls = Watched
+        return pool
+
+
+def _shut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it has ended by itself
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Resuming:
@@ -197,10 +248,11 @@ def _answer(url: str, have: int, clock: _Clock) -> Iterator[requests.Response]:
     if have:
         headers["Range"] = f"bytes={have}-"
     connect, read = (min(seconds, clock.left()) for seconds in clock.timeout)
-    with _network_failures(clock):
-        response = requests.get(url, headers=headers, stream=True,
-                                timeout=(connect, read))
-    with response:
+    with contextlib.ExitStack() as stack:
+        with _network_failures(clock):
+            session = stack.enter_context(clock.session())
+            response = stack.enter_context(session.get(
+                url, headers=headers, stream=True, timeout=(connect, read)))
         status, kind = response.status_code, response.headers.get("Content-Type", "")
         start = response.headers.get("Content-Range", "")
         if status >= 500:
@@ -221,6 +273,7 @@ def _blocks(response: requests.Response, clock: _Clock) -> Iterator[bytes]:
         with _network_failures(clock):
             block = response.raw.read1(BLOCK)
         if not block:
+            clock.left()  # or the clock has shut it
             return
         yield block
 
@@ -228,21 +281,26 @@ def _blocks(response: requests.Response, clock: _Clock) -> Iterator[bytes]:
 @contextlib.contextmanager
 def _network_failures(clock: _Clock) -> Iterator[None]:
     """Turns the exceptions of three libraries into `_Failed` and `_Dropped`."""
-    errors = urllib3.exceptions
     try:
         yield
-    except requests.exceptions.SSLError as error:
-        raise _Failed("the server's certificate was not accepted") from error
-    except requests.exceptions.ConnectTimeout as error:
-        raise _Failed(f"no connection within {clock.timeout[0]:g} s") from error
-    except (requests.exceptions.Timeout, errors.TimeoutError) as error:
-        clock.left()
-        raise _Dropped(f"nothing came for {clock.timeout[1]:g} s") from error
-    except requests.exceptions.ConnectionError as error:
-        if isinstance(error.args[0], errors.MaxRetryError):
-            raise _Failed("no connection (is there a network?)") from error
-        raise _Dropped("the connection was dropped") from error
-    except requests.exceptions.RequestException as error:
-        raise _Failed(type(error).__name__) from error
-    except (errors.HTTPError, OSError) as error:
-        raise _Dropped("the connection was dropped") from error
+    except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError,
+            OSError) as error:
+        clock.left()  # raises where the time is up
+        raise _in_words(error, clock) from error
+
+
+def _in_words(error: Exception, clock: _Clock) -> _Failed:
+    """Returns what an exception of `requests` or `urllib3` means."""
+    ours, theirs = requests.exceptions, urllib3.exceptions
+    if isinstance(error, ours.SSLError):
+        return _Failed("the server's certificate was not accepted")
+    if isinstance(error, ours.ConnectTimeout):
+        return _Failed(f"no connection within {clock.timeout[0]:g} s")
+    if isinstance(error, (ours.Timeout, theirs.TimeoutError)):
+        return _Dropped(f"nothing came for {clock.timeout[1]:g} s")
+    if isinstance(error, ours.ConnectionError):
+        if error.args and isinstance(error.args[0], theirs.MaxRetryError):
+            return _Failed("no connection (is there a network?)")
+    elif isinstance(error, ours.RequestException):
+        return _Failed(type(error).__name__)
+    return _Dropped("the connection was dropped")

@@ -92,9 +92,40 @@ def slow(handler, nth):
         time.sleep(0.005)
 
 
-FAULTS = (
-    drop, missing, broken, html, stall, wrong, endless, resumes, unasked, slow,
-)
+def drip(handler, head, each):
+    """Sends a beginning, then a little for ever: each byte in time, never the end."""
+    handler.close_connection = True
+    handler.wfile.write(head)
+    for _ in range(600 if each else 0):
+        handler.wfile.write(each)
+        handler.wfile.flush()
+        time.sleep(0.05)
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+# A beginning of an answer, and what follows it again and again.
+DRIPS = {
+    "status": (b"HTTP/1.1 200 O", b"K"), "version": (b"", b"H"),
+    "name": (OK + b"X", b"-"), "value": (OK + b"X: ", b"y"),
+    "headers": (OK, b"X-%d: y\r\n"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "continue_headers": (b"HTTP/1.1 100 Continue\r\n", b"X: y\r\n"),
+    "body": (OK + b"Content-Length: 300007\r\n\r\n", b"z"),
+    "no_length": (OK + b"\r\n", b"z"), "chunks": (CHUNKED, b"1\r\nz\r\n"),
+    "chunk_line": (CHUNKED, b"0"), "chunk_extension": (CHUNKED + b"5;", b"x"),
+    "chunk": (CHUNKED + b"ffff\r\n", b"z"),
+    "trailer": (CHUNKED + b"1\r\nz\r\n0\r\nX: ", b"y"),
+    "trailers": (CHUNKED + b"1\r\nz\r\n0\r\n", b"X: y\r\n"),
+    "redirect": (b"HTTP/1.1 302 Found\r\nLocation: /value\r\nContent-Length: 0\r\n"
+                 b"Connection: close\r\n\r\n", b""),
+}
+FAULTS = {
+    **{fault.__name__: fault for fault in (
+        drop, missing, broken, html, stall, wrong, endless, resumes, unasked, slow)},
+    **{name: lambda handler, nth, says=says: drip(handler, *says)
+       for name, says in DRIPS.items()},
+}
 
 
 @pytest.fixture
@@ -103,7 +134,7 @@ def server(tmp_path):
     (tmp_path / "www").mkdir()
     (tmp_path / "www" / "whole").write_bytes(CONTENTS)
     with lookalikes.served(tmp_path / "www") as server:
-        server.faults |= {f"/{fault.__name__}": fault for fault in FAULTS}
+        server.faults |= {f"/{name}": fault for name, fault in FAULTS.items()}
         yield server
 
 
@@ -150,6 +181,20 @@ def test_a_fault_is_one_line_and_leaves_nothing(fault, cause, tries, server, dat
     message = refused(known(f"{server.url}/{fault}"), data)
     assert cause in message and fault in message
     assert len(server.requests) == tries
+
+
+@pytest.mark.parametrize("fault", DRIPS)
+@pytest.mark.usefixtures("no_thread_left")
+def test_the_time_is_that_of_the_whole(fault, server, data):
+    """Each byte comes in time, wherever in the answer; and the last one never."""
+    download = known(f"{server.url}/{fault}", deadline=1.0, timeout=(2.0, 5.0))
+    message = refused(download, data)
+    assert "not finished after 1 s" in message or fault in (  # refused for more
+        "headers", "continue_headers", "trailers"), message
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(downloads, "LONGEST", 1.0)
+        with pytest.raises(DataError, match="not finished after 1 s|dropped|Error"):
+            downloads.fetch_bytes(f"{server.url}/{fault}")
 
 
 def test_a_dropped_download_goes_on_where_it_broke(server, data):

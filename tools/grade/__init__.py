@@ -16,9 +16,11 @@ import csv
 import multiprocessing
 import os
 import re
+import signal
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -37,7 +39,8 @@ COLUMNS = ("learner", "lesson", "exercise", "result", "says", "note", "seconds")
 WARNING = """\
 This runs what was handed in, as you. Each answer has its own process and folder, and
 limits of time, memory and disk; it may read what you may, and call whom it likes.
-A container keeps more from it:
+What it starts ends with it, but for what takes a session of its own (a daemon).
+A container keeps more from it, and ends that, too:
 
   docker build -t tensorflow-course .
   install -d -m 777 "{place}"
@@ -48,8 +51,8 @@ A container keeps more from it:
 
 
 def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
-          gigabytes: float = GIGABYTES, jobs: int = JOBS) -> list[dict]:
-    """Returns a row per learner and exercise.
+          gigabytes: float = GIGABYTES, jobs: int = JOBS) -> Iterator[dict]:
+    """Yields a row per learner and exercise, as soon as it is there.
 
     Args:
       folder: a folder or a notebook per learner.
@@ -78,11 +81,11 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
     process.prepare({_module(exercise) for exercise in wanted})
     pool = ThreadPoolExecutor(jobs)
     try:
-        return list(tqdm(pool.map(judged, answers), total=len(answers), unit="answer"))
+        yield from tqdm(pool.map(judged, answers), total=len(answers), unit="answer")
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
-            child.kill()
+            process.end_group(child)  # now: one of it may hold its pipe open
 
 
 def _module(exercise: ex.Exercise) -> str:
@@ -96,14 +99,29 @@ def _row(answer: Answer, verdict: dict) -> dict:
             "exercise": exercise.title, "note": answer.note}
 
 
-def write_table(path: Path, rows: list[dict]) -> None:
-    """Writes the CSV; a cell that a spreadsheet would run is text."""
+def write_table(path: Path, rows: Iterable[dict]) -> Counter[str]:
+    """Writes the CSV row by row; a cell that a spreadsheet would run is text.
+
+    Where it is stopped, what was graded until then is in the table.
+
+    Returns:
+      How often there was each result.
+    """
+    results, stopped = Counter(), None
     with whole_file(path) as temporary, \
             open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
-        for row in rows:
-            writer.writerow({name: _plain(row[name]) for name in COLUMNS})
+        try:
+            for row in rows:
+                writer.writerow({name: _plain(row[name]) for name in COLUMNS})
+                file.flush()
+                results[row["result"]] += 1
+        except (KeyboardInterrupt, SystemExit) as error:
+            stopped = error
+    if stopped:
+        raise stopped
+    return results
 
 
 def _plain(value: object) -> str:
@@ -131,12 +149,15 @@ def main(arguments: list[str]) -> int:
         table.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=table.parent):
             pass  # found now, and not after the answers ran
-        rows = grade(folder, lessons, seconds=options.seconds,
-                     gigabytes=options.gigabytes, jobs=options.jobs)
-        write_table(table, rows)
+        for number in (signal.SIGTERM, signal.SIGHUP):  # end what runs, then
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
+        with contextlib.closing(grade(
+                folder, lessons, seconds=options.seconds,
+                gigabytes=options.gigabytes, jobs=options.jobs)) as rows:
+            results = write_table(table, rows)
     except (OSError, ValueError, DataError) as error:
         parser.error(str(error))
-    for result, count in Counter(row["result"] for row in rows).most_common():
+    for result, count in results.most_common():
         print(f"{count:5d} {result}")
     print(table)
     return 0

@@ -16,6 +16,10 @@ from pathlib import Path
 from tools.grade.trial import run
 
 TICK = 0.2
+MESSAGE = 1 << 16  # bytes of a verdict, at most
+RESULTS = ("solved", "not solved", "not tried", "error", "syntax error", "ended itself",
+           "tampered", "not graded")
+_TAMPERED = {"result": "tampered", "says": "it wrote where its verdict is written"}
 DISK = 10**9  # bytes that an answer may leave in its folder
 
 
@@ -47,31 +51,54 @@ def judge(task: dict) -> dict:
         verdict = _follow(process, way, workplace, began + task["clock"], task)
         return {**verdict, "seconds": time.monotonic() - began}
     finally:
-        with contextlib.suppress(OSError, TypeError):
-            os.killpg(process.pid, signal.SIGKILL)  # with what it started
+        end_group(process)
         with contextlib.suppress(AssertionError):  # it did not start
             process.join()
         way.close()
         subprocess.run(["rm", "-rf", "--", workplace], check=False)  # at any depth
 
 
+def end_group(process) -> None:
+    """Ends the process of an answer with what it started."""
+    with contextlib.suppress(OSError, TypeError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def _follow(process, way, workplace: Path, end: float, task: dict) -> dict:
     """Waits until an answer has a verdict, has ended, or has gone too far."""
-    while not way.poll(TICK):
+    os.set_blocking(way.fileno(), False)  # what an answer writes may have no end
+    said = b""
+    while b"\n" not in said:
         if time.monotonic() > end:
             return {"result": "too long", "says": f"not done after {task['clock']:g} s"}
         if (kept := _bytes_in(workplace)) > DISK:
             return {"result": "too much on disk", "says": f"{kept / 1e9:.1f} GB"}
-    try:
-        return json.loads(way.recv_bytes())  # never unpickled: it may be anything
-    except (EOFError, OSError, ValueError):
-        process.join(TICK)
+        if way.poll(TICK):
+            said += (more := os.read(way.fileno(), 1 << 16))
+            if not more:
+                break
+        if len(said) > MESSAGE:
+            return _TAMPERED
+    else:
+        return _verdict(said.partition(b"\n")[0])
+    process.join(TICK)
     code = process.exitcode
     if code == -signal.SIGXCPU:
         return {"result": "too long",
                 "says": f"after computing for {task['seconds']:g} s"}
     return {"result": "ended itself", "says": "its process ended, before the check had "
             f"an answer (exit code {code})"}
+
+
+def _verdict(line: bytes) -> dict:
+    """Reads a verdict, which is never unpickled: it may be anything."""
+    try:
+        verdict = json.loads(line)
+        result, says = verdict["result"], verdict["says"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return _TAMPERED
+    known = result in RESULTS and isinstance(says, str)
+    return {"result": result, "says": says[:1000]} if known else _TAMPERED
 
 
 def _bytes_in(folder: Path) -> int:

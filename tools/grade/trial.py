@@ -58,7 +58,8 @@ def run(task: dict, workplace: str, way) -> None:
     except BaseException as error:  # ours, not the answer's
         says = f"{type(error).__name__}: {error}"
         verdict = {"result": "not graded", "says": says}
-    way.send_bytes(dumps(verdict).encode())
+    verdict["says"] = verdict["says"][:1000]
+    os.write(way.fileno(), dumps(verdict).encode() + b"\n")
     os._exit(0)
 
 
