@@ -75,7 +75,8 @@ def check_repeat_until_stop(attempt):
         yield same("calls the job until the stop", last, len(coord.pauses), case)
         yield "ends", not thread.is_alive(), f"{case}: the thread runs on"
         yield ("a stop or an error stops the other threads", coord.should_stop(),
-               f"{case}: the thread died alone: nobody told the coordinator")
+               f"{case}: the thread died alone: nobody told the coordinator, or "
+               "request_stop(error) stood outside its `except`, where it fails")
         heard = None
         try:
             coord.join([], stop_grace_period_secs=0)

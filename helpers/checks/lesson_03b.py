@@ -60,7 +60,9 @@ def _broken(folder, rng, size):
         kind = ["csv", "gone", "checked"][size // 4 % 3]
         lines[rng.integers(batch_size)] = ["one,2", "3", "4,5,6"][rng.integers(3)]
     path = folder / f"{size}.csv"
-    if kind != "gone":
+    if kind == "gone":
+        path = folder / "epochs" / path.name  # no variable's name
+    else:
         path.write_text("\n".join(lines))
     what = f"{kind}, {len(lines)} lines in batches of {batch_size}, {init.__name__}"
 
