@@ -32,7 +32,10 @@ def numbers(**rules: Rule) -> Callable[[F], F]:
 
         @functools.wraps(function)
         def checked(*positional, **named):
-            bound = signature.bind(*positional, **named)
+            try:
+                bound = signature.bind(*positional, **named)
+            except TypeError:  # Python says better than `bind` what is missing
+                return function(*positional, **named)
             for name, rule in rules.items():
                 if name in bound.arguments:
                     bound.arguments[name] = rule(
