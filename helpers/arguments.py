@@ -1,9 +1,9 @@
 """The one check of arguments that are numbers: sign, range, finiteness, kind.
 
-It is written before a function::
+It is written before a function:
 
     @numbers(batch_size=whole(), held_out=real(0, 1))
-    def convert(folder, *, batch_size=8, held_out=0.1):
+    def convert(folder, batch_size=8, held_out=0.1):
 """
 
 import functools

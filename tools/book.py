@@ -44,8 +44,8 @@ def write_source(folder: Path) -> None:
         if (ROOT / name).exists():
             text = (ROOT / name).read_text("utf-8")
             _write(folder / name, book_pages.in_words(text))
-    for picture in (ROOT / "docs").glob("*.png"):
-        shutil.copyfile(picture, folder / "docs" / picture.name)
+    for beside in [*(ROOT / "docs").glob("*.png"), *(ROOT / "notebooks").glob("0*.py")]:
+        shutil.copyfile(beside, folder / beside.relative_to(ROOT))
     pitfalls = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")
     _write(folder / "docs" / "pitfalls.md", book_pages.pitfall_page(pitfalls))
     terms = (SETTINGS / "terms.txt").read_text("utf-8")

@@ -94,7 +94,10 @@ def check_logged_run(attempt):
                 with _small_model(rate) as model, answering(case):
                     attempt(model, folder, steps)
                     at = int(model.session.run(model.step))
+                    computed = int(model.session.run("losses:0"))
                 yield same("trains as many steps more as asked", total, at, case)
+                yield same("computes the loss once a step, in the run that trains",
+                           total, computed, case)
                 yield same("logs at the global steps that 10 divides, and keeps the "
                            "log", [*range(10, total + 1, 10)], sorted(_log_of(folder)),
                            case)
@@ -118,7 +121,11 @@ def _small_model(rate: float) -> Model:
     with tf.Graph().as_default() as graph:
         step = tf1.train.get_or_create_global_step()
         weight = tf1.get_variable("w", [1, 1], initializer=tf1.zeros_initializer())
-        loss = tf.reduce_mean(tf.square(tf.matmul(features, weight) - 2 * features))
+        computed = tf1.get_variable("losses", initializer=0, trainable=False,
+                                    use_resource=False)
+        with tf.control_dependencies([computed.assign_add(1)]):
+            errors = tf.square(tf.matmul(features, weight) - 2 * features)
+        loss = tf.reduce_mean(errors)
         train = tf1.train.MomentumOptimizer(rate, 0.95).minimize(loss, step)
     return Model(graph, train, loss)
 
@@ -126,7 +133,7 @@ def _small_model(rate: float) -> Model:
 def _log_of(folder: Path) -> dict[int, float]:
     """Returns the train/loss of each step in a folder's event files."""
     log = {}
-    for path in sorted(folder.rglob("*tfevents*")):
+    for path in sorted(folder.glob("*tfevents*")):
         for event in tf1.train.summary_iterator(str(path)):
             for value in event.summary.value:
                 if value.tag == "train/loss":
