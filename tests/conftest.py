@@ -13,11 +13,13 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from tqdm import tqdm
 
 from helpers import lesson
 from helpers.files import ROOT
 
 lesson.begin("tests")
+tqdm.monitor_interval = 0  # or a thread of its own stays, which tests would count
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would
 # every process that they start, those whose Ctrl-C is tested included.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.files import ROOT
 from tools.port import rule, today, write
 from tools.port.rule import Example, Rule
 from tools.port.work import Work, work
@@ -72,3 +73,8 @@ def test_a_page_notices_that_its_rule_is_gone(name, monkeypatch, tmp_path):
     found = failures(one, tmp_path)
     today.today.cache_clear()
     assert found or name == "library-gone"  # it has words only
+
+
+def test_the_pages_are_made_from_the_rules():
+    assert (ROOT / "docs" / "port.md").read_text("utf-8") == rule.book(), \
+        "run: python -m tools.port.rule"

@@ -139,7 +139,6 @@ def _in_checkpoint(prefix: str | None) -> dict[str, tuple[str, tuple]]:
 def _graph(found: kinds.Found) -> Description:
     graph, every = found.graph, facts.all_nodes(found.graph)
     metas, outputs = _metas(found), facts.ends(found.graph)
-    losses = {node.name: facts.read_by_loss(graph, node.name) for node in outputs}
     return Description(
         found.path, found.kind, _writer(found), _in_checkpoint(found.prefix),
         inputs=[facts.node_of(n) for n in graph.node
@@ -148,7 +147,7 @@ def _graph(found: kinds.Found) -> Description:
         queues=[n.name for n in graph.node if n.op.endswith(("Queue", "QueueV2"))],
         tables=[n.name for n in graph.node if n.op in facts.TABLES],
         outputs=outputs,
-        losses={loss: answer for loss, answer in losses.items() if answer},
+        losses=facts.losses_of(graph, [node.name for node in outputs]),
         signatures=_signatures(metas),
         training=sum(facts.is_training(n.name, n.op) for n in graph.node),
         ops=len(graph.node),

@@ -158,19 +158,29 @@ def _reached(graph, kinds: Collection[str]) -> set[str]:
 
 
 def read_by_loss(graph: tf.compat.v1.GraphDef, end: str) -> str | None:
-    """Returns the answer that an op compares with labels; None if it is no loss.
+    """Returns the answer that an op compares with labels; None if it is no loss."""
+    return losses_of(graph, [end]).get(end)
+
+
+def losses_of(graph: tf.compat.v1.GraphDef, ends: Iterable[str]) -> dict[str, str]:
+    """Returns those of some ops that are losses, each with the answer that it reads.
 
     A loss is a mean or a sum, behind which an answer, which comes from variables,
     meets labels, which come from an input alone.
 
     Args:
-      graph: the definition; it is not run.
-      end: the op.
+      graph: the definition; it is not run, and walked once for all ends.
+      ends: the ops.
     """
     by_name = {node.name: node for node in graph.node}
     fed = _reached(graph, PLACEHOLDERS | TAKES)
     held = _reached(graph, VARIABLE_TYPES)
-    both, labels = fed & held, fed - held
+    found = {end: _answer(end, by_name, fed & held, fed - held) for end in ends}
+    return {end: answer for end, answer in found.items() if answer}
+
+
+def _answer(end: str, by_name: dict, both: set[str], labels: set[str]) -> str | None:
+    """Returns what a loss compares with labels, going up from it."""
     waiting, seen, summed = [end], {end}, False
     while waiting:
         node = by_name[waiting.pop(0)]

@@ -260,3 +260,18 @@ def _files(text: str) -> dict[str, str]:
         return {"old.py": text}
     found = re.split(r"^# file: (.*)\n", text, flags=re.M)[1:]
     return dict(zip(found[::2], found[1::2], strict=True))
+
+
+def book() -> str:
+    """Returns all pages, as docs/port.md has them."""
+    head = ("# What `port` changes\n\nMade by `python -m tools.port.rule` from the "
+            "rules in `tools/port/rules/`. `course.py port --explain RULE` prints one "
+            "page. Each example is a test.\n")
+    return "\n".join([head, *(page(one) for _, one in sorted(load().items()))])
+
+
+if __name__ == "__main__":
+    from helpers.files import ROOT
+    from tools.port import rule  # the one that the rules register with
+
+    (ROOT / "docs" / "port.md").write_text(rule.book(), encoding="utf-8")
