@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from helpers.files import ROOT
 from helpers.vgg import layer_table
 from prebuilt import tasks
+from tools import serve_graphs
 
 SCREENSHOT = ROOT / "docs" / "tensorboard.png"
 TOWERS = {f"tower_{k}" for k in range(4)}
@@ -199,3 +200,14 @@ def test_graphs_are_coloured_by_what_a_step_cost(graphs):
         greens = {name: int(re.findall(r"\d+", colour)[1])
                   for name, colour in found.items()}
         assert all(0 < greens[name] < greens["global_step"] for name in TOWERS_OF_RUN)
+
+
+def test_the_port_that_is_asked_for_is_the_one_that_is_printed(monkeypatch, capsys):
+    started = []
+    monkeypatch.setattr(serve_graphs.subprocess, "call",
+                        lambda command, **_: started.append(command) or 0)
+    wish = serve_graphs.free_port(0)
+    assert serve_graphs.main([f"--port={wish}", "--reload_interval=5"]) == 0
+    assert f"127.0.0.1:{wish}/" in capsys.readouterr().out
+    assert started[0].count(f"--port={wish}") == 1
+    assert "--reload_interval=5" in started[0]

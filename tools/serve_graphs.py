@@ -1,8 +1,9 @@
-"""Serves prebuilt/ and logs/ in TensorBoard, on 127.0.0.1, on 6006 or any free port.
+"""Serves prebuilt/ and logs/ in TensorBoard, on 127.0.0.1, at --port or a free one.
 
 python3 course.py tensorboard [TENSORBOARD OPTIONS]
 """
 
+import argparse
 import socket
 import subprocess
 import sys
@@ -14,8 +15,11 @@ TASKS = ROOT / "prebuilt" / "tasks" / "questions.txt"
 
 def main(arguments: list[str]) -> int:
     (ROOT / "logs").mkdir(exist_ok=True)
+    parser = argparse.ArgumentParser(prog="course.py tensorboard", add_help=False)
+    parser.add_argument("--port", type=int, default=6006)
+    options, rest = parser.parse_known_args(arguments)
     try:
-        port = free_port(6006)
+        port = free_port(options.port)
     except OSError as error:
         print(f"course.py tensorboard: {error}", file=sys.stderr)
         return 1
@@ -24,7 +28,7 @@ def main(arguments: list[str]) -> int:
           f"{TASKS.read_text('utf-8')}", flush=True)
     return subprocess.call(
         [sys.executable, "-m", "tensorboard.main", "--host=127.0.0.1",
-         f"--port={port}", "--logdir_spec=prebuilt:prebuilt,logs:logs", *arguments],
+         f"--port={port}", "--logdir_spec=prebuilt:prebuilt,logs:logs", *rest],
         cwd=ROOT,
     )
 
