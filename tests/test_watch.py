@@ -115,7 +115,7 @@ def test_ctrl_c_ends_a_hang_and_its_film_is_there(tmp_path):
         process.send_signal(signal.SIGINT)
         assert process.wait(120) == 130
     page = (tmp_path / "film.html").read_text("utf-8")
-    assert "thread 1 of &#x27;batch/fifo_queue&#x27; waits for items in" in page
+    assert "thread 1 of 'batch/fifo_queue' waits for items in 'first' for" in page
 
 
 def test_a_program_that_is_slow_goes_on_as_it_is(tmp_path):

@@ -78,7 +78,8 @@ def test_no_program_and_no_lesson_loads_a_pickle_or_gives_a_string_to_a_shell(tr
 def test_numpy_files_come_from_checked_bytes_only():
     """The hash of a download is compared before NumPy opens it."""
     users = {path.name: path.read_text("utf-8") for path in PROGRAMS
-             if "np.load(" in path.read_text("utf-8")}
+             if "np.load(" in path.read_text("utf-8")
+             and path.parent.name != "rules"}  # whose pages quote old programs
     assert sorted(users) == ["digits.py"]
     text = users["digits.py"]
     assert text.index(".fetch()") < text.index("np.load(")
