@@ -1,0 +1,63 @@
+"""One corner of each page that a module draws: what its frame says is what was run."""
+
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from helpers.pages.deaths import draw_deaths
+from helpers.pages.loops import loop_frame
+from helpers.pages.memory import memory_frame
+from helpers.pages.stale import stale_frame
+from helpers.pages.till import till_frame
+from helpers.pages.towers import tower_frame
+
+
+@pytest.mark.parametrize("way, order, left", [
+    ("read, then write", "0 1 0 1", 1), ("read, then write", "0 0 1 1", 2),
+    ("assign_add", "0 1 0 1", 2), ("with a lock", "0 1 0 1", 2),
+    ("read, then write", "0 1 2 2 1 0", 1),
+])
+def test_the_till_holds_what_the_order_of_turns_leaves(way, order, left):
+    frame = till_frame(way, order)
+    assert f"{left} in the till" in frame.says and len(frame.layers) == 2
+
+
+def test_the_till_wants_two_turns_of_each_thread():
+    with pytest.raises(ValueError, match="two turns"):
+        till_frame("assign_add", "0 1 1")
+
+
+@pytest.mark.parametrize("loop", ["TensorFlow 1", "today"])
+def test_a_loop_leaves_with_the_power(loop):
+    says = [loop_frame(loop, turn, n=3, x=2.0).says for turn in range(4)]
+    assert len(set(says)) == 4
+    assert re.search(r"\b8\b", says[-1]), says
+
+
+@pytest.mark.parametrize("slices, rows, same", [
+    ("equal", "mixed", True), ("equal", "sorted", True),
+    ("first one small", "sorted", False),
+])
+def test_equal_slices_have_the_mean_of_the_batch(slices, rows, same):
+    frame = tower_frame(towers=2, slices=slices, rows=rows)
+    equal = tower_frame(towers=4, slices="equal", rows=rows)
+    assert (frame.says.split(":")[-1] == equal.says.split(":")[-1]) == same or \
+        frame.says != equal.says
+    assert len(frame.layers) > 2
+
+
+def test_a_curve_of_memory_and_one_of_losses_say_their_ends():
+    assert "5" in memory_frame([1, 3, 5, 2, 1], 3, "two layers").says
+    said = stale_frame([1.0, 0.25], [1.0, 0.5], "workers: 2").says
+    assert "workers: 2" in said
+
+
+def test_each_death_of_a_cluster_has_its_cross():
+    lives = [np.array([[a, 100.0 + a], [a + 5, 105.0 + a]]) for a in (0, 10, 20)]
+    fig = draw_deaths(99.0, lives, np.array([[1, 101.0], [2, 102.0]]),
+                      {"worker 1": (103.0, 0), "chief": (106.0, 3), "ps": (116.0, 12)})
+    words = [text.get_text() for text in fig.axes[0].texts]
+    assert any("chief dies: back to 3" in word for word in words)
+    plt.close(fig)
