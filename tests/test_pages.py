@@ -36,16 +36,14 @@ def test_a_loop_leaves_with_the_power(loop):
     assert re.search(r"\b8\b", says[-1]), says
 
 
-@pytest.mark.parametrize("slices, rows, same", [
-    ("equal", "mixed", True), ("equal", "sorted", True),
-    ("first one small", "sorted", False),
+@pytest.mark.parametrize("towers, slices, rows, equal", [
+    (2, "equal", "mixed", True), (2, "equal", "sorted", True),
+    (3, "equal", "half sorted", True), (2, "first one small", "sorted", False),
 ])
-def test_equal_slices_have_the_mean_of_the_batch(slices, rows, same):
-    frame = tower_frame(towers=2, slices=slices, rows=rows)
-    equal = tower_frame(towers=4, slices="equal", rows=rows)
-    assert (frame.says.split(":")[-1] == equal.says.split(":")[-1]) == same or \
-        frame.says != equal.says
-    assert len(frame.layers) > 2
+def test_equal_slices_have_the_mean_of_the_batch(towers, slices, rows, equal):
+    frame = tower_frame(towers=towers, slices=slices, rows=rows)
+    plain, weighed = map(int, re.findall(r"by (\d+)%", frame.says))
+    assert weighed == 0 and (plain == 0) == equal
 
 
 def test_a_curve_of_memory_and_one_of_losses_say_their_ends():
