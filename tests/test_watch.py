@@ -131,7 +131,6 @@ with tf.Session() as sess:
 import helpers, tools
 assert helpers.MINE and tools.MINE and os.path.exists("old.py")
 assert __name__ == "__main__" and sys.argv == ["old.py", "--rate", "3"]
-assert os.path.isabs(__file__)
 sys.exit(7)
 """
     with watched(tmp_path, program, of=("course.py", "watch")) as process:

@@ -147,7 +147,7 @@ def main(arguments: list[str]) -> None:
     sys.argv = [options.script, *options.arguments]
     sys.path[0] = str(folder)
     try:
-        runpy.run_path(os.path.abspath(options.script), run_name="__main__")
+        runpy.run_path(options.script, run_name="__main__")
     finally:
         if watch.stalls:
             watch.stalls.say_if_over()
