@@ -15,6 +15,7 @@ from helpers.errors import DataError, first_line
 from helpers.reading import regular_file
 
 _INDEX = re.compile(re.escape(STEM) + r"-(\d+)\.index")
+_DATA = re.compile(re.escape(STEM) + r"-\d+\.data-\d{5}-of-\d{5}")
 _PIECE = re.compile(r".+\.(index|data-\d{5}-of-\d{5})")  # of any name
 
 
@@ -120,10 +121,17 @@ def _refuse_a_silent_restart(folder: Path, damage: list[str]) -> None:
     if folder.is_file() or folder.with_name(f"{folder.name}.index").exists():
         damage = [f"{folder} is no folder; give the one around it"]
     elif not damage and pieces:
-        damage = [f"{folder} holds {pieces[0]}, which is no whole numbered checkpoint; "
-                  "saver.restore takes one without a number"]
+        damage = [f"{folder} holds {pieces[0]}, {_why_not(pieces[0])}"]
     if damage:
         raise DataError(
             f"no checkpoint can be restored: {'; '.join(damage)}. Nothing was changed; "
             "to train from the start, save into another folder."
         )
+
+
+def _why_not(piece: str) -> str:
+    """Says what a file of a checkpoint is, where none has an index with a number."""
+    if _DATA.fullmatch(piece):
+        return "which has no index: its save did not end, or the index was lost"
+    return ("which is no whole numbered checkpoint; saver.restore takes one without a "
+            "number")

@@ -16,6 +16,8 @@ from helpers.checkpoints import restore_latest, save_numbered
 from helpers.errors import DataError
 from helpers.files import ROOT
 
+NO_INDEX = "has no index: its save did not end, or the index was lost"
+
 
 def model(columns=5, dtype=tf.float32, extra=False):
     graph = tf.Graph()
@@ -108,8 +110,55 @@ def test_all_damaged_is_refused(trained):
     assert "\n" not in str(caught.value)
     for file in trained.glob("*.index"):
         file.unlink()
-    with pytest.raises(DataError, match="no whole numbered checkpoint"):
+    with pytest.raises(DataError, match=NO_INDEX):
         restored(trained)
+
+
+def test_a_first_save_cut_off_after_each_file(trained, tried):
+    ends = cut_off(trained, 35)
+    tried(len(ends))
+    for folder in ends[:-1]:
+        if not whole_data(folder):  # no save came as far as a name of its own
+            assert restored(folder)[0] is None, os.listdir(folder)
+            continue
+        with pytest.raises(DataError, match=NO_INDEX) as caught:
+            restored(folder)
+        assert "\n" not in str(caught.value)
+        assert "without a number" not in str(caught.value)
+    assert restored(ends[-1])[0] == 35
+
+
+def test_a_later_save_cut_off_after_each_file(trained, tried):
+    ends = cut_off(trained, 35)
+    tried(len(ends))
+    for folder in ends:
+        for file in trained.glob("model.ckpt-28.*"):
+            shutil.copy(file, folder)
+        step, weights = restored(folder)
+        assert step == (35 if folder == ends[-1] else 28)
+        np.testing.assert_array_equal(weights, np.full([3, 5], step / 7))
+
+
+def cut_off(folder, step):
+    """Returns folders as a kill leaves them, after each of the files of a save."""
+    data, index = (f"model.ckpt-{step}.{ending}"
+                   for ending in ("data-00000-of-00001", "index"))
+    half = ".tempstate7110719636071793805"
+    states = [[], [(data, half)], [(data, "")], [(data, ""), (index, half)],
+              [(data, ""), (index, "")]]
+    ends = []
+    for number, state in enumerate(states):
+        ends.append(folder / f"cut-{number}")
+        ends[-1].mkdir()
+        for name, ending in state:
+            content = (folder / name).read_bytes()
+            whole = len(content) // 2 if ending else len(content)
+            (ends[-1] / f"{name}{ending}").write_bytes(content[:whole])
+    return ends
+
+
+def whole_data(folder):
+    return [*folder.glob("model.ckpt-*.data-00000-of-00001")]
 
 
 @pytest.mark.parametrize(("options", "message"), [
@@ -193,13 +242,16 @@ def test_killed_while_saving_20_times(tmp_path, tried):
     )
     saved_once = [n for n in json.loads(done.stdout) if n % 2]
     assert saved_once
-    steps = []
     for n in range(20):
         with tf.Graph().as_default(), tf1.Session() as session:
             values = [tf1.get_variable(f"v{k}", [500_000]) for k in range(3)]
-            step = restore_latest(tf1.train.Saver(), session, tmp_path / str(n))
-            if step is not None:
-                for value in session.run(values):
-                    np.testing.assert_array_equal(value, step)
-            steps.append(step)
-    assert all(steps[n] is not None for n in saved_once), json.dumps(steps)
+            folder = tmp_path / str(n)
+            if whole_data(folder) and not [*folder.glob("*.index")]:
+                assert n not in saved_once  # killed between the files of the first save
+                with pytest.raises(DataError, match=NO_INDEX):
+                    restore_latest(tf1.train.Saver(), session, folder)
+                continue
+            step = restore_latest(tf1.train.Saver(), session, folder)
+            for value in session.run(values) if step else []:
+                np.testing.assert_array_equal(value, step)
+            assert step is not None or n not in saved_once, n
