@@ -51,6 +51,20 @@ sess.run(batch)
 """, ["queue 'first' starves: no op of the graph puts anything in",
       "starves: its thread is waiting for 'first'", "its op was built here",
       ": batch = tf.train.batch([first.dequeue()], 5)"]),
+    "a feeding thread of its own that died": ("""
+import threading
+queue = tf.FIFOQueue(8, [tf.int32], [[]], name="numbers")
+row = tf.placeholder(tf.int32, [])
+put, take = queue.enqueue(row), queue.dequeue()
+sess = tf.Session()
+def feed():
+    for value in (1, 2, "three"):
+        sess.run(put, {row: value})
+threading.Thread(target=feed, name="feeder").start()
+while True:
+    sess.run(take)
+""", ["thread feeder has died of ValueError: invalid literal",
+      "thread feeder, which filled 'numbers', died of ValueError: invalid literal"]),
     "two queues that wait for each other": ("""
 one = tf.FIFOQueue(8, [tf.int32], [[]], name="one")
 two = tf.FIFOQueue(8, [tf.int32], [[]], name="two")
@@ -131,6 +145,7 @@ with tf.Session() as sess:
 import helpers, tools
 assert helpers.MINE and tools.MINE and os.path.exists("old.py")
 assert __name__ == "__main__" and sys.argv == ["old.py", "--rate", "3"]
+assert os.path.isabs(__file__) and sys.modules["__main__"].__file__ == __file__
 sys.exit(7)
 """
     with watched(tmp_path, program, of=("course.py", "watch")) as process:
@@ -138,3 +153,37 @@ sys.exit(7)
     assert process.returncode == 7 and out == "1.0\n", said
     assert "no queue: the step is slow" in said
     assert "it was slow, and did not hang" in said
+
+
+# Each way to end by an error, and what is said last.
+CRASHES = {
+    "no local variables": ("""
+[one] = tf.train.slice_input_producer([list(range(9))], num_epochs=1)
+batch = tf.train.batch([one], 3)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    coord = tf.train.Coordinator()
+    threads = tf.train.start_queue_runners(sess, coord)
+    sess.run(batch)
+""", ["the error to look at is FailedPreconditionError",
+      "`sess.run(tf1.local_variables_initializer())`"]),
+    "an old name": ("""
+import tensorflow as new
+new.Session()
+""", ["the error to look at is AttributeError: module 'tensorflow' has no",
+      "port it first", "course.py port old.py"]),
+    "no page knows it": ("raise ValueError('out of cheese')",
+                         ["ValueError: out of cheese"]),
+}
+
+
+@pytest.mark.parametrize("way", CRASHES)
+def test_a_crash_ends_with_the_verdict_on_the_first_error(way, tmp_path):
+    program, wanted = CRASHES[way]
+    with watched(tmp_path, program) as process:
+        out, said = process.communicate(timeout=240)
+    assert process.returncode == 1, said
+    after = said.rpartition("Traceback")[2]
+    for words in wanted:
+        assert words in after, said
+    assert ("course.py watch" in said) == (way != "no page knows it")

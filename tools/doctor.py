@@ -2,6 +2,7 @@
 
     python3 course.py doctor
     python3 course.py doctor "MESSAGE"     # what an error of old code means, the fix
+    python3 course.py doctor - < LOG       # the same of a whole log
 
 It needs nothing but Python, so it runs where the set-up does not. The exit code is 1
 where something stands in the way, 0 where at most something is inconvenient. Messages
@@ -200,23 +201,32 @@ def examine() -> list[Finding]:
     return sorted(found, key=lambda finding: (BAD, WARN, OK).index(finding.state))
 
 
+NEXT = """Give it the last line of the error, with the error's name, or a whole log:
+  python3 course.py doctor - < LOG
+To see the first error, and what stands still: python3 course.py watch PROGRAM
+For names that are gone: python3 course.py port PROGRAM"""
+
+
 def explain(message: str) -> int:
-    """Prints what the page of errors says of a message."""
+    """Prints what the page of errors says of a message, or what to do without it."""
     sys.path.insert(0, str(ROOT))
     from tools import messages
 
     fitting, near = messages.look_up(message)
     for entry in fitting[:1]:
-        print(messages.shown(entry))
+        print(messages.shown(entry, entry.fits(message)))
     if not fitting:
         print("No message on docs/errors.md is this one. The nearest:"
               if near else "No message on docs/errors.md is near this one.")
-    for entry in near:
-        print(f"  {entry.pattern}")
+        for entry in near:
+            print(f"  {entry.patterns[0]}")
+        print(NEXT)
     return int(not (fitting or near))
 
 
 def main(arguments: list[str]) -> int:
+    if arguments == ["-"]:
+        return explain(sys.stdin.read())
     if arguments and arguments[0].startswith("-"):
         print(__doc__.strip())
         return 0 if arguments in (["-h"], ["--help"]) else 2

@@ -4,62 +4,110 @@ It needs nothing but Python, because `course.py doctor` does not either.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
-ENTRY = re.compile(r"^### `(?P<pattern>[^\n]+)`\n\n(?P<code>(?:```python\n.*?```\n\n)*)"
-                   r"(?P<text>.+?)(?=\n##|\Z)", re.M | re.S)
+OLD_NAMES = "Names of TensorFlow 1, of old libraries and of Python 2"
+FOLLOWS = "What follows from another error"
+NO_MESSAGE = "No message at all"
+_PART = re.compile(r"^(?P<level>##|###) (?P<title>[^\n]+)\n(?P<body>.*?)(?=^##|\Z)",
+                   re.M | re.S)
+_CODE = re.compile(r"```python\n(.*?)```", re.S)
+_ALSO = re.compile(r"\s*Also\s(`[^`]+`(?:;\s`[^`]+`)*)\.\n\n")
+_OP = r"[A-Z]\w*[a-z]\w*"
+_GAP = r"[\s\S]{0,600}?"  # what differs; a log is longer than one message
 
 
 class Entry(NamedTuple):
-    """One message of the page.
+    """One family of messages of the page.
 
     Attributes:
-      pattern: the message, with `…` for what differs.
-      raises: code that raises it.
+      section: of the page.
+      patterns: as TensorFlow 2.21 words it, then older wordings and others of the
+        family, with `…` for what differs and `⟨Op⟩` for a name in CamelCase.
+      raises: code that raises the first; "" where no code here can.
       works: code that does not; "" where none is shown.
       text: its cause, the fix and the sitting.
     """
 
-    pattern: str
+    section: str
+    patterns: tuple[str, ...]
     raises: str
     works: str
     text: str
 
-    def fits(self, message: str) -> bool:
-        """Whether the message is this one; what stands around it does not count."""
-        kind, _, words = self.pattern.partition(": ")
+    def fits(self, message: str) -> str:
+        """Returns the pattern that a message has somewhere; "" if it has none."""
+        found = (p for p in self.patterns if self._regex(p).search(_plain(message)))
+        return max(found, key=len, default="")
+
+    def _regex(self, pattern: str) -> re.Pattern:
+        if self.section == NO_MESSAGE:  # words that people use
+            words = r"\W+".join(map(re.escape, pattern.split()))
+            return re.compile(rf"\b{words.replace('…', _GAP)}\b", re.I)
+        kind, _, words = pattern.partition(": ")
+        if "⟨Op⟩" in words:  # a name alone says nothing
+            words = pattern
         parts = [re.escape(part.strip()) for part in _plain(words or kind).split("…")]
-        return re.search(r"[\s\S]*".join(parts), _plain(message)) is not None
+        return re.compile(_GAP.join(filter(None, parts)).replace("⟨Op⟩", _OP))
 
 
 def entries(page: Path = PAGE) -> list[Entry]:
     """Returns the entries of the page, in order."""
-    found = []
-    for match in ENTRY.finditer(page.read_text(encoding="utf-8")):
-        code = re.findall(r"```python\n(.*?)```", match["code"], re.S)
-        raises, works = [*code, "", ""][:2]
-        text = " ".join(match["text"].split())
-        found.append(Entry(match["pattern"], raises, works, text))
+    found, section = [], ""
+    for part in _PART.finditer(page.read_text(encoding="utf-8")):
+        if part["level"] == "##":
+            section = part["title"]
+            continue
+        body = part["body"]
+        also = _ALSO.match(body)
+        others = re.findall(r"`([^`]+)`", " ".join(also[1].split())) if also else []
+        raises, works = [*_CODE.findall(body), "", ""][:2]
+        text = " ".join(_CODE.sub("", body[also.end() if also else 0:]).split())
+        found.append(Entry(section, (part["title"].strip("`"), *others), raises, works,
+                           text))
     return found
 
 
 def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
-    """Returns the entries that fit a message, the closest first, and three near it."""
+    """Returns the entries that fit a message, the closest first, and three near it.
+
+    What follows from another error comes after it, and what is said in plain words
+    after every message.
+    """
     every, words = entries(), _words(message)
     fitting = [entry for entry in every if entry.fits(message)]
-    fitting.sort(key=lambda entry: -len(entry.pattern))
-    others = {entry: len(words & _words(entry.pattern)) for entry in every}
+    fitting.sort(key=lambda entry: (entry.section == NO_MESSAGE,
+                                    entry.section == FOLLOWS,
+                                    -len(entry.fits(message))))
+    others = {entry: len(words & _words(entry.patterns[0])) for entry in every}
     near = sorted(others, key=lambda entry: -others[entry])
     near = [entry for entry in near if others[entry] > 3 and entry not in fitting]
     return fitting, [] if fitting else near[:3]
 
 
-def shown(entry: Entry) -> str:
-    """Returns an entry as lines for a terminal."""
-    text = re.sub(r"\[(.+?)\]\(\.\./(.+?)\)", r"\1, \2", entry.text)
-    return f"{entry.pattern}\n  {text.replace('**', '')}"
+def verdict(errors: Iterable[str]) -> tuple[str, Entry] | None:
+    """Returns of several errors the one to look at, and the entry that it is.
+
+    Args:
+      errors: the one that came first before what it led to.
+    """
+    found = [(error, look_up(error)[0][0]) for error in errors if look_up(error)[0]]
+    found.sort(key=lambda pair: pair[1].section == FOLLOWS)
+    return found[0] if found else None
+
+
+def shown(entry: Entry, pattern: str = "") -> str:
+    """Returns an entry as lines for a terminal.
+
+    Args:
+      entry: of the page.
+      pattern: the one of its patterns that fits; its first if "".
+    """
+    text = re.sub(r"\[([^\[\]]+)\]\(\.\./([^)]+)\)", r"\1, \2", entry.text)
+    return f"{pattern or entry.patterns[0]}\n  {text.replace('**', '')}"
 
 
 def _plain(text: str) -> str:

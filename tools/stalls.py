@@ -17,10 +17,17 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.errors import first_line
 from helpers.files import ROOT
+from helpers.graph import fetched_ops
 from helpers.queues import Diagnosis, Film, QueueState, diagnose, film, wording
 from helpers.queues.calls import attempt
 from helpers.queues.hooks import SessionHook, add_hook
-from helpers.queues.internals import is_closed, queue_filled_by, queue_ops, runners_of
+from helpers.queues.internals import (
+    is_closed,
+    puts_items,
+    queue_filled_by,
+    queue_ops,
+    runners_of,
+)
 from helpers.queues.preflight import check_pipeline
 
 RUNNER = "QueueRunnerThread-"  # how the names of its threads begin
@@ -52,13 +59,16 @@ class StepHook(SessionHook):
 class Stalls:
     """What the sessions of this process do, and what to say when no step ends."""
 
-    def __init__(self, stall: float, path: Path | None) -> None:
+    def __init__(self, stall: float, path: Path | None, died: list) -> None:
         """Prepares to look.
 
         Args:
           stall: seconds in which no step may end.
           path: of the film; None for no film.
+          died: is filled with each thread that an error ends, and the error.
         """
+        self._died = died
+        self._feeders: dict[threading.Thread, Step] = {}  # the last step of each
         self._stall, self._path = stall, path
         self._under_way: dict[int, Step] = {}  # by the number of the thread
         self._looking: set[int] = set()  # threads that look, and make no step
@@ -84,7 +94,10 @@ class Stalls:
 
     def _make(self, session, fetches, call, *arguments, **options) -> Any:
         thread = threading.get_ident()
-        self._under_way[thread] = Step(session, fetches, time.monotonic())
+        step = Step(session, fetches, time.monotonic())
+        self._under_way[thread] = step
+        if thread != threading.main_thread().ident and not _fills(thread):
+            self._feeders[threading.current_thread()] = step
         try:
             return call(*arguments, **options)
         finally:
@@ -165,6 +178,27 @@ class Stalls:
             self._save(diagnosis)
         say("the program goes on as it is; Ctrl-C ends it")
 
+    def failed(self) -> list[BaseException]:
+        """Returns the errors that ended the threads of queue runners."""
+        return [error for session in self._sessions
+                for runner in runners_of(session.graph)
+                for error in runner.exceptions_raised]
+
+    def _say_dead_feeders(self, session: tf1.Session) -> None:
+        """Says which threads of the program filled a queue, and how they ended."""
+        causes = dict(self._died)
+        for thread, step in self._feeders.items():
+            if thread.is_alive() or step.session is not session:
+                continue
+            ops = fetched_ops(session.graph, step.fetches)
+            names = [op.inputs[0].op.name for op in ops if puts_items(op)]
+            how = "has ended"
+            if thread in causes:
+                error = causes[thread]
+                how = f"died of {type(error).__name__}: {first_line(error)}"
+            for name in names:
+                say(f"thread {thread.name}, which filled '{name}', {how}")
+
     def _open_sessions(self) -> list[tf1.Session]:
         return [session for session in self._sessions if not is_closed(session)]
 
@@ -176,6 +210,7 @@ class Stalls:
             say(wording.stalled(self._stall, found, any_queue))
         for queue in found.queues if found else ():
             show(f"{queue}{_why(queue)}")
+        self._say_dead_feeders(session)
         failed = [(queue_filled_by(runner).name, error)
                   for runner in runners_of(session.graph)
                   for error in runner.exceptions_raised]

@@ -4,30 +4,34 @@
     python3 course.py watch --stall 30 --film film.html SCRIPT [ARGUMENTS]
 
 Where no step of a session has ended for `--stall` seconds, it says which queue starves,
-since when and why, and in which lines the threads stand. `--film FILE` writes a page
-that shows how the queues filled and who waited. Nothing else of the program changes:
-it has its own arguments, folder and exit status. Ctrl-C ends it, in a step too.
+since when and why, and in which lines the threads stand, and of what a thread died.
+Where the program ends by an error, `doctor`'s answer to it stands last. `--film FILE`
+writes a page that shows how the queues filled and who waited. Nothing else of the
+program changes: it has its own arguments, folder and exit status. Paths count from
+where you stand. Ctrl-C ends the program, in a step too.
 """
 
 # It is started by its path, not as a module: programs have a `tools` of their own.
 
 import argparse
+import builtins
 import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
-import runpy
 import signal
 import socket
 import sys
 import threading
 import time
+import types
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = "tensorflow.python.client.session"
+COORDINATORS = "tensorflow.python.training.coordinator"
 _DEAF = 2.0  # seconds after Ctrl-C, before a step counts as deaf to it
 _POLL = 0.25
 
@@ -61,10 +65,14 @@ class Watch:
 
     Attributes:
       stalls: what knows the steps, from the first session on.
+      died: the threads that an error ended, with it.
+      stopped: the errors for which coordinators stopped their threads.
     """
 
     def __init__(self, folder: Path, stall: float, film: Path | None) -> None:
         self.stalls: Any = None
+        self.died: list[tuple[threading.Thread, BaseException]] = []
+        self.stopped: list[BaseException] = []
         self._folder, self._stall, self._film = folder, stall, film
 
     def hook_on(self, module) -> None:
@@ -75,10 +83,56 @@ class Watch:
             begin(session, *arguments, **options)
             if self.stalls is None:
                 stalls = import_ours("tools.stalls", self._folder)
-                self.stalls = stalls.Stalls(self._stall, self._film)
+                self.stalls = stalls.Stalls(self._stall, self._film, self.died)
             self.stalls.hook_on(session)
 
         module.BaseSession.__init__ = with_hook
+
+    def hook_on_threads(self) -> None:
+        """Has an error that ends a thread noted, and said on one line."""
+        show = threading.excepthook
+
+        def note(death) -> None:
+            show(death)
+            if death.exc_value is not None and death.exc_type is not SystemExit:
+                self.died.append((death.thread, death.exc_value))
+                name = death.thread.name if death.thread else "of no name"
+                say(f"thread {name} has died of {self._line(death.exc_value)}")
+
+        threading.excepthook = note
+
+    def hook_on_coordinators(self, module) -> None:
+        """Has the error noted for which a coordinator stops its threads."""
+        stop = module.Coordinator.request_stop
+
+        def noting(coordinator, ex=None):
+            error = ex[1] if isinstance(ex, tuple) else ex
+            if isinstance(error, BaseException):
+                self.stopped.append(error)
+            return stop(coordinator, ex)
+
+        module.Coordinator.request_stop = noting
+
+    def explain(self, error: BaseException, script: str) -> None:
+        """Says after a crash which error was the first, and what to do about it."""
+        messages = import_ours("tools.messages", self._folder)
+        failed = self.stalls.failed() if self.stalls else []
+        errors = [*self.stopped, *failed, *(error for _, error in self.died),
+                  *_chain(error)]
+        found = messages.verdict([self._line(error) for error in errors])
+        if found is None:
+            return
+        message, entry = found
+        say(f"the error to look at is {message}")
+        print(messages.shown(entry), file=sys.stderr, flush=True)
+        if entry.section == messages.OLD_NAMES:
+            say("the program is older than this TensorFlow; port it first: "
+                f"python3 {ROOT / 'course.py'} port {script}")
+
+    def _line(self, error: BaseException) -> str:
+        """Returns an error as one line."""
+        line = import_ours("helpers.errors", self._folder).first_line(error)
+        return f"{type(error).__name__}: {line}"
 
     def run(self, signals: socket.socket) -> None:
         """Looks at the steps, and at Ctrl-C, until the process ends."""
@@ -96,6 +150,29 @@ class Watch:
                 print("course.py watch: ended by Ctrl-C", file=sys.stderr)
                 sys.stdout.flush()
                 os._exit(128 + signal.SIGINT)
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    """Returns an error and those that it came from, the first that happened first."""
+    found: list[BaseException] = []
+    while error is not None and error not in found:
+        found.insert(0, error)
+        hidden = error.__suppress_context__ or error.__cause__
+        error = error.__cause__ if hidden else error.__context__
+    return found
+
+
+def say(text: str) -> None:
+    """Prints a line beside what the program prints."""
+    print(f"course.py watch: {text}", file=sys.stderr, flush=True)
+
+
+def run_as_main(path: Path) -> None:
+    """Runs a program as Python does: `__file__` is whole, `sys.argv` is as typed."""
+    main = types.ModuleType("__main__")
+    vars(main).update(__file__=str(path), __builtins__=builtins, __cached__=None)
+    sys.modules["__main__"] = main
+    exec(compile(path.read_bytes(), str(path), "exec"), vars(main))
 
 
 def import_ours(name: str, folder: Path) -> Any:
@@ -140,14 +217,22 @@ def main(arguments: list[str]) -> None:
     folder = script.resolve().parent
     watch = Watch(folder, options.stall, options.film and options.film.resolve())
     sys.meta_path.insert(0, AfterImport(SESSIONS, watch.hook_on))
+    sys.meta_path.insert(0, AfterImport(COORDINATORS, watch.hook_on_coordinators))
     theirs, ours = socket.socketpair()
     theirs.setblocking(False)
     signal.set_wakeup_fd(theirs.fileno())
     threading.Thread(target=watch.run, args=[ours], daemon=True).start()
     sys.argv = [options.script, *options.arguments]
     sys.path[0] = str(folder)
+    watch.hook_on_threads()
     try:
-        runpy.run_path(options.script, run_name="__main__")
+        run_as_main(Path(os.path.abspath(script)))
+    except Exception as error:
+        ours_and_theirs = error.__traceback__
+        error.with_traceback(ours_and_theirs.tb_next.tb_next)
+        sys.excepthook(type(error), error, error.__traceback__)
+        watch.explain(error, options.script)
+        sys.exit(1)
     finally:
         if watch.stalls:
             watch.stalls.say_if_over()
