@@ -34,7 +34,7 @@ OLDEST, NEWEST = (3, 10), (3, 13)
 OF_DEVELOPERS = ("test", "book", "slides")
 
 # Paths of these count from where the command was called.
-OF_CALLER = ("run", "port", "progress", "handout")
+OF_CALLER = ("run", "port", "progress", "handout", "weights")
 
 # Each command is a program with a `main` of its own: what it is called, where it lives,
 # and what it does. `test_course.py` compares the README with this table.
@@ -49,6 +49,7 @@ COMMANDS = {
     "slides": ("tools.slides", "lessons as slides, each one page with notes"),
     "progress": ("tools.progress", "which exercises you have solved"),
     "port": ("tools.port", "what became of every TensorFlow name in old code"),
+    "weights": ("tools.weights", "the weights of an old file, for other programs"),
     "watch": ("tools.watch", "run an old program, and say why it stands still"),
     "doctor": ("tools.doctor", "what is wrong with this machine, and how to fix it"),
     "bench": ("benchmarks", "our ways beside their rivals, each in its own process"),
