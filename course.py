@@ -34,7 +34,7 @@ OLDEST, NEWEST = (3, 10), (3, 13)
 OF_DEVELOPERS = ("test", "book", "slides")
 
 # Paths of these count from where the command was called.
-OF_CALLER = ("run", "port", "progress", "handout", "weights")
+OF_CALLER = ("run", "port", "progress", "handout", "grade", "weights")
 
 # Each command is a program with a `main` of its own: what it is called, where it lives,
 # and what it does. `test_course.py` compares the README with this table.
@@ -152,6 +152,9 @@ def main(arguments):
             check_gpu()
             extras.append("gpu")
         set_up(*extras)
+        if name == "lab":  # a notebook that lies where the caller stands
+            rest = [os.path.abspath(word) if word.endswith(".ipynb") and
+                    os.path.exists(word) else word for word in rest]
         if name in OF_CALLER:
             os.environ[CALLED_FROM] = os.getcwd()
         if name == "watch":  # somebody's program: their folder, and no names of ours

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 import course
 from helpers.files import ROOT
+from tools.environment import CALLED_FROM
 
 
 @pytest.mark.parametrize("version", [(2, 7), (3, 6), (3, 9), (3, 14), (4, 0)])
@@ -95,6 +97,25 @@ def test_what_the_tests_need_is_fetched_by_the_tests(set_up):
     assert set_up("run") == ["requirements.txt", "-m tools.run_lessons"]
     assert set_up("test") == [DEV_LINE, "-m tools.run_tests"]
     assert set_up("book") == ["-m tools.book"] and set_up("lab") == ["-m tools.lab"]
+
+
+def test_paths_count_from_where_the_caller_stands(set_up, tmp_path, monkeypatch):
+    """Each command that takes a path has it from there; `test_watch` sees its own."""
+    here = tmp_path / "elsewhere"
+    (here / "mine").mkdir(parents=True)
+    (here / "mine" / "old.ipynb").touch()
+    monkeypatch.chdir(here)
+    assert set_up("lab", "mine/old.ipynb", "03a")[-1] == (
+        f"-m tools.lab {here / 'mine' / 'old.ipynb'} 03a")
+    for name in ("run", "port", "progress", "handout", "grade", "weights"):
+        monkeypatch.delenv(CALLED_FROM, raising=False)
+        set_up(name, "mine")
+        assert os.environ[CALLED_FROM] == str(here), name
+    for called_from, said in (here, "nothing was run"), (tmp_path, "is no folder"):
+        monkeypatch.setenv(CALLED_FROM, str(called_from))
+        done = subprocess.run([sys.executable, "-m", "tools.grade", "mine"], cwd=ROOT,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        assert said in done.stderr
 
 
 def test_help_installs_nothing(set_up, capsys):

@@ -27,6 +27,7 @@ Paths count from where you stand. A file is written whole or not at all.
 
 import argparse
 import csv
+import os
 import re
 import sys
 import zipfile
@@ -39,7 +40,6 @@ from tqdm import tqdm
 
 from helpers.errors import DataError
 from helpers.files import whole_file
-from helpers.inherited import read_weights
 from tools.environment import go_where_called
 
 ENDINGS = {"npz": ".npz", "safetensors": ".safetensors", "keras": ".keras",
@@ -259,6 +259,9 @@ def main(arguments: list[str]) -> int:
         size = tuple(int(n) for n in filter(None, options.input.split(",")))
     except ValueError:
         parser.error("--input wants numbers: 224,224,3")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # its greetings
+    from helpers.inherited import read_weights
+
     try:
         arrays = read_weights(options.checkpoint)
         if not options.to:

@@ -2,9 +2,11 @@
 
 import sys
 
+from tools.environment import go_where_called
 from tools.grade import main
 
 if __name__ == "__main__":
+    go_where_called()
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
