@@ -48,9 +48,9 @@ class Entry(NamedTuple):
             words = r"\W+".join(map(re.escape, pattern.split()))
             return re.compile(rf"\b{words.replace('…', _GAP)}\b", re.I)
         kind, _, words = pattern.partition(": ")
-        if "⟨Op⟩" in words:  # a name alone says nothing
+        if not (words and kind.isidentifier()) or "⟨Op⟩" in words:  # too little
             words = pattern
-        parts = [re.escape(part.strip()) for part in _plain(words or kind).split("…")]
+        parts = [re.escape(part.strip()) for part in _plain(words).split("…")]
         return re.compile(_GAP.join(filter(None, parts)).replace("⟨Op⟩", _OP))
 
 
