@@ -1,0 +1,103 @@
+"""The bytes of a record file, and what damage to it readers keep silent about: 04a."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from helpers.language import LOST, LOST_TINT, PAPER, RULE, TINT
+from helpers.plots import strip
+
+_KINDS = (0, 1, "reference", 2)
+_ROW = 24  # bytes
+
+
+def draw_bytes(data: bytes, fields: Sequence[int], names: Sequence[str]) -> Figure:
+    """Draws a square for each byte of a record file, in the colour of its field.
+
+    Args:
+      data: the file.
+      fields: of each byte the place of its field in `names`.
+      names: length, its checksum, payload, its checksum; a payload is read as text.
+
+    Taught in lesson 04a, 'The bytes on disk'.
+    """
+    squares = [(_KINDS[field], chr(byte) if field == 2 else f"{byte:02x}")
+               for byte, field in zip(data, fields, strict=True)]
+    rows = range(-(-len(data) // _ROW))
+    fig, ax = plt.subplots(figsize=(8, 2.4))
+    for row in rows:
+        strip(ax, squares[_ROW * row:_ROW * (row + 1)], y=-row, size=7,
+              name=f"byte {_ROW * row}")
+    for k, (kind, name) in enumerate(zip(_KINDS, names, strict=True)):
+        strip(ax, [(kind, "")], x=(0, 4, 12, 17)[k], y=1.4)
+        ax.text((0, 4, 12, 17)[k] + 1.3, 1.9, name, va="center", fontsize=8)
+    ax.set(xlim=(-3, _ROW + 1.5), ylim=(-rows[-1], 2.6), aspect="equal")
+    ax.axis("off")
+    return fig
+
+
+def draw_silence(verdicts: np.ndarray, readers: Sequence[str], title: str) -> Figure:
+    """Draws what each reader says of a file cut at each byte.
+
+    Args:
+      verdicts: whole numbers `[reader, bytes left]`: 0 says nothing though records are
+        missing, 1 is an error, 2 the whole file.
+      readers: their names.
+      title: what is found.
+
+    Taught in lesson 04a, 'Damage, and what the readers say'.
+    """
+    fig, ax = plt.subplots(figsize=(8, 2.2))
+    ax.imshow(verdicts, cmap=ListedColormap([LOST_TINT, RULE, TINT[0]]), vmin=0, vmax=2,
+              aspect="auto", interpolation="nearest")
+    where, left = np.nonzero(verdicts == 0)
+    ax.plot(left, where, "x", markersize=4, color=LOST)
+    ax.set(yticks=range(len(readers)), yticklabels=readers, title=title,
+           xlabel="bytes left in the file; ×: silent, grey: an error, blue: whole")
+    return fig
+
+
+def draw_left(left: Mapping[str, tuple[int, str]], written: int) -> Figure:
+    """Draws which records a kill leaves of each writer's file.
+
+    Args:
+      left: by the name of a writer, how many can be read and what the reader says.
+      written: how many were written.
+
+    Taught in lesson 04a, 'Writers that stop half way'.
+    """
+    fig, ax = plt.subplots(figsize=(8, 1.8))
+    for k, (name, (count, said)) in enumerate(left.items()):
+        strip(ax, [(0, "")] * count + [("lost", "")] * (written - count), y=-1.9 * k,
+              name=name)
+        ax.text(written + 0.5, 0.5 - 1.9 * k, f"{count} left, {said}", va="center",
+                fontsize=9)
+    ax.set(xlim=(-14, written + 16), ylim=(-1.9 * len(left) + 1.5, 1.2), aspect="equal")
+    ax.axis("off")
+    return fig
+
+
+def draw_damage(
+    said: Sequence[Sequence[str]], damages: Sequence[str], readers: Sequence[str]
+) -> Figure:
+    """Draws what each reader says of each damage: red with a cross is silence.
+
+    Args:
+      said: texts `[damage, reader]`; `"error"` is not silent.
+      damages: names of the rows.
+      readers: names of the columns.
+
+    Taught in lesson 04a, 'Damage to a shard'.
+    """
+    fig, ax = plt.subplots(figsize=(7.4, 1.9))
+    marked = [[text if text == "error" else f"× {text}" for text in row]
+              for row in said]
+    ax.table(marked, rowLabels=list(damages), colLabels=list(readers), cellLoc="center",
+             bbox=(0.1, 0, 0.9, 1),
+             cellColours=[[PAPER if text == "error" else LOST_TINT for text in row]
+                          for row in said])
+    ax.axis("off")
+    return fig
