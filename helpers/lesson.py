@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from helpers import language
 from helpers.arguments import numbers, whole
@@ -30,7 +31,7 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
       serves.
     """
     folder = ROOT / "logs" / name
-    tensorflow = _quiet_tensorflow()
+    tensorflow = quiet_tensorflow()
     import numpy
 
     random.seed(seed)
@@ -63,7 +64,7 @@ def expect(error_type: type[BaseException]) -> Iterator[None]:
         raise AssertionError(f"expected {error_type.__name__}, but nothing was raised")
 
 
-def _quiet_tensorflow():
+def quiet_tensorflow() -> Any:
     """Imports TensorFlow without its start-up lines, which come from C++.
 
     `TF_CPP_MIN_LOG_LEVEL` alone does not silence them: some are written before

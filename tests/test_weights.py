@@ -10,6 +10,7 @@ import tensorflow.compat.v1 as tf1
 from safetensors.numpy import load_file
 
 from helpers.errors import DataError
+from helpers.files import ROOT
 from helpers.inherited import read_weights
 from helpers.vgg import vgg_net
 from tools import weights
@@ -77,6 +78,15 @@ def test_slots_averages_and_steps_are_told_apart(trained):
     counts = weights.table(read_weights(trained[0])).splitlines()[-1]
     # Seven variables that the loss reaches: Adam has two each, and two powers.
     assert "23 slot" in counts and "1 step" in counts
+
+
+@pytest.mark.parametrize("piece, counts", [
+    ("slim", "8 average, 8 slot, 4 statistic, 1 step, 8 weight"),
+    ("slim_frozen.pb", "4 statistic, 8 weight"), ("partitioned", "1 weight"),
+    ("estimator", "6 slot, 1 step, 2 weight"), ("keras_model.h5", "8 weight")])
+def test_files_that_old_programs_wrote(piece, counts):
+    arrays = read_weights(ROOT / "data" / "museum" / piece)
+    assert weights.table(arrays).splitlines()[-1] == counts
 
 
 @pytest.mark.parametrize("form, read", [

@@ -27,7 +27,6 @@ Paths count from where you stand. A file is written whole or not at all.
 
 import argparse
 import csv
-import os
 import re
 import sys
 import zipfile
@@ -40,6 +39,7 @@ from tqdm import tqdm
 
 from helpers.errors import DataError
 from helpers.files import whole_file
+from helpers.lesson import quiet_tensorflow
 from tools.environment import go_where_called
 
 ENDINGS = {"npz": ".npz", "safetensors": ".safetensors", "keras": ".keras",
@@ -259,7 +259,7 @@ def main(arguments: list[str]) -> int:
         size = tuple(int(n) for n in filter(None, options.input.split(",")))
     except ValueError:
         parser.error("--input wants numbers: 224,224,3")
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # its greetings
+    quiet_tensorflow()
     from helpers.inherited import read_weights
 
     try:
