@@ -1,5 +1,8 @@
 """Files of a real TensorFlow 1.15: each opens, with the values that it had then."""
 
+import contextlib
+import functools
+import itertools
 import shutil
 
 import keras
@@ -338,3 +341,118 @@ def test_several_ends_are_listed(tmp_path):
     found = both(x=np.array([4.0, 9.0], np.float32))
     np.testing.assert_allclose(found["square"], [16, 81])
     np.testing.assert_allclose(found["root"], [2, 3])
+
+
+def saved_twice(folder, first, second):
+    """Returns a SavedModel of two graphs; the output is which one it is."""
+    builder = tf1.saved_model.Builder(str(folder))
+    for number, tags in enumerate((first, second)):
+        with tf.Graph().as_default(), tf1.Session() as session:
+            tf1.get_variable("w", [1])
+            session.run(tf1.global_variables_initializer())
+            spare = tf1.placeholder(tf.float32, [], name="keep")  # that no output reads
+            ends = {"which": tf.constant(number, name="which")}
+            signature = tf1.saved_model.predict_signature_def({"keep": spare}, ends)
+            add = builder.add_meta_graph if number else functools.partial(
+                builder.add_meta_graph_and_variables, session)
+            add(list(tags), signature_def_map={"serving_default": signature})
+    with contextlib.redirect_stderr(None):
+        builder.save()
+    return folder
+
+
+# The nearer the front, the more it is for use; of the last kind none is opened unasked.
+RANKS = {("serve",): 0, ("serve", "gpu"): 0, (): 1, ("eval",): 2, ("train",): 3,
+         ("train", "gpu"): 3}
+
+
+@pytest.mark.parametrize(("first", "second"), itertools.permutations(RANKS, 2))
+def test_the_graph_to_use_is_chosen_by_its_tags(first, second, tmp_path):
+    path = saved_twice(tmp_path / "model", first, second)
+    chosen = int(RANKS[second] < RANKS[first])
+    best = (first, second)[chosen]
+    assert f"tags: {' '.join(best) or 'none'}; another graph" in str(describe(path))
+    if "train" in best:
+        with pytest.raises(DataError, match="for training, where dropout is on"):
+            open_model(path)
+        with open_model(path, outputs=["which"]) as model:
+            assert model() in (0, 1)
+    else:
+        with open_model(path) as model:
+            assert model(keep=1.0) == chosen
+
+
+def test_a_meta_graph_of_2016_says_no_version(tmp_path):
+    message = tf1.MetaGraphDef.FromString(
+        (MUSEUM / "slim" / "model.ckpt-30.meta").read_bytes())
+    message.meta_info_def.ClearField("tensorflow_version")
+    shutil.copytree(MUSEUM / "slim", tmp_path / "slim")
+    path = tmp_path / "slim" / "model.ckpt-30.meta"
+    values = golden("slim")
+    for content in (message.SerializeToString(), str(message).encode()):
+        path.write_bytes(content)
+        assert describe(path).kind == "meta graph"
+        with open_model(path) as model:
+            np.testing.assert_allclose(
+                model(images=values["images"]), values["raw"], rtol=1e-5, atol=1e-6)
+
+
+def written(folder, kind):
+    """Returns a file of five records, or of a start and four losses."""
+    if kind == "events":
+        with tf.Graph().as_default(), tf1.summary.FileWriter(str(folder)) as writer:
+            for step in range(4):
+                loss = tf1.Summary.Value(tag="loss", simple_value=step)
+                writer.add_summary(tf1.Summary(value=[loss]), step)
+        return next(folder.glob("events*"))
+    with tf.io.TFRecordWriter(str(folder / "five"), kind) as writer:
+        for number in range(5):
+            writer.write(b"abc" * number * 10)
+    return folder / "five"
+
+
+@pytest.mark.parametrize("kind", ["", "GZIP", "ZLIB", "events"])
+def test_what_is_cut_at_its_end_is_read_up_to_there(kind, tmp_path):
+    path = written(tmp_path, kind)
+    whole, counts = path.read_bytes(), []
+    for size in range(1, len(whole) + 1):
+        path.write_bytes(whole[:size])
+        try:
+            found = describe(path)
+        except DataError as error:  # not one record is whole
+            assert "cut" in str(error) or "no file of TensorFlow" in str(error)
+            counts.append(0)
+            continue
+        counts.append(found.records)
+        assert bool(found.cut) == ("CUT SHORT in record" in str(found))
+        assert found.cut or size == len(whole) or kind in ("", "events")  # no end mark
+    assert counts == sorted(counts) and counts[-1] == 5 and not found.cut
+    assert set(counts) >= ({0, 1, 2, 3, 4, 5} if kind in ("", "events") else {0, 5})
+
+
+def test_what_lies_inside_a_loop_is_no_end(tmp_path):
+    with tf.Graph().as_default() as graph:
+        tf1.disable_control_flow_v2()
+        x = tf1.placeholder(tf.float32, [], name="x")
+
+        def body(step, value):
+            tf.negative(value, name="nobody_reads_this")
+            return step + 1, value * 2
+
+        _, end = tf1.while_loop(lambda step, _: step < 3, body, [tf.constant(0), x])
+        tf.identity(end, name="out")
+    tf1.enable_control_flow_v2()
+    tf.io.write_graph(graph, str(tmp_path), "loop.pb", as_text=False)
+    assert [node.name for node in describe(tmp_path / "loop.pb").outputs] == ["out"]
+    with open_model(tmp_path / "loop.pb") as model:
+        assert model(x=3.0) == 24
+
+
+@pytest.mark.parametrize(("array", "words"), [
+    (np.ones(3), "np.load reads it"),
+    (np.array([{"a": 1}]), "allow_pickle=True.* runs whatever the file says")])
+def test_an_array_of_numpy_is_named(array, words, tmp_path):
+    np.save(tmp_path / "w.npy", array, allow_pickle=True)
+    for look in (describe, open_model, read_weights):
+        with pytest.raises(DataError, match=words):
+            look(tmp_path / "w.npy")

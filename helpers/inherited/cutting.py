@@ -51,7 +51,8 @@ def cut(
     Args:
       graph: the definition; it stays as it is.
       wanted: tensors or ops.
-      fed: tensors in whose place a placeholder comes; nothing behind them is kept.
+      fed: tensors in whose place a placeholder comes; nothing behind them is kept. A
+        placeholder stays, also where nothing wanted reads it.
       texts: ops in whose place a constant string comes.
 
     Returns:
@@ -76,7 +77,7 @@ def cut(
         node.attr["dtype"].type = tf.string.as_datatype_enum
         node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(text))
     replaced = {facts.op_name(tensor) for tensor in stand_ins}
-    for node in facts.needed(graph, wanted, replaced | set(texts)):
+    for node in facts.needed(graph, [*wanted, *fed], replaced | set(texts)):
         copy = kept.node.add()
         copy.CopyFrom(node)
         copy.input[:] = _inputs(node, stand_ins, replaced)

@@ -1,5 +1,6 @@
 """What a file that somebody left says of itself; nothing of it is run."""
 
+import itertools
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +38,9 @@ class Description:
       opening: the ops that opening it runs: the restore, then the tables.
       refused: what is on no list, with the reason; it is never run.
       devices: device strings asked for.
-      records: how many records or events; None for other kinds.
+      records: how many whole records or events; None for other kinds.
+      cut: the record in which the file ends too early, and its byte; "" if none.
+      tags: of each graph of a SavedModel; the first is the one that is described.
     """
 
     path: Path
@@ -57,11 +60,19 @@ class Description:
     refused: list[str] = field(default_factory=list)
     devices: list[str] = field(default_factory=list)
     records: int | None = None
+    cut: str = ""
+    tags: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
         lines = [f"{self.path.name}: {self.kind}, written by {self.written_by}"]
         if self.records is not None:
             lines.append(f"  records: {self.records}")
+        if self.cut:
+            lines.append(f"  CUT SHORT in {self.cut}; those before it are whole")
+        if self.tags:
+            first, *others = (" ".join(tags) or "none" for tags in self.tags)
+            lines.append(f"  tags: {first}" + "".join(
+                f"; another graph, not shown: {tags}" for tags in others))
         if self.ops:
             lines.append(f"  ops: {self.ops}, {self.training} of them for training "
                          "or saving only")
@@ -138,7 +149,7 @@ def _in_checkpoint(prefix: str | None) -> dict[str, tuple[str, tuple]]:
 
 def _graph(found: kinds.Found) -> Description:
     graph, every = found.graph, facts.all_nodes(found.graph)
-    metas, outputs = _metas(found), facts.ends(found.graph)
+    meta, outputs = found.meta, facts.ends(found.graph)
     return Description(
         found.path, found.kind, _writer(found), _in_checkpoint(found.prefix),
         inputs=[facts.node_of(n) for n in graph.node
@@ -148,39 +159,35 @@ def _graph(found: kinds.Found) -> Description:
         tables=[n.name for n in graph.node if n.op in facts.TABLES],
         outputs=outputs,
         losses=facts.losses_of(graph, [node.name for node in outputs]),
-        signatures=_signatures(metas),
+        signatures=_signatures(meta),
         training=sum(facts.is_training(n.name, n.op) for n in graph.node),
         ops=len(graph.node),
         missing=facts.missing_ops(every, graph.library),
-        opening=[name for meta in metas for name in
-                 [loading.restore_op(found, meta), *loading.initial_ops(found, meta)]
-                 if name],
-        refused=_refused(found, graph, metas),
+        opening=[name for name in [loading.restore_op(found, meta),
+                                   *loading.initial_ops(found, meta)] if name],
+        refused=_refused(found),
         devices=sorted({n.device for n in every if n.device}),
+        tags=found.tags,
     )
 
 
-def _metas(found: kinds.Found) -> list:
-    return list(found.metas) or ([found.meta] if found.meta is not None else [])
-
-
-def _refused(found: kinds.Found, graph, metas: list) -> list[str]:
+def _refused(found: kinds.Found) -> list[str]:
     """Returns the types of ops that never run here, also where nothing needs them."""
-    own = {name for meta in metas for name in loading.own_files(found, meta)}
+    graph = found.graph
+    own = set(loading.own_files(found, found.meta)) if found.meta else set()
     missing = set(facts.missing_ops(facts.all_nodes(graph), graph.library))
     return sorted({f"{kind}: {why}" for _, kind, why in
                    allowed.refusals(cutting.plain(graph), own) if kind not in missing})
 
 
 def _writer(found: kinds.Found) -> str:
-    for meta in _metas(found):
-        if meta.meta_info_def.tensorflow_version:
-            return f"TensorFlow {meta.meta_info_def.tensorflow_version}"
+    if found.meta and found.meta.meta_info_def.tensorflow_version:
+        return f"TensorFlow {found.meta.meta_info_def.tensorflow_version}"
     producer = found.graph.versions.producer
     return f"a TensorFlow of graph version {producer}" if producer else "unknown"
 
 
-def _signatures(metas) -> dict[str, tuple[dict, dict]]:
+def _signatures(meta) -> dict[str, tuple[dict, dict]]:
     def nodes(infos):
         return {key: Node(info.name, "signature", tf.as_dtype(info.dtype).name,
                           None if info.tensor_shape.unknown_rank else
@@ -188,7 +195,7 @@ def _signatures(metas) -> dict[str, tuple[dict, dict]]:
                 for key, info in sorted(infos.items())}
 
     return {name: (nodes(signature.inputs), nodes(signature.outputs))
-            for meta in metas for name, signature in sorted(meta.signature_def.items())
+            for name, signature in sorted(meta.signature_def.items() if meta else ())
             if name != loading.INIT}
 
 
@@ -213,6 +220,7 @@ def _keras(found: kinds.Found) -> Description:
 
 def _records(found: kinds.Found) -> Description:
     options = tf.io.TFRecordOptions(compression_type=found.compression)
-    number = sum(1 for _ in tf1.io.tf_record_iterator(str(found.path), options))
+    payloads = tf1.io.tf_record_iterator(str(found.path), options)
+    number = sum(1 for _ in itertools.islice(payloads, found.records))
     kind = f"{found.kind}, {found.compression}" if found.compression else found.kind
-    return Description(found.path, kind, records=number)
+    return Description(found.path, kind, records=number, cut=found.cut)

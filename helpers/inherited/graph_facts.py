@@ -26,6 +26,7 @@ _NO_RESULT = {"NoOp", "Assert", "Const", "Assign", "AssignAdd", "AssignSub",
               "MakeIterator", "LookupTableSizeV2", "Exit", "Switch", "RefSwitch"}
 # Of these the value depends on a shape alone: an RNN's zero state is no result.
 _SHAPES = {"Shape", "ShapeN", "Rank", "Size", "ZerosLike", "OnesLike"}
+_LOOP = {"Enter", "RefEnter"}, {"Exit", "RefExit"}  # what lies between runs many times
 _SUMS = {"Mean", "Sum"}
 _OF_SUMS = {"Add", "AddV2", "AddN", "Mul", "Div", "RealDiv", "DivNoNan", "Neg",
             "Identity", "Select", "SelectV2"}
@@ -119,7 +120,7 @@ def ends(graph: tf.compat.v1.GraphDef) -> list[Node]:
     """
     read = {op_name(source) for node in graph.node if not _looks_on(node)
             for source in node.input}
-    found = _reached(graph, PLACEHOLDERS | TAKES) - read
+    found = _reached(graph, PLACEHOLDERS | TAKES) - read - _reached(graph, *_LOOP)
     return [
         node_of(node) for node in graph.node
         if node.name in found and node.op not in PLACEHOLDERS | TAKES | _NO_RESULT
@@ -141,11 +142,18 @@ def _of_control_flow(node: Any) -> bool:
         node.op == "Min" and dtypes(node)[:1] == [tf.int32])
 
 
-def _reached(graph, kinds: Collection[str]) -> set[str]:
-    """Returns the ops of some types, and those that their data reaches."""
+def _reached(graph, kinds: Collection[str], till: Collection[str] = _SHAPES
+             ) -> set[str]:
+    """Returns the ops of some types, and those that their data reaches.
+
+    Args:
+      graph: the definition.
+      kinds: where it begins.
+      till: types that it does not go through.
+    """
     readers: dict[str, list[str]] = {}
     for node in graph.node:
-        for source in () if node.op in _SHAPES else node.input:
+        for source in () if node.op in till else node.input:
             if not source.startswith("^"):
                 readers.setdefault(op_name(source), []).append(node.name)
     waiting = [node.name for node in graph.node if node.op in kinds]

@@ -1,6 +1,7 @@
 """Which kind of file or folder somebody left, read from its bytes, not its name."""
 
 import glob
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ KERAS, EVENTS, RECORDS = "Keras HDF5", "event file", "TFRecord file"
 FOLDER = "folder of a training"
 SAVED_NAMES = ("saved_model.pb", "saved_model.pbtxt")
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # of TensorFlow 2, and no variable
+_OP = re.compile(r"\w[\w>.]*")  # the type of an op, those of other libraries included
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _V1_TABLE = bytes.fromhex("57fb808b247547db")  # the magic number at a table's end
 
@@ -35,19 +37,23 @@ class Found:
       path: as it was given.
       kind: one of the kinds of this module.
       graph: the GraphDef, where there is one.
-      meta: the MetaGraphDef, for a meta graph.
-      metas: the MetaGraphDefs of a SavedModel.
+      meta: the MetaGraphDef of a meta graph; of a SavedModel's several the one to run.
+      tags: of each graph of a SavedModel; that of `meta` is the first.
       prefix: of the checkpoint with its weights; None where there is none.
       compression: "", "GZIP" or "ZLIB", of records.
+      records: how many are whole.
+      cut: the record in which the file ends too early, and its byte; "" if none.
     """
 
     path: Path
     kind: str
     graph: Any = None
     meta: Any = None
-    metas: tuple = ()
+    tags: tuple[tuple[str, ...], ...] = ()
     prefix: str | None = None
     compression: str = ""
+    records: int = 0
+    cut: str = ""
 
 
 @contextmanager
@@ -201,9 +207,16 @@ def _saved_model(folder: Path, file: Path) -> Found:
         raise DataError(f"{file}: holds no graph: is it cut?")
     prefix = folder / "variables" / "variables"
     has = prefix.with_name("variables.index").exists()
-    return Found(folder, SAVED_MODEL, metas=tuple(message.meta_graphs),
-                 graph=message.meta_graphs[0].graph_def,
+    metas = sorted(message.meta_graphs, key=_for_training)
+    return Found(folder, SAVED_MODEL, graph=metas[0].graph_def, meta=metas[0],
+                 tags=tuple(tuple(each.meta_info_def.tags) for each in metas),
                  prefix=str(prefix) if has else None)
+
+
+def _for_training(meta: Any) -> int:
+    """Returns how far a graph's tags are from serving: a training's graph is last."""
+    tags = set(meta.meta_info_def.tags)
+    return 0 if "serve" in tags else 1 if not tags else 3 if "train" in tags else 2
 
 
 def _file(path: Path) -> Found:
@@ -221,7 +234,17 @@ def _file(path: Path) -> Found:
     if content.lstrip()[:1] == b"{" and b'"class_name"' in content:
         raise DataError(f"{path}: is what a Keras model's to_json gave: layers without "
                         "weights; look for its .h5")
+    if content.startswith(b"\x93NUMPY"):
+        raise DataError(f"{path}: is an array of NumPy: {_how_to_load(content)}")
     return _graph(path, content)
+
+
+def _how_to_load(content: bytes) -> str:
+    if b"'descr': '|O'" not in content[:128]:
+        return "np.load reads it"
+    return ("it holds Python objects, which np.load reads with allow_pickle=True; "
+            "that runs whatever the file says, so do it in a container if the file is "
+            "not yours")
 
 
 def _old_or_index(path: Path) -> Found:
@@ -238,12 +261,17 @@ def _records(path: Path, content: bytes) -> Found | None:
         compression = "ZLIB"
     elif content[8:12] != wire.masked_crc(content[:8]).to_bytes(4, "little"):
         return None
-    wire.walk(path, compression)  # a length that cannot be would end the process
+    cut = ""
+    try:  # a length that cannot be would end the process in TensorFlow's reader
+        count = wire.walk(path, compression)
+    except wire.CutShortError as error:
+        if not error.records:
+            raise
+        count, cut = error.records, error.place
     options = tf.io.TFRecordOptions(compression_type=compression)
     first = next(tf.compat.v1.io.tf_record_iterator(str(path), options), b"")
-    if not compression and b"brain.Event:" in first:
-        return Found(path, EVENTS)
-    return Found(path, RECORDS, compression=compression)
+    kind = EVENTS if not compression and b"brain.Event:" in first else RECORDS
+    return Found(path, kind, compression=compression, records=count, cut=cut)
 
 
 def _graph(path: Path, content: bytes) -> Found:
@@ -258,11 +286,11 @@ def _graph(path: Path, content: bytes) -> Found:
                 message.ParseFromString(content)
         except (DecodeError, text_format.ParseError, UnicodeDecodeError):
             continue
-        if isinstance(message, tf.compat.v1.GraphDef):
-            if message.node and all(node.op for node in message.node):
-                return Found(path, GRAPH, graph=message)
-        elif message.graph_def.node and message.meta_info_def.tensorflow_version:
-            return _meta(path, message)
+        is_meta = isinstance(message, tf.compat.v1.MetaGraphDef)
+        nodes = (message.graph_def if is_meta else message).node
+        if nodes and all(_OP.fullmatch(node.op) for node in nodes):
+            return _meta(path, message) if is_meta else (
+                Found(path, GRAPH, graph=message))
     raise DataError(f"{path}: is no file of TensorFlow or Keras that is known here "
                     "(graph, meta graph, checkpoint, SavedModel, HDF5, records, "
                     "events), or it is damaged")

@@ -256,12 +256,13 @@ def _session_model(path: Path, session, inputs: dict, outputs: dict) -> OpenMode
 
 
 def _open_saved_model(found: kinds.Found, inputs, outputs, signature) -> OpenModel:
-    meta = next((m for m in found.metas if "serve" in m.meta_info_def.tags),
-                found.metas[0])
-    graph = cutting.plain(meta.graph_def)
+    meta, graph = found.meta, cutting.plain(found.graph)
     if inputs is not None or outputs is not None:
         outputs = _named(outputs) or _only_end(found.path, graph)
         return _opened(found, graph, meta, [(_named(inputs), outputs)])[0]
+    if "train" in found.tags[0]:
+        raise DataError(f"{found.path}: its only graphs are for training, where "
+                        "dropout is on: say which outputs you want by outputs=[...]")
     several = not isinstance(signature, str | None)
     names: list[Any] = list(signature) if several else [signature]
     ends = [_signature(found.path, meta, name) for name in names]

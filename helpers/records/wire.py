@@ -25,6 +25,19 @@ HEADER_BYTES, FOOTER_BYTES = 12, 4
 REMEDY = "Write or copy it again, and keep this one until then."
 
 
+class CutShortError(DataError):
+    """A file that ends inside a record.
+
+    Attributes:
+      records: how many stand before it, whole.
+      place: the record that was cut, and the byte where it begins.
+    """
+
+    def __init__(self, path: str | os.PathLike, records: int, place: str, why: str):
+        super().__init__(f"{path}: {place}: {why}. {REMEDY}")
+        self.records, self.place = records, place
+
+
 def masked_crc(data: bytes) -> int:
     """Returns the masked CRC-32C that TFRecords store, as an unsigned 32-bit int.
 
@@ -66,8 +79,9 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
       compression: `""`, `"GZIP"` or `"ZLIB"`; as `compression_of` finds if `None`.
 
     Raises:
-      DataError: the file is missing, empty, cut, or not a TFRecord file. The message
-        names the file, the record, the byte, the cause and the fix.
+      CutShortError: the file ends inside a record.
+      DataError: the file is missing, empty, damaged, or not a TFRecord file. Each
+        message names the file, the record, the byte, the cause and the fix.
     """
     compression = compression_of(path) if compression is None else compression
     count = position = 0
@@ -75,8 +89,12 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
         with (io.BufferedReader(_Inflated(path), 1 << 16) if compression
               else open(path, "rb")) as file:
             while header := file.read(HEADER_BYTES):
-                where = f"{path}: record {count} at byte {position}"
-                length = _length(header, where, count)
+                place = f"record {count} at byte {position}"
+                if len(header) < HEADER_BYTES:
+                    raise CutShortError(path, count, place, (
+                        f"the file was cut short, only {len(header)} of "
+                        f"{HEADER_BYTES} header bytes are there"))
+                length = _length(header, f"{path}: {place}", count)
                 position += HEADER_BYTES + length + FOOTER_BYTES
                 if compression:  # it reads up to there, or as far as it can
                     end, rest = position, length + FOOTER_BYTES
@@ -87,16 +105,14 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
                     end = min(position, os.path.getsize(path))
                     file.seek(end)
                 if end < position:
-                    raise DataError(
-                        f"{where}: the file was cut short, the record should end at "
-                        f"byte {position}. {REMEDY}"
-                    )
+                    raise CutShortError(path, count, place, (
+                        "the file was cut short, the record should end at byte "
+                        f"{position}"))
                 count += 1
     except (EOFError, zlib.error) as error:
-        raise DataError(
-            f"{path}: record {count}: the {compression} stream is damaged or cut short "
-            f"({first_line(error)}). {REMEDY}"
-        ) from error
+        raise CutShortError(path, count, f"record {count}", (
+            f"the {compression} stream is damaged or cut short ({first_line(error)})"
+        )) from error
     return count
 
 
@@ -190,12 +206,7 @@ def _options(path: str | os.PathLike) -> tf.io.TFRecordOptions:
 
 
 def _length(header: bytes, where: str, count: int) -> int:
-    """Returns the length in a header, which must be whole and have its checksum."""
-    if len(header) < HEADER_BYTES:
-        raise DataError(
-            f"{where}: the file was cut short, only {len(header)} of {HEADER_BYTES} "
-            f"header bytes are there. {REMEDY}"
-        )
+    """Returns the length in a header, which must have its checksum."""
     if masked_crc(header[:8]) != struct.unpack("<I", header[8:])[0]:
         cause = "its length field is damaged" if count else (
             "this is not a TFRecord file, or its first length is damaged"
