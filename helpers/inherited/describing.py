@@ -69,7 +69,7 @@ class Description:
             lines.append(f"  records: {self.records}")
         if self.cut:
             lines.append(f"  CUT SHORT in {self.cut}; those before it are whole")
-        if self.tags:
+        if self.tags not in ((), (("serve",),)):
             first, *others = (" ".join(tags) or "none" for tags in self.tags)
             lines.append(f"  tags: {first}" + "".join(
                 f"; another graph, not shown: {tags}" for tags in others))
