@@ -9,6 +9,7 @@ import pytest
 from helpers.pages.deaths import draw_deaths
 from helpers.pages.loops import loop_frame
 from helpers.pages.memory import memory_frame
+from helpers.pages.shuffles import shuffle_frame
 from helpers.pages.stale import stale_frame
 from helpers.pages.till import till_frame
 from helpers.pages.towers import tower_frame
@@ -44,6 +45,13 @@ def test_equal_slices_have_the_mean_of_the_batch(towers, slices, rows, equal):
     frame = tower_frame(towers=towers, slices=slices, rows=rows)
     plain, weighed = map(int, re.findall(r"by (\d+)%", frame.says))
     assert weighed == 0 and (plain == 0) == equal
+
+
+@pytest.mark.parametrize("buffer, files, classes", [
+    (1, 1, 1.1), (1, 20, 20.0), (4000, 1, 16.3)])
+def test_a_buffer_mixes_what_it_holds(buffer, files, classes):
+    found = float(shuffle_frame(buffer, files).says.split()[0])
+    assert found == pytest.approx(classes, abs=0.3)
 
 
 def test_a_curve_of_memory_and_one_of_losses_say_their_ends():
