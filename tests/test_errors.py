@@ -10,7 +10,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.files import ROOT
-from tools import messages
+from tools import doctor, messages
 
 ENTRIES = messages.entries()
 each_entry = pytest.mark.parametrize("entry", [e for e in ENTRIES if e.raises],
@@ -99,3 +99,16 @@ def test_a_cause_is_named_before_what_follows_from_it():
     ("KeyError: 'ThreeNN'", True), ("KeyError: 'label'", False)])
 def test_plain_words_are_whole_words(words, said):
     assert bool(messages.look_up(words)[0]) == said
+
+
+def test_of_a_message_that_no_page_knows_the_log_is_read(capsys):
+    log = """  File "train.py", line 12, in <module>
+    sess.run(step)
+  File "/usr/lib/python3/dist-packages/tensorflow/python/client/session.py", line 9
+tensorflow.python.framework.errors_impl.InternalError: out of cheese
+\t [[{{node net/cheese_3}}]]"""
+    assert doctor.explain(log) == 1
+    said = capsys.readouterr().out
+    for words in ("came last is InternalError", "the op net/cheese_3",
+                  "train.py, line 12", "course.py watch PROGRAM"):
+        assert words in said, said

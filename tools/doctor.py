@@ -220,7 +220,7 @@ def explain(message: str) -> int:
               if near else "No message on docs/errors.md is near this one.")
         for entry in near:
             print(f"  {entry.patterns[0]}")
-        print(NEXT)
+        print("\n".join([*messages.trail(message), NEXT]))
     return int(not (fitting or near))
 
 

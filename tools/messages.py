@@ -88,6 +88,23 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     return fitting, [] if fitting else near[:3]
 
 
+def trail(log: str) -> list[str]:
+    """Returns what a log tells of an error that no page knows: name, op, own line."""
+    found = []
+    if kinds := re.findall(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception))\b", log, re.M):
+        found.append(f"The error that came last is {kinds[-1]}.")
+    ops = re.findall(r"(?:\{\{node |\[\[node |\[Node: |at node ')([\w./-]+)", log)
+    if ops:
+        found.append(f"It comes from the op {ops[0]}; what goes in: sess.run(list("
+                     f"sess.graph.get_operation_by_name('{ops[0]}').inputs), feeds)")
+    lines = re.findall(r'File "([^"\n]+)", line (\d+)', log)
+    own = [f"{path}, line {line}" for path, line in lines
+           if not re.search(r"site-packages|dist-packages|lib/python|lib\\|^<", path)]
+    if own:
+        found.append(f"The last line of your own that it passed is {own[-1]}.")
+    return found
+
+
 def verdict(errors: Iterable[str]) -> tuple[str, Entry] | None:
     """Returns of several errors the one to look at, and the entry that it is.
 
