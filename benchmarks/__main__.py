@@ -15,6 +15,7 @@ NAMES = {
     "towers": "four towers of VGG-19 beside MirroredStrategy",
     "pipeline": "reading records: our queue and dataset beside other ways to write it",
     "conversion": "folders of pictures to records, beside the document's loop",
+    "growth": "how the time grows with the work, for what reads or builds",
 }
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import rounds, tables
+from benchmarks import growth, rounds, tables
 from helpers.files import ROOT
 
 
@@ -32,7 +32,14 @@ def test_prints_its_table(quick, name):
     for row, contestant in zip(rows, module.CONTESTANTS, strict=True):
         assert row.startswith(contestant)
         figures = row.removeprefix(contestant).replace(",", "").split()
-        assert len(figures) == 3 and all(float(figure) > 0 for figure in figures)
+        assert len(figures) == (6 if name == "growth" else 3)
+        assert all(float(figure) > 0 for figure in figures[:3])
+
+
+def test_an_exponent_is_the_slope_of_the_logarithms():
+    work = [10, 20, 40, 80]
+    assert growth.exponent(work, [3.0 * n**2 for n in work]) == pytest.approx(2)
+    assert growth.exponent(work, [0.1 * n for n in work]) == pytest.approx(1)
 
 
 def results_of(*rates):

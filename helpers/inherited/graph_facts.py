@@ -183,7 +183,8 @@ def losses_of(graph: tf.compat.v1.GraphDef, ends: Iterable[str]) -> dict[str, st
     by_name = {node.name: node for node in graph.node}
     fed = _reached(graph, PLACEHOLDERS | TAKES)
     held = _reached(graph, VARIABLE_TYPES)
-    found = {end: _answer(end, by_name, fed & held, fed - held) for end in ends}
+    both, labels = fed & held, fed - held
+    found = {end: _answer(end, by_name, both, labels) for end in ends}
     return {end: answer for end, answer in found.items() if answer}
 
 
