@@ -29,6 +29,7 @@ from tqdm import tqdm
 
 from helpers.files import whole_file
 from helpers.language import DARK, INK, LOST, PAPER, SOFT, TOWER
+from helpers.reading import read_json
 
 _MOST_BYTES = 130_000  # of an output: a notebook holds it, and Git each version of it
 _MOST_SETTINGS, _MOST_KNOBS = 30, 3  # that a reader can look through
@@ -250,7 +251,7 @@ def recorded(run: Callable, path: Path) -> Callable:
       run: takes knobs by keyword; what it returns fits in JSON.
       path: of the file.
     """
-    stored = json.loads(path.read_text("utf-8"))
+    stored = read_json(path, dict)
 
     def found(**knobs):
         key = json.dumps(knobs, sort_keys=True)

@@ -53,6 +53,7 @@ def grab_imagenet_words(source: str | os.PathLike = "random") -> list[str]:
     """
     if source == "random":
         return [f"class {number}" for number in range(NUM_CLASSES)]
+    # Not by `read_json`: it is Keras's file, byte for byte, or it was refused.
     entries = json.loads(WORDS.found_in(source).read_text(encoding="utf-8"))
     return [entries[str(number)][1] for number in range(NUM_CLASSES)]
 

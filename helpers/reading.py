@@ -77,11 +77,19 @@ def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
       object_hook: as of `json.loads`.
 
     Raises:
-      DataError: there is no such file, or it holds something else; says where.
+      DataError: there is no such file, or it holds something else, or one name twice
+        in an object; says where.
     """
+    def each_once(pairs: list[tuple[str, Any]]) -> dict:
+        if len(found := dict(pairs)) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"it has {twice[:40]!r} twice")
+        return object_hook(found) if object_hook else found
+
     text = read_text(path, remedy)
     try:
-        content = json.loads(text, object_hook=object_hook)
+        content = json.loads(text, object_pairs_hook=each_once)
         _check(content, shape, "it")
         return content
     except RecursionError:

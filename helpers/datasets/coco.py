@@ -133,7 +133,7 @@ def _is_chosen(split: str, count: int) -> bool:
 
 def _choose(archive: Path, split: str, count: int) -> None:
     """Writes the annotations of `count` pictures that have captions."""
-    with zipfile.ZipFile(archive) as file:  # whose hash was compared
+    with zipfile.ZipFile(archive) as file:  # whose hash was compared: no `read_json`
         captions, instances = (
             json.loads(file.read(f"annotations/{kind}_{split}.json"),
                        object_hook=_without_outline)

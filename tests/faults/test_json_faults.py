@@ -1,0 +1,241 @@
+"""Every reader of JSON takes a right file, and refuses each broken one in one line.
+
+A right file of each kind is broken in each way that JSON can be, at each of its places.
+"""
+
+import ast
+import contextlib
+import copy
+import dataclasses
+import json
+import tempfile
+from pathlib import Path
+
+import h5py
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from helpers import captions, explore, records
+from helpers.captions import saving
+from helpers.datasets import coco
+from helpers.errors import DataError
+from helpers.files import ROOT
+from helpers.inherited import describe, open_model
+from tools import exercises
+from tools.grade import process
+from tools.port import sources
+
+
+def manifest(folder):
+    records.write_shards([records.make_example(b"x", 0)], folder / "set", 1, seed=1)
+    return folder / "set.manifest.json", lambda path: records.read_manifest(
+        path.with_name("set"))
+
+
+def notes(folder):
+    path, shape = folder / "captions.json", {"images": [{"id": int, "file_name": str}]}
+    path.write_text('{"images": [{"id": 3, "file_name": "a.jpg"}]}')
+    return path, lambda path: coco.read_notes(path, shape)
+
+
+def sizes(folder):
+    path = folder / saving.SIZES
+    fields = dataclasses.fields(captions.Sizes)
+    found = {field.name: "x" if field.type is str else 3 for field in fields}
+    path.write_text(json.dumps({**found, "vocabulary": "abc"}))
+    return path, lambda path: saving._read_sizes(path.parent)
+
+
+def grid(folder):
+    path = folder / "grid.json"
+    explore.record_grid(lambda knob: knob, path, knob=[1, 2])
+    return path, lambda path: explore.recorded(lambda knob: knob, path)(knob=1)
+
+
+def notebook(folder):
+    path = folder / "handed_in.ipynb"
+    path.write_text('{"cells": [{"cell_type": "code", "source": ["x = 1"]}]}')
+
+    def read(path):
+        try:
+            return exercises.read_cells(path)
+        except ValueError as error:  # whoever asks for it names the file
+            raise DataError(f"{path}: {error}") from error
+
+    return path, read
+
+
+def old_notebook(folder):
+    path = folder / "theirs.ipynb"
+    path.write_text('{"cells": [{"cell_type": "code", "source": "x = 1"}]}')
+
+    def read(path):
+        try:
+            return list(sources.cells(path.read_text("utf-8-sig")))
+        except (sources.Unreadable, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: {error}") from error
+
+    return path, read
+
+
+def verdict(folder):
+    """The line that a process writes in which a stranger's answer ran."""
+    path = folder / "verdict"
+    path.write_text(json.dumps({"result": process.RESULTS[0], "says": "words"}))
+
+    def read(path):
+        found = process._verdict(path.read_bytes())
+        if found == process._TAMPERED:
+            raise DataError(f"{path}: {found['says']}")
+        return found
+
+    return path, read
+
+
+def keras(folder):
+    """The configuration inside a Keras HDF5 file."""
+    path = folder / "config"
+    model = {"class_name": "Sequential", "config": {"name": "m", "layers": [
+        {"class_name": "Dense", "config": {"name": "d", "units": 2}}]}}
+    path.write_text(json.dumps(model))
+
+    def read(path):
+        with h5py.File(path.with_name("config.h5"), "w") as file:
+            file.attrs["model_config"] = path.read_bytes().replace(b"\0", b"\1")
+        described = describe(path.with_name("config.h5"))
+        with open_model(path.with_name("config.h5")):
+            return described
+
+    return path, read
+
+
+READERS = [manifest, notes, sizes, grid, notebook, old_notebook, verdict]
+WRONG = [None, True, -1, 2**63, 10**400, 1.5, float("nan"), float("inf"), "",
+         [], [[]], {}, {"a": 1}, "\ud800"]
+
+
+def damaged(whole):
+    """Yields bytes that are no JSON, or none that one may believe."""
+    yield from (b"[" * 100_000, b'{"a":' * 100_000, b"\xff\xfe{\0}\0", b"1" * 5_000,
+                b"", b"NaN", b"null", b"\x80\x04\x95", whole + b"{}")
+    yield from (whole[:cut] for cut in range(1, len(whole.rstrip()), 3))
+    yield whole.replace(b'"', b'"\xe9', 1)  # latin-1
+
+
+def places(value, path=()):
+    yield path
+    pairs = value.items() if isinstance(value, dict) else (
+        enumerate(value) if isinstance(value, list) else ())
+    for key, inner in pairs:
+        yield from places(inner, (*path, key))
+
+
+def changed(value, path, new):
+    if not path:
+        return new
+    found = copy.deepcopy(value)
+    inside = found
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = new
+    return found
+
+
+def refused(read, path, content):
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read(path)
+    message = str(caught.value)
+    assert path.name.split(".")[0] in message and "\n" not in message, message
+    assert len(message) < 600
+
+
+@pytest.mark.parametrize("kind", [*READERS, keras])
+def test_what_is_no_json_is_one_line(kind, tmp_path, tried):
+    path, read = kind(tmp_path)
+    whole = path.read_bytes()
+    if kind is not keras:  # of which Keras itself makes the model
+        assert read(path) is not None
+    cases = list(damaged(whole))
+    if kind is old_notebook:  # an empty one has no cells
+        cases.remove(b"")
+    tried(len(cases))
+    for case in cases:
+        refused(read, path, case)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_wrong_value_at_any_place_is_one_line_or_does_no_harm(kind, tmp_path, tried):
+    path, read = kind(tmp_path)
+    right = json.loads(path.read_bytes())
+    cases = [changed(right, place, value) for place in places(right) for value in WRONG]
+    tried(len(cases))
+    for case in cases:
+        path.write_text(json.dumps(case))
+        with contextlib.suppress(DataError):
+            read(path)  # nothing else is raised
+    for value in WRONG[:9]:  # instead of all of it
+        refused(read, path, json.dumps(value).encode())
+
+
+@pytest.mark.parametrize("kind", [manifest, notes, sizes, grid, notebook])
+def test_a_name_that_stands_twice_is_refused(kind, tmp_path, tried):
+    """Of two values for one name nobody knows which is meant."""
+    path, read = kind(tmp_path)
+    whole = path.read_text("utf-8")
+    name = next(iter(json.loads(whole)))
+    key = json.dumps(name)
+    refused(read, path, f"{{{key}: 1, {whole.lstrip()[1:]}".encode())
+    tried(1)
+
+
+@pytest.mark.parametrize("kind", [manifest, notes, sizes, grid, notebook, old_notebook])
+def test_a_byte_order_mark_is_no_damage(kind, tmp_path):
+    path, read = kind(tmp_path)
+    before = read(path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert read(path) == before
+
+
+@settings(derandomize=True, deadline=None, max_examples=80,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+@pytest.mark.parametrize("kind", READERS)
+def test_drawn_json_is_a_line_or_an_answer(kind, data, tmp_path):
+    path, read = kind(Path(tempfile.mkdtemp(dir=tmp_path)))
+    right = json.loads(path.read_bytes())
+    keys = sorted({str(key) for place in places(right) for key in place})
+    values = st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+            st.sampled_from(keys), inner, max_size=3), max_leaves=8)
+    path.write_text(json.dumps(data.draw(values)))
+    with contextlib.suppress(DataError):
+        read(path)
+
+
+# Who calls `json` without `read_json`, and why that is no hole.
+BY_THEMSELVES = {
+    "helpers/reading.py": "is `read_json`",
+    "helpers/imagenet.py": "its bytes have the hash that we know",
+    "helpers/datasets/coco.py": "an archive whose bytes have the hash that we know",
+    "helpers/inherited/keras_files.py": "inside HDF5; tried above",
+    "helpers/checks/lesson_09a.py": "what an answer returned, under the check's watch",
+    "tools/doctor.py": "a line of the process that it started itself",
+    "benchmarks/rounds.py": "a line of the process that it started itself",
+    "tools/port/sources.py": "text in whatever coding; tried above",
+    "tools/port/write.py": "what `sources` read before",
+    "tools/grade/process.py": "a line from a pipe; tried above",
+}
+
+
+def test_nobody_else_reads_json():
+    found = set()
+    for folder in ("helpers", "tools", "benchmarks", "prebuilt"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Attribute) and ast.unparse(node) in (
+                        "json.load", "json.loads"):
+                    found.add(path.relative_to(ROOT).as_posix())
+    assert found == set(BY_THEMSELVES)
