@@ -8,8 +8,8 @@ import nbformat
 
 from helpers.files import ROOT
 from tools import notebook as nb
-from tools import stubs
 from tools.handout import handout
+from tools.lesson import Lesson, exercise_cells
 
 [LESSON], [OTHER] = (nb.lessons(ROOT, [number]) for number in ("09a", "06b"))
 HOST = "def repeated_steps(log):\n"
@@ -18,9 +18,9 @@ RIGHT, WRONG = "solved", "not solved"
 
 def solved(lesson: Path = LESSON, notebook=None) -> nbformat.NotebookNode:
     """The hand-out of a lesson, or another notebook, with its solutions' answers."""
-    notebook = notebook or handout(lesson)
-    answers = stubs.exercise_cells(nbformat.read(nb.solution(lesson), as_version=4))
-    for cell, answer in zip(stubs.exercise_cells(notebook), answers, strict=True):
+    notebook = notebook or handout(Lesson(lesson))
+    answers = exercise_cells(nbformat.read(nb.solution(lesson), as_version=4))
+    for cell, answer in zip(exercise_cells(notebook), answers, strict=True):
         cell.source = answer.source
     return notebook
 
@@ -28,7 +28,7 @@ def solved(lesson: Path = LESSON, notebook=None) -> nbformat.NotebookNode:
 def with_second(source: str) -> nbformat.NotebookNode:
     """The hand-out with this answer to the second exercise, and none to the first."""
     notebook = solved()
-    first, second = stubs.exercise_cells(notebook)
+    first, second = exercise_cells(notebook)
     second.source = source
     notebook.cells.remove(first)
     return notebook
@@ -40,7 +40,7 @@ def whole_lesson():
 
 def copied():
     notebook = solved()
-    old = copy.deepcopy(stubs.exercise_cells(notebook)[1])
+    old = copy.deepcopy(exercise_cells(notebook)[1])
     old.source = HOST + "    return 0"
     notebook.cells.insert(2, old)
     return notebook
@@ -129,12 +129,12 @@ def write(folder: Path) -> dict[str, tuple[str, ...]]:
     # Two of one lesson, the newer one untouched, and a second lesson beside it.
     home = folder / "two lessons"
     for age, file, notebook in ((60, "old.ipynb", solved()),
-                                (0, "new.ipynb", handout(LESSON)),
+                                (0, "new.ipynb", handout(Lesson(LESSON))),
                                 (0, "vgg.ipynb", solved(OTHER))):
         _write(home / file, notebook)
         when = (home / file).stat().st_mtime - age
         os.utime(home / file, (when, when))
-    others = len(stubs.exercise_cells(handout(OTHER)))
+    others = len(exercise_cells(handout(Lesson(OTHER))))
     due[home.name] = (RIGHT,) * others + ("not tried",) * 2
     return due
 

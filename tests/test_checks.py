@@ -17,10 +17,11 @@ from tqdm import tqdm
 
 from helpers.files import ROOT
 from tools import exercises as ex
-from tools import mutants, stubs
 from tools import notebook as nb
+from tools import stubs
+from tools.lesson import BEGIN, END, Lesson, exercise_cells
 
-BLOCK = re.compile(rf"^ *{stubs.BEGIN}\n(.*?\n) *{stubs.END}", re.M | re.S)
+BLOCK = re.compile(rf"^ *{BEGIN}\n(.*?\n) *{END}", re.M | re.S)
 tqdm.monitor_interval = 0  # no thread of its own
 pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("no_thread_left")]
 
@@ -54,12 +55,12 @@ class Exercise:
 
     def __init__(self, key):
         [self.lesson] = nb.lessons(ROOT, [key.split()[0]])
-        cells = stubs.exercise_cells(nbformat.read(nb.solution(self.lesson), 4))
+        lesson = Lesson(self.lesson)
         [(task, cell)] = [pair for pair in zip(
-            mutants.tasks(self.lesson), cells, strict=True) if pair[0].key == key]
-        module = importlib.import_module(f"helpers.checks.lesson_{task.number}")
-        self.check = getattr(module, task.exercise.check)
-        self.name, self.solution = task.exercise.name, cell.source
+            lesson.exercises, exercise_cells(lesson.solved.notebook), strict=True)
+            if pair[0].key == key]
+        self.check = getattr(importlib.import_module(task.module), task.check)
+        self.name, self.solution = task.name, cell.source
         self.place = {"__name__": "answer"}
         for source in task.before:
             exec(source, self.place)
@@ -67,7 +68,7 @@ class Exercise:
     def answer(self, source):
         """Returns what a source defines, with what the lesson taught at hand."""
         place = dict(self.place)
-        for taught in ex.needed(ex.taught(self.lesson), source):
+        for taught in ex.needed(ex.taught(Lesson(self.lesson)), source):
             exec(taught, place)
         exec(source, place)
         return place[self.name]
@@ -85,7 +86,7 @@ class Exercise:
 
 
 def test_every_exercise_is_in_the_table():
-    keys = [task.key for path in nb.lessons(ROOT) for task in mutants.tasks(path)]
+    keys = [task.key for path in nb.lessons(ROOT) for task in Lesson(path).exercises]
     assert keys == EXERCISES
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from tools import copies, progress
 from tools import notebook as nb
+from tools.lesson import is_question
 
 LESSONS = nb.lessons(copies.ROOT)
 
@@ -20,7 +21,7 @@ def test_a_copy_has_every_cell_no_output_and_room_under_each_predict(lesson):
     pristine = nbformat.read(lesson, as_version=4).cells
     cells = copies.copied(lesson).cells
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
-    predicts = [k for k, cell in enumerate(cells) if "**Predict" in cell.source]
+    predicts = [k for k, cell in enumerate(cells) if is_question(cell)]
     assert predicts
     for k in predicts:
         assert cells[k + 1].source == copies.PREDICTION

@@ -19,9 +19,9 @@ from nbformat import v4
 from helpers.files import ROOT
 from tools import grade
 from tools import notebook as nb
-from tools.exercises import Exercise, exercises
 from tools.grade import process
 from tools.grade.collect import collect
+from tools.lesson import Exercise, Lesson
 
 pytestmark = [pytest.mark.timeout(900),
               pytest.mark.skipif(os.name == "nt", reason="needs fork and limits")]
@@ -83,7 +83,7 @@ def test_solutions_are_solved(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text(nbformat.writes(classroom.solved(lesson)), "utf-8")
     rows = list(grade.grade(tmp_path, lessons, jobs=2))
-    assert len(rows) == sum(len(exercises(lesson)) for lesson in lessons)
+    assert len(rows) == sum(len(Lesson(lesson).exercises) for lesson in lessons)
     assert not [row for row in rows if row["result"] != "solved"]
 
 

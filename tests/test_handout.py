@@ -7,20 +7,21 @@ from helpers.files import ROOT
 from tools import exercises as ex
 from tools import handout, stubs
 from tools import notebook as nb
+from tools.lesson import EXERCISE, Lesson, exercise_cells
 
 LESSONS = nb.lessons(ROOT)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=nb.number)
 def test_a_handout_has_every_exercise_with_its_check_and_no_answer(lesson):
-    notebook = handout.handout(lesson)
+    notebook = handout.handout(Lesson(lesson))
     solutions = nbformat.read(nb.solution(lesson), as_version=4)
-    answers = stubs.exercise_cells(solutions)
-    assert [c.source for c in stubs.exercise_cells(notebook)] == [
+    answers = exercise_cells(solutions)
+    assert [c.source for c in exercise_cells(notebook)] == [
         stubs.stub(answer.source) for answer in answers]
     text = "\n".join(cell.source for cell in notebook.cells)
-    exercises = ex.exercises(lesson)
-    assert ex.HEADING.findall(text) == [e.title for e in exercises]
+    exercises = Lesson(lesson).exercises
+    assert EXERCISE.findall(text) == [e.title for e in exercises]
     for exercise in exercises:
         assert f"{exercise.check}({exercise.name})" in text
     assert "SOLUTION" not in text

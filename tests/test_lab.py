@@ -23,6 +23,7 @@ from tensorboard import manager
 from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
+from tools.lesson import with_parameters
 
 LESSON = nb.lessons(ROOT)[0]
 [VGG] = nb.lessons(ROOT, ["07a"])
@@ -72,7 +73,7 @@ def with_board(copy):
                if "%load_ext" in cell.source]
     notebook.cells = notebook.cells[: end + 1]
     notebook.cells.insert(end, v4.new_code_cell("\n".join(lines)))
-    return nb.with_parameters(notebook, {"STEPS": 400, "BATCH": 8})
+    return with_parameters(notebook, {"STEPS": 400, "BATCH": 8})
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from tqdm import tqdm
 from helpers.checks import report
 from tools import mutants, special
 from tools import notebook as nb
+from tools.lesson import Lesson
 from tools.mutation import mutants as changed
 
 ANSWER = '''
@@ -20,7 +21,7 @@ def scaled(numbers, factor):
     return [n * factor for n in numbers]
 '''
 FOUND = {mutant.name: mutant.source for mutant in changed(ANSWER)}
-TASKS = [task for path in nb.lessons(mutants.ROOT) for task in mutants.tasks(path)]
+TASKS = [task for path in nb.lessons(mutants.ROOT) for task in Lesson(path).exercises]
 
 
 def test_each_mutant_is_a_program_and_no_two_are_alike():

@@ -17,6 +17,7 @@ from helpers.datasets import (
 )
 from helpers.records import image_label_dataset, picture_size, read_manifest
 from tools import notebook, run_lessons
+from tools.lesson import Lesson, with_parameters
 
 # What the look-alike of COCO has with its sizes as they are.
 PICTURES = {"train2017": 36, "val2017": 11}
@@ -134,10 +135,10 @@ def lesson_of(*cells: tuple[str, str]):
 def test_parameters_stand_behind_the_cell_that_is_tagged():
     settings = ("parameters", "SOURCE = 'drawn'\nSTEPS = 3  # all")
     book = lesson_of(("", "a = 1"), settings, ("", "print(SOURCE, STEPS)"))
-    assert notebook.parameters(book) == ["SOURCE", "STEPS"]
-    assert notebook.with_parameters(book, {}) == book and len(book.cells) == 3
+    assert Lesson(Path("01_a.ipynb"), book).parameters == ["SOURCE", "STEPS"]
+    assert with_parameters(book, {}) == book and len(book.cells) == 3
     for value in (5, 6):  # an earlier cell gives way
-        notebook.with_parameters(book, {"STEPS": value})
+        with_parameters(book, {"STEPS": value})
         assert len(book.cells) == 4
         assert book.cells[2].metadata.tags == ["injected-parameters"]
         assert book.cells[2].source == f"# Parameters\nSTEPS = {value}"

@@ -1,14 +1,13 @@
 """Lessons as the book shows them: text alternatives, targets, folded solutions."""
 
 import copy
-import re
 from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_markdown_cell
 
 from tools import notebook as nb
-from tools import stubs
+from tools.lesson import exercise_cells, reports, unmarked
 
 SHOW, HIDE = "Show one solution", "Hide the solution"
 
@@ -41,7 +40,7 @@ def for_book(lesson: Path) -> nbformat.NotebookNode:
             cells.append(new_markdown_cell(target, id=f"{cell.id}-target"))
             cell.metadata["figures"] = figures(cell)
         cells.append(cell)
-        if "check_" in cell.source and _reports(cell):
+        if reports(cell):
             cells.append(next(answers))
     notebook.cells = cells
     return notebook
@@ -49,14 +48,13 @@ def for_book(lesson: Path) -> nbformat.NotebookNode:
 
 def solved(lesson: Path) -> list[nbformat.NotebookNode]:
     """Returns one folded cell per exercise: the answer, its check, what that said."""
-    cells = nbformat.read(nb.solution(lesson), as_version=4).cells
-    answers = stubs.exercise_cells(nbformat.from_dict({"cells": cells}))
-    checks = [cell for cell in cells if _reports(cell)]
+    solutions = nbformat.read(nb.solution(lesson), as_version=4)
+    answers = exercise_cells(solutions)
+    checks = [cell for cell in solutions.cells if reports(cell)]
     found = []
     for answer, check in zip(answers, checks, strict=True):
         cell = copy.deepcopy(check)
-        lines = re.sub(r"^ *### (BEGIN|END) SOLUTION\n?", "", answer.source, flags=re.M)
-        cell.source = f"{lines.rstrip()}\n\n\n{check.source}"
+        cell.source = f"{unmarked(answer.source)}\n\n\n{check.source}"
         cell.metadata = nbformat.from_dict({
             "tags": ["hide-cell"],
             "mystnb": {"code_prompt_show": SHOW, "code_prompt_hide": HIDE},
@@ -64,12 +62,3 @@ def solved(lesson: Path) -> list[nbformat.NotebookNode]:
         cell.id = f"{answer.id}-solution"
         found.append(cell)
     return found
-
-
-def _reports(cell: nbformat.NotebookNode) -> bool:
-    """Returns whether a cell shows what the check of an exercise said."""
-    return any(
-        re.match(r"Exercise \d+: ", output.get("text", "")
-                 or output.get("data", {}).get("text/plain", ""))
-        for output in cell.get("outputs", [])
-    )

@@ -12,9 +12,9 @@ import nbformat
 from helpers.files import ROOT
 from tools import architecture, readme
 from tools import notebook as nb
+from tools.lesson import pitfalls_in
 
 HEADING = re.compile(r"^#+ (.+)$", re.M)
-PITFALL = re.compile(r"^> \*\*Pitfall: (.+?)\*\*", re.M)
 SENTENCE = re.compile(r"(?<=[.?!])[\"')]* (?=[\"'(`*\dA-Z])")
 ROW = re.compile(r"^\| (.+) \| (.+) \| (\d\d[a-z]?): (.+?) \|$", re.M)
 
@@ -56,8 +56,7 @@ def pitfalls() -> dict[tuple[str, str], Place]:
     """Returns the cell of each pitfall, by the lesson's number and its name."""
     return {
         (nb.number(place.lesson), name.rstrip(".?")): place
-        for place in places() if place.cell.cell_type == "markdown"
-        for name in PITFALL.findall(place.cell.source)
+        for place in places() for name in pitfalls_in(place.cell)
     }
 
 

@@ -12,6 +12,7 @@ from nbformat import v4
 
 from helpers.files import ROOT
 from tools import notebook as nb
+from tools.lesson import is_question
 
 FOLDER = ROOT / "my"
 HEAD = """Your own copy: write into it. To compare: [the lesson with its \
@@ -25,7 +26,7 @@ def copied(lesson: Path) -> nbformat.NotebookNode:
     cells = []
     for cell in notebook.cells:
         cells.append(cell)
-        if cell.cell_type == "markdown" and "**Predict" in cell.source:
+        if is_question(cell):
             cells.append(v4.new_markdown_cell(PREDICTION))
     title, rest = cells[0].source.split("\n", 1)
     cells[0].source = f"{title}\n\n{HEAD.format(name=lesson.name)}\n{rest}"

@@ -14,7 +14,8 @@ import nbformat
 
 from helpers.files import ROOT, whole_file
 from tools import notebook as nb
-from tools import readme, stubs
+from tools import readme
+from tools.lesson import Lesson, exercise_cells
 
 GUIDE = ROOT / "docs" / "guide.md"
 TEACHING = ROOT / "docs" / "book" / "teaching.md"
@@ -60,7 +61,7 @@ def minutes(lesson: Path) -> Minutes:
     pages = sum("srcdoc=" in "".join(o.get("data", {}).get("text/html", ""))
                 for c in notebook.cells for o in c.get("outputs", []))
     return Minutes(up(words / WORDS_PER_MINUTE + pages),
-                   len(stubs.exercise_cells(notebook)))
+                   len(exercise_cells(notebook)))
 
 
 def up(value: float) -> int:
@@ -121,13 +122,8 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
 
 def _predictions(lesson: Path) -> str:
     """Returns how many questions a lesson asks of itself, and under which headings."""
-    heading, asked = "", []
-    for cell in nbformat.read(lesson, as_version=4).cells:
-        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
-            if match := re.match(r"##+ (.+)", line):
-                heading = match[1]
-            asked += [heading] * line.count("**Predict")
-    names = "; ".join(dict.fromkeys(f"*{name}*" for name in asked))
+    asked = Lesson(lesson).questions
+    names = "; ".join(dict.fromkeys(f"*{question.heading}*" for question in asked))
     return f"Predictions: {len(asked)}, under {names}."
 
 

@@ -8,7 +8,6 @@ as well.
 """
 
 import ast
-import re
 import sys
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from helpers.errors import DataError
 from tools import exercises as ex
 from tools import notebook as nb
 from tools.environment import go_where_called
+from tools.lesson import Lesson, asked, checked
 
 INTRODUCTION = """# Exercises of lesson {number}: {title}
 
@@ -27,19 +27,18 @@ check behind it. Keep the name of the function: the check asks for it, and so do
 the program that collects this notebook. What an answer needs stands in its own cell."""
 
 
-def handout(lesson: Path) -> nbformat.NotebookNode:
+def handout(lesson: Lesson) -> nbformat.NotebookNode:
     """Returns the notebook to hand out for a lesson."""
-    pristine = nbformat.read(lesson, as_version=4)
-    title = pristine.cells[0].source.splitlines()[0].removeprefix("# ")
-    text = INTRODUCTION.format(number=nb.number(lesson), title=title)
-    before = "\n".join(ex.setup(lesson))
+    text = INTRODUCTION.format(number=lesson.number, title=lesson.title)
+    setup = lesson.exercises[0].before
+    before = "\n".join(setup)
     more = [line for line in ex.taught(lesson) if _is_new_import(line, before)]
-    cells = [v4.new_markdown_cell(text), *map(v4.new_code_cell, ex.setup(lesson))]
+    cells = [v4.new_markdown_cell(text), *map(v4.new_code_cell, setup)]
     if more:
         cells += [v4.new_markdown_cell("The lesson's other imports:"),
                   v4.new_code_cell("\n".join(more))]
-    notebook = v4.new_notebook(cells=cells + _exercise_cells(ex.section(lesson)))
-    return nb.canonical(nb.cleared(notebook), lesson.name)
+    notebook = v4.new_notebook(cells=cells + _exercise_cells(lesson.practice()))
+    return nb.canonical(nb.cleared(notebook), lesson.path.name)
 
 
 def _is_new_import(statement: str, before: str) -> bool:
@@ -53,14 +52,12 @@ def _is_new_import(statement: str, before: str) -> bool:
 
 def _exercise_cells(cells: list) -> list:
     """Leaves out what a lesson does with an answer once it is right."""
-    kept, checked = [], False
+    kept, done = [], False
     for cell in cells:
-        if cell.cell_type == "markdown":
-            checked = checked and not ex.HEADING.search(cell.source)
-        if not checked:
+        done = done and not asked(cell)
+        if not done:
             kept.append(cell)
-        if cell.cell_type == "code" and re.search(r"\bcheck_\w+\(", cell.source):
-            checked = True
+        done = done or bool(checked(cell))
     return kept
 
 
@@ -75,7 +72,7 @@ def main(arguments: list[str]) -> int:
         parser.error(f"{there[0]} is there and may hold answers: name another folder")
     for lesson in lessons:
         try:
-            nb.store(options.folder / lesson.name, handout(lesson))
+            nb.store(options.folder / lesson.name, handout(Lesson(lesson)))
         except (DataError, OSError) as error:
             parser.error(str(error))
         print(options.folder / lesson.name)

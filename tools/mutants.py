@@ -16,21 +16,16 @@ import io
 import multiprocessing
 import os
 import random
-import re
 import sys
 import tempfile
 import time
 from collections import Counter
-from pathlib import Path
-from typing import NamedTuple
 
-import nbformat
 from tqdm import tqdm
 
 from helpers.files import ROOT
-from tools import exercises as ex
 from tools import notebook as nb
-from tools import stubs
+from tools.lesson import Exercise, Lesson
 from tools.mutation import IMPORT, Mutant, mutants
 
 if sys.version_info >= (3, 11):
@@ -47,44 +42,7 @@ PRELOADED = ["helpers.lesson", "tools.mutants", "tools.special",
              *(f"helpers.checks.{name}" for name in CHECKS)]
 REFUSED, ACCEPTED, BROKEN, ENDLESS = "refused", "accepted", "broken check", "endless"
 NONE = "no mutant"  # it cannot change anything that the check gives it, by its type
-CALLS_A_CHECK = re.compile(r"\bcheck_\w+\(")
 ROW = "{:34s} {:>11s} {:>13s} {:>6}"
-
-
-class Task(NamedTuple):
-    """One exercise: what runs before the answer, the answer, and its check.
-
-    Attributes:
-      exercise: title, name and check.
-      number: of its lesson, such as `03a`.
-      before: sources that the answer builds on.
-      answer: the solution's source.
-    """
-
-    exercise: ex.Exercise
-    number: str
-    before: list[str]
-    answer: str
-
-    @property
-    def key(self) -> str:
-        """What the exercise is called in the list of equal mutants."""
-        return f"{self.number} {self.exercise.name}"
-
-
-def tasks(lesson: Path) -> list[Task]:
-    """Returns the exercises of a lesson with their solutions."""
-    cells = nbformat.read(nb.solution(lesson), as_version=4).cells
-    found, before = [], []
-    waiting = iter(ex.exercises(lesson))
-    for cell in cells:
-        if cell.cell_type != "code" or CALLS_A_CHECK.search(cell.source):
-            continue
-        if "exercise" in cell.metadata.get("tags", []):
-            answer = cell.source.replace(stubs.BEGIN, "").replace(stubs.END, "")
-            found.append(Task(next(waiting), nb.number(lesson), list(before), answer))
-        before.append(cell.source)
-    return found
 
 
 def fate(check, name: str, place: dict, source: str) -> str:
@@ -106,15 +64,15 @@ def fate(check, name: str, place: dict, source: str) -> str:
 _OWN: list = []  # of a process that judges: what comes before the source in `fate`
 
 
-def prepare(task: Task, folder: str) -> None:
+def prepare(task: Exercise, folder: str) -> None:
     """Makes a process ready to judge answers: runs all that comes before one."""
-    module = importlib.import_module(f"helpers.checks.lesson_{task.number}")
+    module = importlib.import_module(task.module)
     place = {"__name__": "answer"}
     os.chdir(folder)
     sys.stdout = io.StringIO()
     for text in task.before:
         exec(text, place)
-    _OWN[:] = getattr(module, task.exercise.check), task.exercise.name, place
+    _OWN[:] = getattr(module, task.check), task.name, place
 
 
 def judge(source: str) -> str:
@@ -130,7 +88,7 @@ class Judge:
       folder: where the answers run.
     """
 
-    def __init__(self, task: Task, folder: str):
+    def __init__(self, task: Exercise, folder: str):
         self.given = task, folder
         self.start()
 
@@ -158,7 +116,7 @@ def listed() -> dict[str, dict[str, str]]:
     return tomllib.loads(EQUAL.read_text("utf-8"))
 
 
-def fates(task: Task, equal: dict[str, str], bar: tqdm, sample: int = 0
+def fates(task: Exercise, equal: dict[str, str], bar: tqdm, sample: int = 0
           ) -> dict[Mutant, str]:
     """Returns what the check makes of each mutant that is not listed as equal.
 
@@ -200,7 +158,7 @@ def main(arguments: list[str]) -> int:
     parser = nb.parser("test checks", __doc__)
     _, lessons = nb.chosen(parser, arguments)
     try:
-        every = [task for path in lessons for task in tasks(path)]
+        every = [task for path in lessons for task in Lesson(path).exercises]
         equal = listed()
     except ValueError as error:
         parser.error(str(error))

@@ -4,7 +4,6 @@ python -m tools.notebook NOTEBOOK.ipynb [...]    # bring files into that form
 """
 
 import argparse
-import ast
 import re
 import sys
 from pathlib import Path
@@ -91,42 +90,6 @@ def chosen(
 def solution(lesson: Path) -> Path:
     """Returns the path of the solutions that belong to a lesson."""
     return lesson.parent / "solutions" / lesson.name
-
-
-def parameters(notebook: nbformat.NotebookNode) -> list[str]:
-    """Returns the names that a notebook's cell tagged `parameters` sets, in order."""
-    cells = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
-    return [
-        target.id
-        for cell in cells
-        for line in ast.parse(cell.source).body if isinstance(line, ast.Assign)
-        for target in line.targets if isinstance(target, ast.Name)
-    ]
-
-
-def with_parameters(
-    notebook: nbformat.NotebookNode, values: dict
-) -> nbformat.NotebookNode:
-    """Adds a cell that sets parameters, behind the one tagged `parameters`.
-
-    That is papermill's convention, tags and place included; the cell of an earlier
-    run gives way.
-
-    Args:
-      notebook: is changed, and returned. One without parameters stays as it is.
-      values: by name; nothing is added where there are none.
-    """
-    tagged = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
-    if not values or not tagged:
-        return notebook
-    notebook.cells = [c for c in notebook.cells
-                      if "injected-parameters" not in c.metadata.get("tags", [])]
-    lines = [f"{name} = {value!r}" for name, value in values.items()]
-    cell = nbformat.v4.new_code_cell(
-        "\n".join(["# Parameters", *lines]), metadata={"tags": ["injected-parameters"]}
-    )
-    notebook.cells.insert(notebook.cells.index(tagged[-1]) + 1, cell)
-    return notebook
 
 
 def canonical(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:

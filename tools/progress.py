@@ -18,7 +18,7 @@ from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
 from tools.environment import go_where_called
-from tools.exercises import HEADING, read_cells
+from tools.lesson import asked, read_cells, reports
 
 SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
 
@@ -52,13 +52,12 @@ def states(path: Path) -> list[Solved]:
         raise ValueError(f"{path.name}: {error}") from error
     found, unrun = [], []
     for cell in cells:
-        if cell.kind == "markdown" and HEADING.search(cell.source):
+        if titles := asked(cell):
             found += unrun
-            unrun = [Solved(t, UNTOUCHED) for t in HEADING.findall(cell.source)]
-        for text in cell.said:
-            if match := re.match(r"Exercise \d+: .*", text):
-                found.append(_exercise(match.group(), text))
-                unrun = []
+            unrun = [Solved(title, UNTOUCHED) for title in titles]
+        for title, report in reports(cell):
+            found.append(_exercise(title, report))
+            unrun = []
     return found + unrun
 
 

@@ -25,6 +25,7 @@ from helpers.files import ROOT
 from tools import copies, within
 from tools import notebook as nb
 from tools.environment import CALLED_FROM
+from tools.lesson import Lesson, is_injected, said, with_parameters
 
 CELL_SECONDS = 300
 
@@ -43,11 +44,11 @@ def execute(
     Raises:
       RuntimeError: a cell failed or took too long; the message is one line.
     """
-    notebook = nb.with_parameters(nbformat.read(path, as_version=4), parameters)
+    notebook = with_parameters(nbformat.read(path, as_version=4), parameters)
     if twice:
         notebook.cells = [each for cell in notebook.cells for each in _again(cell)]
     cells = [c for c in notebook.cells if c.cell_type == "code"
-             and "injected-parameters" not in c.metadata.get("tags", [])]
+             and not is_injected(c)]
     here, times = ["before the first cell"], 1 + twice
 
     def started(cell, cell_index):
@@ -106,9 +107,7 @@ def differences(executed: nbformat.NotebookNode) -> list[str]:
 
 
 def _said(cell: nbformat.NotebookNode) -> str:
-    texts = [output.get("text") or output.get("data", {}).get("text/plain", "")
-             for output in cell.outputs if output.get("name") != "stderr"]
-    return "".join(texts)
+    return "".join(said(cell))
 
 
 def _keep_what_is_near(executed: nbformat.NotebookNode, path: Path) -> None:
@@ -191,7 +190,7 @@ def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object
     if len(parameters) != len(pairs):
         raise ValueError("-p: a name comes twice; give each parameter once")
     for path in paths:
-        there = nb.parameters(nbformat.read(path, as_version=4))
+        there = Lesson(path).parameters
         if unknown := [name for name in parameters if name not in there]:
             known = f"there are {' '.join(there)}" if there else "it has none"
             raise ValueError(f"{path.name}: no parameter {unknown[0]}; {known}")

@@ -11,7 +11,6 @@ behind the address they stand beside the slide.
 import html
 import re
 import sys
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from pygments.formatters import HtmlFormatter
 from helpers.files import ROOT, whole_file
 from tools import book_sphinx
 from tools import notebook as nb
+from tools.lesson import is_question, pitfalls_in, sections
 
 FOLDER = ROOT / "build" / "slides"
 SHOWN = re.compile(r"#|>|\||[-*] |\d+\. |```|.*\*\*Predict")
@@ -119,27 +119,14 @@ def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     page with knobs, or else figure, or else output.
     """
     found = []
-    for section in _sections(cells):
-        asked = [c for c in section[1:] if c.cell_type == "markdown"
-                 and re.search(r"\*\*(Predict|Pitfall)", c.source)]
+    for section in sections(cells):
+        asked = [c for c in section[1:] if is_question(c) or pitfalls_in(c)]
         seen = [c for c in section if c.get("outputs")]
         pages = [c for c in seen if "<iframe" in str(c.outputs)]
         figure = [c for c in seen if "image/png" in str(c.outputs)]
         keep = [section[0], *asked[:1], *(pages or figure or seen)[:1]]
         found += [c for c in section if any(c is k for k in keep)]
     return found
-
-
-def _sections(cells: list) -> Iterator[list]:
-    """Yields the cells of each section; a cell with a heading begins one."""
-    section = []
-    for cell in cells:
-        if cell.cell_type == "markdown" and re.search(r"^##? ", cell.source, re.M):
-            if section:
-                yield section
-            section = []
-        section.append(cell)
-    yield section
 
 
 def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:

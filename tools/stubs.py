@@ -11,12 +11,10 @@ import re
 import sys
 from pathlib import Path
 
-import nbformat
-
 from helpers.files import ROOT
 from tools import notebook as nb
+from tools.lesson import BEGIN, END, Lesson, exercise_cells
 
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 STUB = "### YOUR CODE HERE"
 
 
@@ -36,22 +34,13 @@ def stub(answer: str) -> str:
     return text
 
 
-def exercise_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
-    """Returns the code cells tagged `exercise`, in order."""
-    return [
-        c for c in notebook.cells
-        if c.cell_type == "code" and "exercise" in c.metadata.get("tags", [])
-    ]
-
-
-def write_stubs(lesson: Path) -> None:
+def write_stubs(path: Path) -> None:
     """Replaces the stubs of a lesson by those of its solutions."""
-    answers = exercise_cells(nbformat.read(nb.solution(lesson), as_version=4))
-    notebook = nbformat.read(lesson, as_version=4)
-    cells = exercise_cells(notebook)
+    lesson = Lesson(path)
+    cells, answers = map(exercise_cells, (lesson.notebook, lesson.solved.notebook))
     for cell, answer in zip(cells, answers, strict=True):
         cell.source = stub(answer.source)
-    nb.store(lesson, notebook)
+    nb.store(path, lesson.notebook)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from helpers.datasets import coco
 from helpers.errors import DataError
 from helpers.inherited import describe, open_model, read_weights
 from helpers.records import wire
-from tools import exercises, grade, notebook
+from tools import grade, lesson, notebook
 
 MUSEUM = files.ROOT / "data" / "museum"
 pytestmark = [pytest.mark.timeout(120),  # what waits for a pipe's end waits for ever
@@ -154,7 +154,7 @@ READERS = [
     (nothing, "x.h5", vgg_weights.vgg_sizes),
     (nothing, "x.txt", captions.Vocabulary.load),
     (nothing, "x.jpg", lambda path: list(jpeg.read_jpegs([path]))),
-    (nothing, "x.ipynb", exercises.read_cells),
+    (nothing, "x.ipynb", lesson.read_cells),
     (nothing, "x.pb", describe), (nothing, "x.pb", open_model),
     (nothing, "x.h5", read_weights),
     (shards, "x-00001-of-00002", lambda path: records.open_shards(path.with_name("x"))),

@@ -10,6 +10,7 @@ import pytest
 from helpers.files import ROOT
 from tools import guide, readme, stubs, within
 from tools import notebook as nb
+from tools.lesson import Lesson, exercise_cells, reports
 
 LESSONS = nb.lessons(ROOT)
 SOLUTIONS = [nb.solution(path) for path in LESSONS]
@@ -35,10 +36,6 @@ def read(path):
 
 def prose(path):
     return "\n\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
-
-
-def title(path):
-    return read(path).cells[0].source.splitlines()[0].removeprefix("# ")
 
 
 def code_cells(path):
@@ -119,7 +116,7 @@ def test_has_the_parts_of_a_lesson(path):
     text = prose(path)
     missing = [s for s in SECTIONS if not re.search(s, text, re.M)]
     assert not missing
-    assert len(re.findall(r"\*\*Predict", text)) >= 1
+    assert Lesson(path).questions
     assert read(path).cells[-1].source.splitlines()[-1].startswith("Next: ")
 
 
@@ -146,11 +143,11 @@ def test_previous_and_next(path):
     first, last = (read(path).cells[k].source.splitlines() for k in (0, -1))
     if index:
         before = LESSONS[index - 1]
-        link = f"[Previous: {title(before)}]({before.name})"
+        link = f"[Previous: {Lesson(before).title}]({before.name})"
         assert any(line.startswith(link) for line in first)
     if index + 1 < len(LESSONS):
         after = LESSONS[index + 1]
-        assert last[-1] == f"Next: [{title(after)}]({after.name})"
+        assert last[-1] == f"Next: [{Lesson(after).title}]({after.name})"
 
 
 def test_few_cells_go_uncompared():
@@ -180,8 +177,8 @@ def test_a_wide_tolerance_has_a_reason(path):
 
 @each_lesson
 def test_stubs_come_from_the_solutions(path):
-    answers = stubs.exercise_cells(read(nb.solution(path)))
-    cells = stubs.exercise_cells(read(path))
+    answers = exercise_cells(read(nb.solution(path)))
+    cells = exercise_cells(read(path))
     assert 1 <= len(answers) <= 2
     assert [c.source for c in cells] == [stubs.stub(a.source) for a in answers], (
         f"run: python -m tools.stubs {nb.number(path)}"
@@ -191,14 +188,9 @@ def test_stubs_come_from_the_solutions(path):
 @each_lesson
 def test_stubs_fail_and_solutions_pass(path):
     """Reads the stored outputs, which strict nbval compares with a fresh run."""
-    def reports(notebook):
-        texts = ["".join(o.get("text", "") or o.get("data", {}).get("text/plain", "")
-                         for o in c.outputs) for c in code_cells(notebook)]
-        return [t for t in texts if re.search(r"^Exercise \d", t, re.M)]
-
-    number = len(stubs.exercise_cells(read(path)))
-    failed, passed = reports(path), reports(nb.solution(path))
-    assert len(failed) == len(passed) == number
+    failed, passed = ([text for c in read(place).cells for _, text in reports(c)]
+                      for place in (path, nb.solution(path)))
+    assert len(failed) == len(passed) == len(exercise_cells(read(path)))
     assert all("not tried yet" in t and "✓" not in t for t in failed)
     assert all("✓" in t and "✗" not in t for t in passed)
 

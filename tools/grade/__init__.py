@@ -32,6 +32,7 @@ from tools import exercises as ex
 from tools import notebook as nb
 from tools.grade import process
 from tools.grade.collect import Answer, collect
+from tools.lesson import Lesson
 
 SECONDS, GIGABYTES, JOBS = 60.0, 2.0, 2
 PATIENCE = 2  # times its seconds by the clock: an answer waits, or others compute
@@ -62,10 +63,11 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
       gigabytes: that one answer may take.
       jobs: how many run at a time.
     """
-    wanted = [exercise for lesson in lessons for exercise in ex.exercises(lesson)]
+    read = [Lesson(path) for path in lessons]
+    wanted = [exercise for lesson in read for exercise in lesson.exercises]
     answers = collect(folder, wanted)
-    pristine = {path.stem: {"setup": ex.setup(path), "taught": ex.taught(path)}
-                for path in lessons}
+    pristine = {lesson.path.stem: {"setup": list(lesson.exercises[0].before),
+                                   "taught": ex.taught(lesson)} for lesson in read}
     limits = {"seconds": seconds, "clock": PATIENCE * seconds,
               "memory": int(gigabytes * 1e9)}
 
@@ -73,12 +75,12 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
         if not answer.source:
             return _row(answer, {})
         exercise = answer.exercise
-        task = {"module": _module(exercise), "check": exercise.check,
+        task = {"module": exercise.module, "check": exercise.check,
                 "name": exercise.name, "source": answer.source}
         task |= pristine[exercise.lesson] | limits
         return _row(answer, process.judge(task))
 
-    process.prepare({_module(exercise) for exercise in wanted})
+    process.prepare({exercise.module for exercise in wanted})
     pool = ThreadPoolExecutor(jobs)
     try:
         yield from tqdm(pool.map(judged, answers), total=len(answers), unit="answer")
@@ -86,10 +88,6 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             process.end_group(child)  # now: one of it may hold its pipe open
-
-
-def _module(exercise: ex.Exercise) -> str:
-    return f"helpers.checks.lesson_{exercise.lesson.split('_')[0]}"
 
 
 def _row(answer: Answer, verdict: dict) -> dict:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.exercises import Exercise, read_cells
+from tools.lesson import Exercise, read_cells
 
 _DEFINED = re.compile(r"^(?:(?:async +)?def|class) +(\w+)|^(\w+) *=(?!=)", re.M)
 
@@ -53,7 +53,7 @@ def _of_learner(learner: str, paths: list[Path], exercises) -> list[Answer]:
             continue
         names.append(path.name)
         for cell in cells:
-            if cell.kind == "code":
+            if cell.cell_type == "code":
                 for name in set(map("".join, _DEFINED.findall(cell.source))):
                     defined[name].append(cell.source)
     tried = {e.lesson for e in exercises if e.name in defined
