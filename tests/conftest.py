@@ -64,15 +64,15 @@ def browser_type_launch_args(browser_type_launch_args):
 
 @pytest.fixture(scope="session")
 def serve(tmp_path_factory):
-    """Runs `course.py` with a command that serves; gives its address, then ends it."""
+    """Runs `course.py`, or another program, which serves; gives its address."""
 
     @contextlib.contextmanager
-    def start(*arguments, ready="/", environment=()):
+    def start(*arguments, ready="/", environment=(), program=("course.py",)):
         log = tmp_path_factory.mktemp("serve") / "log.txt"
         inherited = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
         with log.open("w") as stream:
             process = subprocess.Popen(
-                [sys.executable, "course.py", *arguments], cwd=ROOT,
+                [sys.executable, *program, *arguments], cwd=ROOT,
                 env={**inherited, **dict(environment)}, stdout=stream,
                 stderr=subprocess.STDOUT, start_new_session=True,
             )

@@ -31,6 +31,20 @@ def test_a_copy_has_every_cell_no_output_and_room_under_each_predict(lesson):
     assert kept[0].splitlines()[0] == pristine[0].source.splitlines()[0]
 
 
+def test_progress_counts_the_predictions_that_were_written(capsys):
+    [path] = copies.copies(LESSONS[:1])
+    asked = copies.predictions(path)
+    assert len(asked) > 5 and not any(asked)
+    notebook = nbformat.read(path, as_version=4)
+    places = [c for c in notebook.cells if copies.TAG in c.metadata.get("tags", [])]
+    places[0].source += " it is shared"
+    places[2].source = "my own words alone"
+    nb.store(path, notebook)
+    assert progress.main(["01a"]) == 0
+    assert f"2 of {len(asked)} written" in capsys.readouterr().out
+    assert copies.predictions(path)[:3] == ["it is shared", "", "my own words alone"]
+
+
 def test_a_copy_is_made_once_and_never_overwritten(folder):
     [path] = copies.copies(LESSONS[:1])
     path.write_text("my predictions")

@@ -23,6 +23,7 @@ from tensorboard import manager
 from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
+from tools.lab import JUPYTER, PLACES
 from tools.lesson import with_parameters
 
 LESSON = nb.lessons(ROOT)[0]
@@ -38,30 +39,51 @@ ALTERNATIVES = """() => [...document.querySelectorAll(
     '.jp-Notebook .jp-OutputArea-output.jp-RenderedImage img')].map(e => e.alt)"""
 DESCRIBED = f"count => ({ALTERNATIVES})().filter(Boolean).length === count"
 # By default JupyterLab leaves out of the page what is out of sight.
+ALONE = ["--no-browser", "--IdentityProvider.token=t0k"]
 EVERY_CELL = '{"windowingMode": "none"}'
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
-def lab(serve, tmp_path_factory):
-    """A running `course.py lab`, on a copy because JupyterLab saves by itself."""
+def home(tmp_path_factory):
+    """A home for Jupyter, and in it the lessons: JupyterLab saves by itself."""
     home = tmp_path_factory.mktemp("home")
+    shutil.copytree(ROOT / "notebooks", home / "course" / "notebooks")
+    shutil.copytree(ROOT / "prebuilt", home / "course" / "prebuilt")
+    shutil.copy(ROOT / "README.md", home / "course")
+    settings = home / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
+    settings.mkdir(parents=True)
+    (settings / "tracker.jupyterlab-settings").write_text(EVERY_CELL)
+    return home
+
+
+@pytest.fixture(scope="module")
+def lab(serve, home):
+    """A running `course.py lab`: its address, and the folder that it shows."""
     copy = home / "course"
-    shutil.copytree(ROOT / "notebooks", copy / "notebooks")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(copies, "FOLDER", copy / "my")
         mine = copies.copies([LESSON, VGG])
     nb.store(copy / "my" / "00_board.ipynb", with_board(mine[1]))
-    settings = home / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
-    settings.mkdir(parents=True)
-    (settings / "tracker.jupyterlab-settings").write_text(EVERY_CELL)
     with serve(
         "lab", copy / LESSON.relative_to(ROOT), f"--ServerApp.root_dir={copy}",
-        f"--ServerApp.base_url={BASE}", "--no-browser",
-        "--IdentityProvider.token=t0k", ready=f"{BASE}api/status?token=t0k",
+        f"--ServerApp.base_url={BASE}", *ALONE, ready=f"{BASE}api/status?token=t0k",
         environment={"JUPYTER_CONFIG_DIR": str(home)},
     ) as address:
         yield address + BASE.rstrip("/"), copy
+
+
+@pytest.fixture(scope="module")
+def plain_lab(serve, home):
+    """A running `jupyter lab notebooks/`, with what pip brings into the environment."""
+    copy = home / "course"
+    places = {name: str(folder) for name, folder in PLACES.items()}
+    with serve(
+        copy / "notebooks", *ALONE, "--allow-root", "--ServerApp.ip=127.0.0.1",
+        ready="/api/status?token=t0k", program=("-m", "jupyterlab"),
+        environment={"JUPYTER_CONFIG_DIR": str(home), **places},
+    ) as address:
+        yield address, copy
 
 
 def with_board(copy):
@@ -84,18 +106,18 @@ def opened(lab, page):
     outside, own = [], (server, "data:", "blob:", server.replace("http", "ws"))
     page.on("request", lambda r: None if r.url.startswith(own)
             else outside.append(r.url))
-
-    def open_one(path):
-        page.goto(f"{address}/lab/tree/{path}?reset&token=t0k")
-        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
-        # The notebook's own indicator says idle before the kernel is there.
-        ready = re.compile(r"Python 3.*\| Idle")
-        page.locator("#jp-main-statusbar", has_text=ready).wait_for(timeout=60_000)
-        page.wait_for_timeout(500)
-        return page
-
-    yield open_one
+    yield lambda path: open_at(address, page, path)
     assert outside == []
+
+
+def open_at(address, page, path):
+    page.goto(f"{address}/lab/tree/{path}?reset&token=t0k")
+    page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
+    # The notebook's own indicator says idle before the kernel is there.
+    ready = re.compile(r"Python 3.*\| Idle")
+    page.locator("#jp-main-statusbar", has_text=ready).wait_for(timeout=60_000)
+    page.wait_for_timeout(500)
+    return page
 
 
 def choose(page, menu, item):
@@ -121,26 +143,79 @@ def test_the_server_wants_a_token_and_listens_here_only(lab):
     assert address.startswith("http://127.0.0.1:")
 
 
-def test_a_lesson_that_is_opened_and_saved_is_as_git_has_it(lab, opened):
-    _, folder = lab
-    name = LESSON.relative_to(ROOT)
-    page = opened(name)
-    assert page.locator(".jp-OutputArea-output").count() > 0
-    assert saved(page, folder / name) == LESSON.read_bytes()
+@pytest.mark.parametrize("way", ["lab", "plain_lab"])
+def test_a_lesson_that_is_opened_has_no_mark_and_is_as_git_has_it(way, request, page):
+    """No dot on its tab, no question when it is closed, no byte changed by a save."""
+    address, folder = request.getfixturevalue(way)
+    below = folder if way == "lab" else folder / "notebooks"
+    for lesson in (*nb.lessons(ROOT, ["03a"]), VGG, LESSON):
+        file = folder / lesson.relative_to(ROOT)
+        open_at(address, page, file.relative_to(below))
+        page.wait_for_timeout(2000)
+        assert page.locator(".jp-OutputArea-output").count() > 0
+        assert page.locator(".lm-TabBar-tab.jp-mod-dirty").count() == 0
+        if lesson == LESSON:
+            assert saved(page, file) == lesson.read_bytes()
+        page.locator(".lm-TabBar-tab.lm-mod-current", has_text=file.stem).locator(
+            ".lm-TabBar-tabCloseIcon").click()
+        page.locator(".jp-NotebookPanel").wait_for(state="detached")
+        assert page.locator(".jp-Dialog").count() == 0
+        assert file.read_bytes() == lesson.read_bytes()
 
 
-def test_a_copy_has_no_output_and_a_prediction_stays(lab, opened):
+def test_pip_brings_every_file_that_jupyter_reads():
+    tomllib = pytest.importorskip("tomllib", reason="newer than Python 3.10")
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    files = said["tool"]["setuptools"]["data-files"]
+    assert {f"{place}/{Path(file).name}": ROOT / file
+            for place, named in files.items() for file in named} == {
+        path.relative_to(JUPYTER).as_posix(): path
+        for path in JUPYTER.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("way", ["one click", "Enter", "click and Enter"])
+def test_a_prediction_is_typed_blind_and_stays_in_its_cell(lab, opened, way):
+    """No word of it is a command, which would make, delete or cut cells."""
     _, folder = lab
-    path = f"my/{LESSON.name}"
-    page = opened(path)
+    file = folder / "my" / f"{way.replace(' ', '_')}.ipynb"
+    shutil.copy(folder / "my" / LESSON.name, file)
+    before = nbformat.read(file, as_version=4).cells
+    [place, *_] = [k for k, cell in enumerate(before)
+                   if copies.TAG in cell.metadata.get("tags", [])]
+    page = opened(f"my/{file.name}")
     assert page.locator(".jp-OutputArea-output").count() == 0
-    cell = page.locator(".jp-MarkdownCell", has_text="My prediction").first
-    cell.locator(".jp-RenderedMarkdown").dblclick()
-    editor = cell.locator(".cm-content")
-    editor.press("Control+End")
-    editor.press_sequentially(" it is shared")
-    editor.press("Shift+Enter")
-    assert saved(page, folder / path).count(b"it is shared") == 1
+    if way == "Enter":
+        page.locator(".jp-Cell").nth(place - 1).locator(".jp-InputPrompt").click()
+        page.keyboard.press("ArrowDown")
+    else:
+        page.locator(".jp-RenderedMarkdown", has_text="My prediction").first.click()
+    if "Enter" in way:
+        page.keyboard.press("Enter")
+    page.keyboard.type("abxdd it is shared, 1 and 2")
+    page.keyboard.press("Shift+Enter")
+    after = nbformat.reads(saved(page, file).decode(), as_version=4).cells
+    assert page.locator(".jp-Notebook .jp-Cell").count() == len(before)
+    assert len(after) == len(before)
+    assert after[place].source.endswith("abxdd it is shared, 1 and 2")
+    assert [c.source for c in after[:place]] == [c.source for c in before[:place]]
+    assert [c.source for c in after[place + 1:]] == [
+        c.source for c in before[place + 1:]]
+    answer = page.locator(".jp-Cell").nth(place + 1)
+    for cell in before[1: place + 2]:
+        if cell.cell_type == "code":
+            number = before.index(cell)
+            page.locator(".jp-Cell").nth(number).locator(".jp-InputPrompt").click()
+            page.keyboard.press("Control+Enter")
+    beside = answer.get_by_role("complementary", name="My prediction")
+    expect(beside).to_contain_text("it is shared", timeout=120_000)
+    left, right = (answer.locator(e).first.bounding_box()
+                   for e in (".jp-OutputArea", ".course-prediction"))
+    assert left["x"] + left["width"] <= right["x"] + 1
+    assert right["y"] < left["y"] + left["height"]
+
+
+def test_a_copy_leads_to_the_lesson_and_its_outputs(opened):
+    page = opened(f"my/{LESSON.name}")
     page.locator("a", has_text="the lesson with its outputs").click()
     page.locator(".jp-OutputArea-output").first.wait_for(timeout=60_000)
 

@@ -17,7 +17,9 @@ from tools.lesson import is_question
 FOLDER = ROOT / "my"
 HEAD = """Your own copy: write into it. To compare: [the lesson with its \
 outputs](../notebooks/{name})."""
-PREDICTION = "*My prediction (double-click, and write it here):*"
+# Enter opens it in every Jupyter; in `course.py lab` a click alone does.
+PREDICTION = "*My prediction (click here, press Enter, write; then Shift+Enter):*"
+TAG = "prediction"
 
 
 def copied(lesson: Path) -> nbformat.NotebookNode:
@@ -27,7 +29,7 @@ def copied(lesson: Path) -> nbformat.NotebookNode:
     for cell in notebook.cells:
         cells.append(cell)
         if is_question(cell):
-            cells.append(v4.new_markdown_cell(PREDICTION))
+            cells.append(v4.new_markdown_cell(PREDICTION, metadata={"tags": [TAG]}))
     title, rest = cells[0].source.split("\n", 1)
     cells[0].source = f"{title}\n\n{HEAD.format(name=lesson.name)}\n{rest}"
     notebook.cells = cells
@@ -56,6 +58,13 @@ def _free_name(path: Path) -> Path:
     numbers = [int(found[1]) for old in path.parent.glob(f"{path.stem}.before-*")
                if (found := re.search(r"before-(\d+)", old.name))]
     return path.with_name(f"{path.stem}.before-{max(numbers, default=0) + 1}.ipynb")
+
+
+def predictions(path: Path) -> list[str]:
+    """Returns what is written in the cells for predictions, in order; "" where none."""
+    cells = nbformat.read(path, as_version=4).cells
+    return [re.sub(r"\*My prediction[^*]*\*", "", cell.source).strip()
+            for cell in cells if TAG in cell.metadata.get("tags", [])]
 
 
 def newest(lesson: Path) -> Path:

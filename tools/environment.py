@@ -7,7 +7,6 @@ What the set-up says goes to standard error; what pip says, into `.venv.log`.
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -23,15 +22,6 @@ OLD_VENV = ROOT / ".venv.old"
 LOG = ROOT / ".venv.log"
 STAMP = VENV / "complete.txt"
 BEGUN = VENV / "begun.txt"  # its .venv is of this set-up's making, whole or not
-
-# No pop-up and no call home: a class with no network sees no error either.
-LAB_SETTINGS = {
-    "@jupyterlab/apputils-extension:notification": {
-        "fetchNews": "false",
-        "checkForUpdates": False,
-    },
-    "@jupyterlab/extensionmanager-extension:plugin": {"enabled": False},
-}
 
 CALLED_FROM = "COURSE_CALLED_FROM"  # names the folder in which course.py was called
 LOCK = "requirements.txt"
@@ -184,9 +174,6 @@ def make_environment():
          "could not make .venv (on Debian and Ubuntu: apt install python3-venv)")
     install(LOCK)
     make_importable()
-    settings = VENV / "share" / "jupyter" / "lab" / "settings"
-    settings.mkdir(parents=True, exist_ok=True)
-    (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS, indent=1))
     STAMP.write_text(wanted_stamp())
 
 

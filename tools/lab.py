@@ -22,15 +22,15 @@ from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
 
-# Gives the figures their text alternatives.
-EXTENSION = Path(__file__).resolve().parent / "lab_extension"
+# What pip brings into an environment of the reader's own: see pyproject.toml.
+JUPYTER = Path(__file__).resolve().parent / "jupyter"
+PLACES = {"JUPYTER_PATH": JUPYTER / "share" / "jupyter",
+          "JUPYTER_CONFIG_PATH": JUPYTER / "etc" / "jupyter"}
 
 HERE = "--ServerApp.ip=127.0.0.1"
 OPTIONS = [
-    "--LabApp.extension_manager=readonly",
-    "--LabApp.news_url=",
-    f"--LabApp.extra_labextensions_path={EXTENSION}",
-    "--ServerApp.jpserver_extensions=tools.lab_server=True",
+    f"--LabApp.app_settings_dir={JUPYTER / 'share' / 'jupyter' / 'lab' / 'settings'}",
+    f"--LabApp.workspaces_dir={copies.FOLDER / '.lab'}",  # no tabs of other work
 ]
 
 
@@ -53,6 +53,9 @@ def main(arguments: list[str]) -> None:
             words += opened(numbers, options.fresh)
         except (OSError, ValueError, DataError) as error:
             parser.error(str(error))
+    for name, folder in PLACES.items():
+        there = [os.environ[name]] if os.environ.get(name) else []
+        os.environ[name] = os.pathsep.join([str(folder), *there])
     sys.argv = ["course.py lab", *OPTIONS, *words]
     jupyterlab()
 

@@ -1,18 +1,21 @@
-"""What `course.py lab` adds to Jupyter's server: two things that a lesson needs.
+"""What the course adds to Jupyter's server: three things that a lesson needs.
 
-A lesson that is opened and saved stays byte for byte as git has it. And `%tensorboard`
-shows its frame through this server, so that it needs no port of its own: in a
-container, behind a proxy, or on a hub. `jupyter-server-proxy` has the same address.
+A lesson that is opened and saved stays byte for byte as git has it. Its stored outputs
+are trusted, as its code is. And `%tensorboard` shows its frame through this server, so
+that it needs no port of its own: in a container, behind a proxy, or on a hub.
+`jupyter-server-proxy` has the same address.
 """
 
 import os
 from pathlib import Path
 
+import nbformat
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.utils import url_path_join
 from tensorboard import manager
 from tornado import httpclient, web
 
+from helpers.files import ROOT
 from tools import notebook as nb
 
 
@@ -40,10 +43,19 @@ class Board(JupyterHandler):
     post = get
 
 
-def keep_metadata(model: dict, path: str, **_) -> None:
+def keep_metadata(model: dict, path: str, contents_manager, **_) -> None:
     """Keeps a lesson's metadata, into which JupyterLab writes the Python it runs."""
-    if model["type"] == "notebook" and Path(path).parts[0] == "notebooks":
+    file = Path(contents_manager.root_dir, path).resolve()
+    ours = file.parent.name in ("notebooks", "solutions") and nb.NUMBER.match(file.name)
+    if ours and model["type"] == "notebook":
         model["content"]["metadata"] = nb.METADATA
+
+
+def trust_lessons(notary) -> None:
+    """Signs what the course has stored, so that pages with knobs turn at once."""
+    for lesson in nb.lessons(ROOT):
+        for path in (lesson, nb.solution(lesson)):
+            notary.sign(nbformat.read(path, as_version=4))
 
 
 def _jupyter_server_extension_points() -> list[dict]:
@@ -52,6 +64,7 @@ def _jupyter_server_extension_points() -> list[dict]:
 
 def _load_jupyter_server_extension(server) -> None:
     server.contents_manager.register_pre_save_hook(keep_metadata)
+    trust_lessons(server.contents_manager.notary)
     base = server.web_app.settings["base_url"]
     server.web_app.add_handlers(
         ".*$", [(url_path_join(base, r"proxy/(\d+)/(.*)"), Board)])

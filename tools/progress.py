@@ -4,9 +4,10 @@
     python3 course.py progress FILE    # of a notebook that was handed out, or a folder
 
 Read are your copies in my/, and the lessons themselves where you have none: the
-answers of the checks that you ran and saved. Nothing is run, and nothing
-is sent anywhere. Stuck? In a notebook `check_NAME(NAME, hints=1)` gives a hint, and
-`hints=2` the next one. The solutions lie in notebooks/solutions/.
+answers of the checks that you ran and saved, and how many predictions you
+wrote. Nothing is run, and nothing is sent anywhere. Stuck? In a notebook
+`check_NAME(NAME, hints=1)` gives a hint, and `hints=2` the next one. The solutions
+lie in notebooks/solutions/.
 """
 
 import re
@@ -102,6 +103,9 @@ def main(arguments: list[str]) -> int:
         for exercise in of_lesson:
             stopped = f" (stopped at: {exercise.claim})" if exercise.claim else ""
             print(f"  {exercise.title:40s} {exercise.state}{stopped}")
+        if asked := copies.predictions(path):
+            written = sum(map(bool, asked))
+            print(f"  {'Predictions':40s} {written} of {len(asked)} written")
     every = [exercise.state for of_lesson in found.values() for exercise in of_lesson]
     print(f"{every.count(SOLVED)} of {len(every)} solved")
     return 0
