@@ -263,3 +263,45 @@ def test_it_warns_offers_the_container_and_asks(tmp_path, capsys, monkeypatch):
     assert "This runs what was handed in" in shown.out and "docker run" in shown.out
     assert "nothing was run" in shown.err
     assert not (tmp_path / "in-grades.csv").exists()
+
+
+ROW = {"learner": "ada", "key": "09a f", "exercise": "Exercise 1: f", "lesson": "09a_x",
+       "result": "solved", "passed": "2 of 2", "says": "", "note": "", "claim": "",
+       "file": "a.ipynb, 2026-01-02 03:04", "seconds": 0.1}
+ROWS = [ROW, {**ROW, "learner": "=bob", "result": "not solved", "passed": "1 of 2",
+              "claim": "halves", "says": "halves: due 1, yours <b>"},
+        {**ROW, "learner": "=bob", "key": "09a g", "passed": "3 of 3"}]
+
+
+def test_the_page_says_who_failed_what_and_which_file(tmp_path):
+    grade.page.write_page(tmp_path / "x.html", ROWS, "class")
+    text = (tmp_path / "x.html").read_text("utf-8")
+    assert "✗ not solved 1 of 2" in text and "✓ solved 2 of 2" in text
+    assert "– not handed in" in text  # ada has no g
+    assert "<b>09a f: halves</b>, 1 of 2 who handed it in. halves: due 1" in text
+    assert "yours &lt;b&gt;" in text and "a.ipynb, 2026-01-02 03:04" in text
+    assert text.count('<section class="learner"') == 2
+    assert "http" not in text and "<script" not in text
+
+
+def test_the_wide_table_has_a_line_per_learner_and_the_points_of_a_file(tmp_path):
+    said = tmp_path / "points.csv"
+    said.write_text("09a f,3\n")
+    points = grade.page.read_points(said, {"09a f", "09a g"})
+    grade.page.write_wide(tmp_path / "wide.csv", ROWS, points)
+    with open(tmp_path / "wide.csv", newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file)) == [
+            ["learner", "09a f", "09a g", "sum"], ["'=bob", "0", "1", "1"],
+            ["ada", "3", "", "3"]]
+    said.write_text("09a f,3\nnobody,1\n")
+    with pytest.raises(grade.DataError, match="line 2: no exercise 'nobody'"):
+        grade.page.read_points(said, {"09a f"})
+
+
+@pytest.mark.parametrize("name, remedy", [("a.zip", "unpack it"), ("a.py", "notebook")])
+def test_an_archive_and_a_program_are_named_with_the_remedy(name, remedy, tmp_path):
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada" / name).write_bytes(b"def f(): 1")
+    [answer] = collect(tmp_path, [exercise()])
+    assert answer.result == "not a notebook" and remedy in answer.note
+    assert answer.file.startswith(name)

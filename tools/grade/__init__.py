@@ -6,8 +6,10 @@
 FOLDER holds a folder or a notebook per learner. Of each notebook only the cells of
 exercises are taken, found by the name that they define, and put into the pristine
 lesson. Each answer runs in a process of its own, with limits of time, memory and disk,
-in a folder of its own. A table (CSV) says what came out. The first answers take
-longer: TensorFlow starts.
+in a folder of its own. A table (CSV) says what came out, a second one has a line per
+learner with the points of each exercise, for an LMS, and one page (HTML) shows both,
+what failed most, and a part for each learner, to print. The first answers take longer:
+TensorFlow starts.
 """
 
 import argparse
@@ -30,13 +32,14 @@ from helpers.errors import DataError
 from helpers.files import whole_file
 from tools import exercises as ex
 from tools import notebook as nb
-from tools.grade import process
+from tools.grade import page, process
 from tools.grade.collect import Answer, collect
-from tools.lesson import Lesson
+from tools.lesson import Exercise, Lesson
 
 SECONDS, GIGABYTES, JOBS = 60.0, 2.0, 2
 PATIENCE = 2  # times its seconds by the clock: an answer waits, or others compute
-COLUMNS = ("learner", "lesson", "exercise", "result", "says", "note", "seconds")
+COLUMNS = ("learner", "lesson", "exercise", "result", "passed", "says", "note", "file",
+           "seconds")
 WARNING = """\
 This runs what was handed in, as you. Each answer has its own process and folder, and
 limits of time, memory and disk; it may read what you may, and call whom it likes.
@@ -71,6 +74,8 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
     limits = {"seconds": seconds, "clock": PATIENCE * seconds,
               "memory": int(gigabytes * 1e9)}
 
+    totals: dict[str, int] = {}
+
     def judged(answer: Answer) -> dict:
         if not answer.source:
             return _row(answer, {})
@@ -78,7 +83,10 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
         task = {"module": exercise.module, "check": exercise.check,
                 "name": exercise.name, "source": answer.source}
         task |= pristine[exercise.lesson] | limits
-        return _row(answer, process.judge(task))
+        verdict = process.judge(task)
+        if verdict["result"] in ("solved", "not solved"):
+            verdict["passed"] = f"{verdict['held']} of {_of(exercise, task, totals)}"
+        return _row(answer, verdict)
 
     process.prepare({exercise.module for exercise in wanted})
     pool = ThreadPoolExecutor(jobs)
@@ -90,17 +98,32 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
             process.end_group(child)  # now: one of it may hold its pipe open
 
 
+def _of(exercise: Exercise, task: dict, totals: dict[str, int]) -> int:
+    """Returns how many claims the lesson's own answer holds, found out once."""
+    if exercise.key not in totals:
+        verdict = process.judge({**task, "source": exercise.answer})
+        totals[exercise.key] = verdict.get("held", 0)
+    return totals[exercise.key]
+
+
 def _row(answer: Answer, verdict: dict) -> dict:
     exercise = answer.exercise
-    return {"result": answer.result, "says": "", "seconds": 0.0, **verdict,
-            "learner": answer.learner, "lesson": exercise.lesson,
-            "exercise": exercise.title, "note": answer.note}
+    return {"result": answer.result, "says": "", "seconds": 0.0, "passed": "",
+            "claim": "", **verdict, "learner": answer.learner,
+            "lesson": exercise.lesson, "exercise": exercise.title, "note": answer.note,
+            "file": answer.file, "key": exercise.key if exercise.name else ""}
 
 
-def write_table(path: Path, rows: Iterable[dict]) -> Counter[str]:
+def write_table(path: Path, rows: Iterable[dict], kept: list[dict] | None = None
+                ) -> Counter[str]:
     """Writes the CSV row by row; a cell that a spreadsheet would run is text.
 
     Where it is stopped, what was graded until then is in the table.
+
+    Args:
+      path: of the table.
+      rows: one at a time.
+      kept: takes them all.
 
     Returns:
       How often there was each result.
@@ -115,6 +138,8 @@ def write_table(path: Path, rows: Iterable[dict]) -> Counter[str]:
                 writer.writerow({name: _plain(row[name]) for name in COLUMNS})
                 file.flush()
                 results[row["result"]] += 1
+                if kept is not None:
+                    kept.append(row)
         except (KeyboardInterrupt, SystemExit) as error:
             stopped = error
     if stopped:
@@ -142,7 +167,10 @@ def main(arguments: list[str]) -> int:
         parser.error(f"{folder} is no folder")
     if table.is_relative_to(folder):
         parser.error(f"{table} lies inside {folder}: learners would read it")
+    kept: list[dict] = []
     try:
+        points = page.read_points(options.points, {
+            exercise.key for path in lessons for exercise in Lesson(path).exercises})
         _ask(folder, table, options.yes)
         table.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=table.parent):
@@ -152,12 +180,15 @@ def main(arguments: list[str]) -> int:
         with contextlib.closing(grade(
                 folder, lessons, seconds=options.seconds,
                 gigabytes=options.gigabytes, jobs=options.jobs)) as rows:
-            results = write_table(table, rows)
+            results = write_table(table, rows, kept)
+        page.write_page(table.with_suffix(".html"), kept, folder.name)
+        page.write_wide(table.with_name(f"{table.stem}-points.csv"), kept, points)
     except (OSError, ValueError, DataError) as error:
         parser.error(str(error))
     for result, count in results.most_common():
         print(f"{count:5d} {result}")
-    print(table)
+    print(table, table.with_suffix(".html"),
+          table.with_name(f"{table.stem}-points.csv"), sep="\n")
     return 0
 
 
@@ -165,6 +196,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = nb.parser("grade", __doc__)
     parser.add_argument("folder", type=Path, help="a folder or notebook per learner")
     parser.add_argument("--table", type=Path, help="default: FOLDER-grades.csv")
+    parser.add_argument("--points", type=Path,
+                        help="CSV, such as: 09a repeated_steps,3; default 1 each")
     parser.add_argument("--seconds", type=float, default=SECONDS,
                         help="of computing, per answer")
     parser.add_argument("--gigabytes", type=float, default=GIGABYTES, help="per answer")

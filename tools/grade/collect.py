@@ -3,11 +3,15 @@
 import os
 import re
 from collections import defaultdict
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from tools.lesson import Exercise, read_cells
 
+REMEDIES = {".zip": "an archive: unpack it, and give the learner a folder",
+            ".py": "a program: ask for the notebook (.ipynb) that was handed out"}
+TAKEN = {".ipynb", *REMEDIES}
 _DEFINED = re.compile(r"^(?:(?:async +)?def|class) +(\w+)|^(\w+) *=(?!=)", re.M)
 
 
@@ -20,6 +24,7 @@ class Answer(NamedTuple):
       source: of the cell; "" where there is none to run.
       result: why it cannot be run; "" where it can.
       note: what was odd about it, in words.
+      file: from which it was taken, and when that was written.
     """
 
     learner: str
@@ -27,6 +32,7 @@ class Answer(NamedTuple):
     source: str
     result: str = ""
     note: str = ""
+    file: str = ""
 
 
 def collect(folder: Path, exercises: list[Exercise]) -> list[Answer]:
@@ -45,17 +51,22 @@ def _of_learner(learner: str, paths: list[Path], exercises) -> list[Answer]:
     """Returns the answers of one learner; of two to one exercise the newer counts."""
     defined, names, answers = defaultdict(list), [], []
     for path in sorted(paths, key=lambda path: (path.stat().st_mtime, path.name)):
+        when = datetime.fromtimestamp(path.stat().st_mtime)
+        file = f"{path.name}, {when:%Y-%m-%d %H:%M}"
         try:
+            if path.suffix in REMEDIES:
+                raise ValueError(REMEDIES[path.suffix])
             cells = read_cells(path)
         except ValueError as error:
             nothing = Exercise("", path.name, "", "")
-            answers.append(Answer(learner, nothing, "", "not a notebook", str(error)))
+            answers.append(Answer(learner, nothing, "", "not a notebook", str(error),
+                                  file))
             continue
         names.append(path.name)
         for cell in cells:
             if cell.cell_type == "code":
                 for name in set(map("".join, _DEFINED.findall(cell.source))):
-                    defined[name].append(cell.source)
+                    defined[name].append((cell.source, file))
     tried = {e.lesson for e in exercises if e.name in defined
              or any(name.startswith(e.lesson) for name in names)}
     answers += [_answer(learner, exercise, defined[exercise.name])
@@ -74,17 +85,18 @@ def _learners(folder: Path) -> dict[str, list[Path]]:
             found.setdefault(parts[0], [])
         for name in sorted(names):
             path = Path(place, name)
-            if name.endswith(".ipynb") and name[0] != "." and path.is_file() \
+            if path.suffix in TAKEN and name[0] != "." and path.is_file() \
                     and not path.is_symlink():
                 learner = parts[0] if parts else path.stem
                 found.setdefault(learner, []).append(path)
     return dict(sorted(found.items()))
 
 
-def _answer(learner: str, exercise: Exercise, found: list[str]) -> Answer:
+def _answer(learner: str, exercise: Exercise, found: list[tuple[str, str]]) -> Answer:
     """Takes the cell that defines the name: no order, copy or tag misleads it."""
     if not found:
         return Answer(learner, exercise, "", "missing")
     several = f"{len(found)} cells define it: the last one counts"
-    return Answer(learner, exercise, found[-1],
-                  note=several if len(set(found)) > 1 else "")
+    source, file = found[-1]
+    return Answer(learner, exercise, source, file=file,
+                  note=several if len({source for source, _ in found}) > 1 else "")

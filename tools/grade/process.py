@@ -95,10 +95,13 @@ def _verdict(line: bytes) -> dict:
     try:
         verdict = json.loads(line)
         result, says = verdict["result"], verdict["says"]
-    except (ValueError, TypeError, LookupError, RecursionError):
+        more = {"held": int(verdict.get("held", 0)),
+                "claim": str(verdict.get("claim", ""))[:200]}
+    except (ValueError, TypeError, LookupError, AttributeError,
+            OverflowError, RecursionError):
         return _TAMPERED
     known = result in RESULTS and isinstance(says, str)
-    return {"result": result, "says": says[:1000]} if known else _TAMPERED
+    return {"result": result, "says": says[:1000], **more} if known else _TAMPERED
 
 
 def _bytes_in(folder: Path) -> int:

@@ -105,10 +105,11 @@ def _verdict(report) -> dict:
     if not claims:
         return {"result": "not tried", "says": ""}
     failed = [(claim, wrong) for claim, holds, wrong in claims if not holds]
+    held = len({claim for claim, holds, _ in claims} - {claim for claim, _ in failed})
     if not failed:
-        return {"result": "solved", "says": f"{len(claims)} claims hold"}
+        return {"result": "solved", "says": f"{len(claims)} claims hold", "held": held}
     [(claim, wrong), *_] = failed
-    return {"result": "not solved",
+    return {"result": "not solved", "held": held, "claim": claim[:200],
             "says": f"{claim}: {wrong}"[:1000]}
 
 
