@@ -7,7 +7,9 @@
 # test of everything:
 #
 #   docker run --rm --network none tensorflow-course python3 course.py test
-FROM python:3.11-slim AS base
+# Any Debian with Python 3.10 to 3.13 and its venv serves as the base.
+ARG BASE=python:3.11-slim
+FROM ${BASE} AS base
 
 RUN useradd --create-home learner && install -d -o learner /course
 WORKDIR /course

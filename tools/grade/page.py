@@ -2,7 +2,7 @@
 
 import csv
 import html
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from helpers.errors import DataError
@@ -115,10 +115,17 @@ def _matrix(rows: list[dict]) -> str:
     keys = _keys(rows)
     head = "".join(f'<th scope="col">{html.escape(key)}</th>' for key in keys)
     lines = [f'<tr><th scope="row"><a href="#{_anchor(name)}">{html.escape(name)}</a>'
-             "</th>" + "".join(_cell(done.get(key)) for key in keys) + "</tr>"
+             + _unread(done) + "</th>"
+             + "".join(_cell(done.get(key)) for key in keys) + "</tr>"
              for name, done in by_learner(rows).items()]
     return (f'<table><thead><tr><th scope="col">learner</th>{head}</tr></thead><tbody>'
             + "\n".join(lines) + "</tbody></table>")
+
+
+def _unread(done: dict[str, dict]) -> str:
+    """Says beside a name what was handed in and could not be taken."""
+    results = {row["result"] for row in done.values() if not row["key"]}
+    return f" (! {', '.join(sorted(results))})" if results else ""
 
 
 def _failed(rows: list[dict]) -> str:
@@ -127,8 +134,9 @@ def _failed(rows: list[dict]) -> str:
     for row in rows:
         if row["claim"]:
             stopped[row["key"], row["claim"]].append(row)
+    handed_in = Counter(row["key"] for row in rows if row["result"] != "missing")
     items = [f"<li><b>{html.escape(f'{key}: {claim}')}</b>, {len(found)} of "
-             f"{sum(row['key'] == key for row in rows)} who handed it in. "
+             f"{handed_in[key]} who handed it in. "
              f"{html.escape(min((row['says'] for row in found), key=len))}</li>"
              for (key, claim), found in sorted(
                  stopped.items(), key=lambda item: -len(item[1]))]
