@@ -11,7 +11,8 @@ import subprocess
 import pytest
 
 from tools import port
-from tools.port import write
+from tools.port import rule, write
+from tools.port.work import work
 
 PROGRAM = '''{cookie}import tensorflow as tf
 word = "{word}"
@@ -135,3 +136,9 @@ def test_a_stand_in_does_not_take_the_place_of_your_own_file(tmp_path, capsys):
     assert port.main(["--write", str(old), str(new)]) == 1
     assert "one of your own" in capsys.readouterr().out
     assert (new / "slim_shim.py").read_text() == "mine = 1\n"
+
+
+@pytest.mark.parametrize("head, line", [(b"", 2), (b"# coding: latin-1\n", None)])
+def test_what_python_3_refuses_to_decode_has_a_line(head, line, tmp_path):
+    (tmp_path / "old.py").write_bytes(head + b"x = 1\nname = '\xe9'\n")
+    assert [one.line for one in work(tmp_path).of(rule.Left)] == [line] * bool(line)

@@ -1,6 +1,8 @@
 """A file that is neither Python 3 nor Python 2 is read as far as it goes.
 
-What could be read has its remarks, and nothing of the file is changed.
+What could be read has its remarks, and nothing of the file is changed. A file that is
+not UTF-8 and does not say in which coding it is, is read as Latin-1 here; Python 3
+refuses it, so the line of its first such letter is left.
 
 Since: always
 Sitting: 10a
@@ -11,7 +13,10 @@ Left:
     x = (  # left: not all of it could be read
 """
 
+import re
+
 from tools.port.rule import Left, file
+from tools.port.sources import NOT_UTF_8
 
 
 @file
@@ -20,3 +25,8 @@ def broken(file, work):
     for part in file.parts:
         if part.tree is None:
             yield Left(part, 1, "not all of it could be read")
+    if NOT_UTF_8 in file.words:
+        head = re.match(r"[\x00-\x7f]*", file.code)
+        yield Left(file.parts[0], head[0].count("\n") + 1, "no UTF-8, and no line says "
+                   "what it is: begin the file with # -*- coding: latin-1 -*- if it is "
+                   "that")
