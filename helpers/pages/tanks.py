@@ -1,0 +1,120 @@
+"""What waits at a queue, and where its last items go: figure and page of lesson 03a."""
+
+import itertools
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+from matplotlib.figure import Figure
+
+from helpers import svg
+from helpers.explore import Frame
+from helpers.language import WIDE
+from helpers.plots import sheet, tank
+
+SIZE = (664, 84)  # of a frame
+ITEMS = 99
+SOON = tf1.RunOptions(timeout_in_ms=300)
+OPS = ("enqueue", "dequeue", "dequeue_many(3)", "dequeue_up_to(3)")
+STATES = list(itertools.product([False, True], [0, 2, 4]))  # closed, items of 4
+
+
+def outcome(op: str, closed: bool, held: int) -> str:
+    """Runs one op on a queue for four items.
+
+    Args:
+      op: one of `OPS`.
+      closed: whether the queue is closed before.
+      held: the number of its items.
+
+    Returns:
+      `goes on`, `waits`, or the error without its last word.
+
+    Taught in lesson 03a, 'The basic rule'.
+    """
+    name, _, count = op.rstrip(")").partition("(")
+    with tf.Graph().as_default() as graph:
+        queue = tf1.FIFOQueue(4, [tf.int32], [[]])
+        fill, close = queue.enqueue_many([tf.range(held)]), queue.close()
+        tried = getattr(queue, name)(int(count) if count else 9) if (
+            name != "dequeue") else queue.dequeue()
+    with tf1.Session(graph=graph) as session:
+        session.run([fill])
+        if closed:
+            session.run(close)
+        try:
+            session.run(tried, options=SOON)
+        except tf.errors.DeadlineExceededError:
+            return "waits"
+        except (tf.errors.OutOfRangeError, tf.errors.CancelledError) as error:
+            return type(error).__name__.removesuffix("Error")
+    return "goes on"
+
+
+def draw_states(found: dict[tuple[bool, int], list[str]], title: str) -> Figure:
+    """Draws a tank for each state of a queue, and under it what each op does.
+
+    Args:
+      found: of each of `STATES`, the outcome of each of `OPS`.
+      title: the finding.
+    """
+    fig, ax = sheet(WIDE, 2.3)
+    for y, op in enumerate(OPS):
+        ax.text(0, 1.1 - 0.3 * y, op)
+    for x, ((closed, held), words) in enumerate(found.items()):
+        left = 1.5 + 1.33 * x
+        tank(ax, left, 1.4, held, 4, "closed" if closed else "open", closed=closed)
+        for y, word in enumerate(words):
+            ax.text(left, 1.1 - 0.3 * y, word,
+                    fontweight="bold" if word == "waits" else "normal")
+    ax.set_title(title)
+    return fig
+
+
+def take_until_the_end(
+    queue: str, takes: str, then: str
+) -> tuple[list[list[int]], int, str]:
+    """Takes batches of a queue until none comes.
+
+    Args:
+      queue: `"FIFO"`; anything else is a `RandomShuffleQueue` that keeps 20.
+      takes: `"dequeue_many(10)"` or `"dequeue_up_to(10)"`, with any number.
+      then: `"closed"` closes the queue once it is full; anything else leaves it open.
+
+    Returns:
+      The batches, how many items stayed inside, and the name of the error at the end.
+
+    Taught in lesson 03a, 'The last batch'.
+    """
+    name, count = takes.rstrip(")").split("(")
+    with tf.Graph().as_default() as graph:
+        items = (tf1.FIFOQueue(ITEMS, [tf.int32], [[]]) if queue == "FIFO" else
+                 tf1.RandomShuffleQueue(ITEMS, 20, [tf.int32], [[]], seed=7))
+        take, size = getattr(items, name)(int(count)), items.size()
+        fill, close = items.enqueue_many([tf.range(ITEMS)]), items.close()
+    batches: list[list[int]] = []
+    with tf1.Session(graph=graph) as session:
+        session.run(fill)
+        if then == "closed":
+            session.run(close)
+        try:
+            while True:
+                batches.append(session.run(take, options=SOON).tolist())
+        except (tf.errors.OutOfRangeError, tf.errors.DeadlineExceededError) as error:
+            return batches, session.run(size), type(error).__name__
+
+
+def take_frame(queue: str, takes: str, then: str) -> Frame:
+    """Draws a square for each item: filled, it came; hollow, it stayed; red, lost.
+
+    The arguments are those of `take_until_the_end`.
+    """
+    batches, inside, end = take_until_the_end(queue, takes, then)
+    lost = ITEMS - sum(map(len, batches)) - inside
+    kinds = ["ac"[n % 2] for n, items in enumerate(batches) for _ in items]
+    kinds += ["soft"] * inside + ["bad"] * lost
+    hollow = {"fill": "none", "stroke": "currentColor"}
+    squares = [svg.box(4 + 20 * (k % 33), 4 + 26 * (k // 33), 16, 20, css,
+                       **hollow if css == "soft" else {})
+               for k, css in enumerate(kinds)]
+    return Frame(squares, f"{ITEMS - inside - lost} came in {len(batches)} batches, "
+                          f"{inside} stayed inside, {lost} are lost; the end was {end}.")
