@@ -11,6 +11,7 @@ from helpers.pages.loops import loop_frame
 from helpers.pages.memory import memory_frame
 from helpers.pages.shuffles import shuffle_frame
 from helpers.pages.stale import stale_frame
+from helpers.pages.tanks import outcome, take_frame
 from helpers.pages.till import till_frame
 from helpers.pages.towers import tower_frame
 
@@ -67,3 +68,22 @@ def test_each_death_of_a_cluster_has_its_cross():
     words = [text.get_text() for text in fig.axes[0].texts]
     assert any("chief dies: back to 3" in word for word in words)
     plt.close(fig)
+
+
+@pytest.mark.parametrize("takes, then, said", [
+    ("dequeue_many(10)", "left open", "90 came in 9 batches, 0 stayed inside, 9 are"),
+    ("dequeue_many(10)", "closed", "90 came in 9 batches, 9 stayed inside, 0 are"),
+    ("dequeue_up_to(33)", "closed", "99 came in 3 batches, 0 stayed inside, 0 are"),
+])
+def test_the_last_items_came_stayed_or_are_lost(takes, then, said):
+    assert said in take_frame("FIFO", takes, then).says
+
+
+@pytest.mark.parametrize("op, closed, held, told", [
+    ("enqueue", False, 4, "waits"), ("enqueue", False, 2, "goes on"),
+    ("enqueue", True, 0, "Cancelled"), ("dequeue", False, 0, "waits"),
+    ("dequeue_many(3)", True, 2, "OutOfRange"),
+    ("dequeue_up_to(3)", True, 2, "goes on"),
+])
+def test_an_open_queue_makes_one_wait_and_a_closed_one_none(op, closed, held, told):
+    assert outcome(op, closed, held) == told

@@ -35,10 +35,10 @@ def outcome(op: str, closed: bool, held: int) -> str:
     with tf.Graph().as_default() as graph:
         queue = tf1.FIFOQueue(4, [tf.int32], [[]])
         fill, close = queue.enqueue_many([tf.range(held)]), queue.close()
-        tried = getattr(queue, name)(int(count) if count else 9) if (
-            name != "dequeue") else queue.dequeue()
+        tried = (queue.dequeue() if name == "dequeue"
+                 else getattr(queue, name)(int(count or 9)))
     with tf1.Session(graph=graph) as session:
-        session.run([fill])
+        session.run(fill)
         if closed:
             session.run(close)
         try:
@@ -117,4 +117,5 @@ def take_frame(queue: str, takes: str, then: str) -> Frame:
                        **hollow if css == "soft" else {})
                for k, css in enumerate(kinds)]
     return Frame(squares, f"{ITEMS - inside - lost} came in {len(batches)} batches, "
-                          f"{inside} stayed inside, {lost} are lost; the end was {end}.")
+                          f"{inside} stayed inside, {lost} are lost; the end was "
+                          f"{end}.")
