@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from helpers.language import LOST, LOST_TINT, PAPER, RULE, TINT
 from helpers.plots import strip
@@ -96,7 +97,7 @@ def draw_damage(
     marked = [[text if text == "error" else f"× {text}" for text in row]
               for row in said]
     ax.table(marked, rowLabels=list(damages), colLabels=list(readers), cellLoc="center",
-             bbox=(0.1, 0, 0.9, 1),
+             bbox=Bbox.from_bounds(0.1, 0, 0.9, 1),
              cellColours=[[PAPER if text == "error" else LOST_TINT for text in row]
                           for row in said])
     ax.axis("off")
