@@ -33,8 +33,8 @@ LESSON = ["# Title\n\nAn opening.", "## First\n\nIt is so. And so.", ">>> one",
 
 def test_a_section_is_a_column_and_code_joins_the_slide_before_it():
     columns = slides.slides(cells(*LESSON))
-    assert [len(column) for column in columns] == [1, 2, 1]
-    assert "printed" in columns[1][0].shown and "what now" in columns[1][1].shown
+    assert [len(column) for column in columns] == [1, 1, 1]
+    assert "what now" in columns[1][0].shown and "printed" in columns[2][0].shown
 
 
 @each_lesson
@@ -71,6 +71,53 @@ def test_the_page_needs_no_other_file_and_turns_by_keyboard(page, tmp_path):
     others = [url for url in asked if not url.startswith(("data:", "blob:", "about:"))]
     assert [url.split("?")[0] for url in others] == [target.as_uri()]
     assert not wrong
+
+
+MEASURED = """() => Reveal.getSlides().flatMap(slide => {
+  const {h, v} = Reveal.getIndices(slide);
+  Reveal.slide(h, v, 99);
+  const all = [...Reveal.getCurrentSlide().querySelectorAll('*')].filter(
+    e => !e.closest('aside') && e.getClientRects().length);
+  const boxes = all.map(e => e.getBoundingClientRect());
+  const scrolls = all.some(e => /auto|scroll/.test(getComputedStyle(e).overflow)
+    && (e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1));
+  const cut = boxes.some(b => b.top < 0 || b.left < 0 || b.bottom > innerHeight
+    || b.right > innerWidth);
+  return scrolls || cut ? [`${h}/${v}`] : [];
+})"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_nothing_on_a_slide_scrolls_or_is_cut(page, tmp_path):
+    pytest.importorskip("sphinx_revealjs")
+    target, wrong = tmp_path / "lesson.html", {}
+    for lesson in LESSONS:
+        target.write_text(slides.page(lesson), encoding="utf-8")
+        for size in ((1280, 720), (1920, 1080)):
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            page.goto(target.as_uri())
+            page.locator(".reveal.ready").wait_for(timeout=60_000)
+            if bad := page.evaluate(MEASURED):
+                wrong[lesson.stem, size] = bad
+    assert wrong == {}
+
+
+def test_an_answer_is_a_second_step_and_drawing_code_is_not_shown():
+    [asked] = slides.slides(cells(*LESSON))[1]
+    assert "one" not in asked.shown  # it stands before the question
+    assert re.search(r'two.*<div class="fragment">.*printed', asked.shown, re.S)
+    [drawn] = cells(">>>plot()")
+    drawn.outputs = [new_output("display_data", {"image/png": "iVBO"})]
+    assert "plot" not in slides.code(drawn) and "<img" in slides.code(drawn)
+
+
+@each_lesson
+def test_no_sentence_announces_what_is_not_there(lesson):
+    columns = slides.slides(nbformat.read(lesson, as_version=4).cells)
+    stumps = [slide.shown[-80:] for column in columns for slide in column
+              if re.search(r":\s*(</\w+>\s*)*$", slide.shown)]
+    assert stumps == []
 
 
 @pytest.mark.slow

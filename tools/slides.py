@@ -27,7 +27,7 @@ from tools.lesson import is_question, pitfalls_in, sections
 FOLDER = ROOT / "build" / "slides"
 SHOWN = re.compile(r"#|>|\||[-*] |\d+\. |```|.*\*\*Predict")
 FILLS = re.compile(r"<(?:li|pre|img|iframe|table|blockquote|strong)\b")
-HEADED = re.compile(r"<h[1-6]\b")
+HEADED = re.compile(r"<h[12]\b")
 LOCAL_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
 NOT_SHOWN = ("## Setup", "## Further reading")
 PAGE = """<!DOCTYPE html>
@@ -42,22 +42,40 @@ PAGE = """<!DOCTYPE html>
 </div></div>
 <script>{reveal}</script><script>{notes}</script>
 <script>Reveal.initialize({{hash: true, slideNumber: "c/t", width: 1200, height: 800,
-  margin: 0.05, transition: "none", plugins: [RevealNotes]}});</script>
+  margin: 0.05, transition: "none", plugins: [RevealNotes]}});
+{fit}</script>
 </body></html>
 """
 STYLE = """
 .reveal { font-size: 28px; }
 .reveal .slides { text-align: left; }
-.reveal .slides > section > section { max-height: 780px; overflow-y: auto; }
 .reveal h1, .reveal h2, .reveal h3 { text-transform: none; }
-.reveal pre { width: 100%; font-size: 20px; line-height: 1.3; box-shadow: none;
-  max-height: 430px; overflow: auto; margin: 10px 0; padding: 0.4em; }
+.reveal h1 { font-size: 2em; } .reveal h2 { font-size: 1.4em; }
+.reveal pre { width: 100%; box-sizing: border-box; box-shadow: none;
+  font-size: 0.7em; line-height: 1.3;
+  white-space: pre-wrap; overflow-wrap: anywhere; margin: 0.5em 0; padding: 0.4em; }
 .reveal div.highlight pre { background: #f8f8f8; color: #1f1f1f; }
-.reveal pre.output { border-left: 4px solid currentColor; font-size: 18px; }
-.reveal img { background: #fff; max-height: 430px; padding: 4px; }
+.reveal pre.output { border-left: 4px solid currentColor; font-size: 0.65em; }
+.reveal img { background: #fff; max-height: 16em; padding: 4px; }
 .reveal blockquote { width: auto; font-style: normal; }
-.reveal table { font-size: 22px; }
+.reveal table { font-size: 0.8em; }
 .reveal svg.formula { overflow: visible; }
+"""
+
+
+# What is too much for a slide at 28 pixels is set smaller, until all of it is seen.
+FIT = """
+function fit({currentSlide}) {
+  const over = () => currentSlide.scrollHeight > 780
+    || [...currentSlide.querySelectorAll('pre, table')].some(
+      e => e.scrollWidth > 1204);
+  for (let size = 28; size > 9 && over(); size--) {
+    currentSlide.style.fontSize = `${size}px`;
+  }
+  Reveal.layout();
+}
+Reveal.on('ready', fit);
+Reveal.on('slidechanged', fit);
 """
 
 
@@ -79,9 +97,13 @@ def text(source: str) -> Slide:
     task = source.startswith("## Exercise")  # it is for the class to read
     shown = [p for p in paragraphs if task or SHOWN.match(p)]
     notes = [p for p in paragraphs if p not in shown]
+    if shown and shown[-1].startswith(">"):  # what it announces is not shown
+        shown[-1] = re.sub(r"(?<=[.*]) [^.*]*:$", "", shown[-1])
     if notes and all(p.startswith("#") for p in shown):
         subject = next((p for p in notes if p.startswith("**You build")), notes[0])
-        shown = [*shown, re.split(r"(?<=[.?!:]) (?=[A-Z`*])", subject)[0]]
+        first = re.split(r"(?<=[.?!:]) (?=[A-Z`*])", subject)[0]
+        if not first.endswith(":"):  # nor here
+            shown = [*shown, first]
     return Slide(_html("\n\n".join(shown)), _html("\n\n".join(notes)))
 
 
@@ -92,10 +114,17 @@ def _html(source: str) -> str:
     return re.sub(r"<a class=\"anchor-link\".*?</a>", "", markdown2html(drawn))
 
 
-def code(cell: nbformat.NotebookNode) -> str:
-    """Returns a code cell with its stored outputs as HTML."""
+def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
+    """Returns a code cell with its stored outputs as HTML; of a drawing, the figure.
+
+    Args:
+      cell: the cell.
+      asked: its outputs answer a question, and are a second step.
+    """
     knobs = "<iframe" in str(cell.outputs)  # then the page says all
-    parts = [] if knobs else [Highlight2HTML()(cell.source)]
+    drawn = knobs or "image/png" in str(cell.outputs)
+    program = "" if drawn else Highlight2HTML()(cell.source)
+    parts = []
     for output in cell.outputs:
         data = output.get("data", {})
         if "image/png" in data:
@@ -109,14 +138,15 @@ def code(cell: nbformat.NotebookNode) -> str:
             if not words.startswith("Figure: "):  # it is the picture's text
                 parts.append(f'<pre class="output" tabindex="0">{html.escape(words)}'
                              "</pre>")
-    return "\n".join(parts)
+    shown = "\n".join(parts)
+    return program + (f'<div class="fragment">{shown}</div>' if asked else shown)
 
 
 def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     """Returns the cells of a lesson that its slides are made of.
 
-    By section, the cell with the heading, the first question or pitfall, and the first
-    page with knobs, or else figure, or else output.
+    By section, the cell with the heading, the first question and its answer, or the
+    first pitfall, and the first page with knobs, or else figure, or else output.
     """
     found = []
     for section in sections(cells):
@@ -124,7 +154,10 @@ def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
         seen = [c for c in section if c.get("outputs")]
         pages = [c for c in seen if "<iframe" in str(c.outputs)]
         figure = [c for c in seen if "image/png" in str(c.outputs)]
-        keep = [section[0], *asked[:1], *(pages or figure or seen)[:1]]
+        answers = [c for c in seen if asked and is_question(asked[0])
+                   and section.index(c) > section.index(asked[0])][:1]
+        keep = [section[0], *asked[:1], *answers,
+                *(pages or figure or ([] if answers else seen))[:1]]
         found += [c for c in section if any(c is k for k in keep)]
     return found
 
@@ -135,12 +168,16 @@ def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
     Args:
       cells: all cells of a lesson.
     """
-    columns = [[]]
+    columns, asked, before = [[]], False, ""
     for cell in chosen(cells):
+        kind, before = before, cell.cell_type
         if cell.cell_type == "code":
-            last = columns[-1].pop() if columns[-1] else Slide("", "")
-            columns[-1].append(Slide(f"{last.shown}\n{code(cell)}", last.notes))
+            joins = columns[-1] and kind != "code"
+            last = columns[-1].pop() if joins else Slide("", "")
+            answer = code(cell, asked=asked)
+            columns[-1].append(Slide(f"{last.shown}\n{answer}", last.notes))
         else:
+            asked = is_question(cell)
             for part in re.split(r"\n\n(?=## )", cell.source):
                 if part.startswith(NOT_SHOWN):
                     continue
@@ -181,7 +218,7 @@ def page(lesson: Path) -> str:
         base=_asset("reveal.css"), light=_asset("theme/white.css"),
         dark=_asset("theme/black.css"),
         own=HtmlFormatter(style="a11y-high-contrast-light").get_style_defs() + STYLE,
-        reveal=_asset("reveal.js"), notes=_asset("../plugin/notes/notes.js"))
+        reveal=_asset("reveal.js"), fit=FIT, notes=_asset("../plugin/notes/notes.js"))
 
 
 def _asset(name: str) -> str:
