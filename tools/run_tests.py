@@ -18,6 +18,9 @@ from helpers.files import ROOT
 PYTEST = [
     "-m", "pytest", "-q", "--dist", "loadfile", "--no-loadscope-reorder",
     "--max-worker-restart", "0", "--durations=15",
+    # A signal does not reach Python while it is in TensorFlow. Here and not in
+    # pyproject.toml: a learner's pytest has no such option.
+    "--timeout", "300", "--timeout-method", "thread",
 ]
 # More than there are cores, as tests wait for threads, processes and servers.
 WORKERS = ["-n", "4"]

@@ -57,6 +57,7 @@ STYLE = """
 .reveal div.highlight pre { background: #f8f8f8; color: #1f1f1f; }
 .reveal pre.output { border-left: 4px solid currentColor; font-size: 0.65em; }
 .reveal img { background: #fff; max-height: 16em; padding: 4px; }
+.reveal .slides section .fragment { transition: none; }  /* else fit measures it late */
 .reveal blockquote { width: auto; font-style: normal; }
 .reveal table { font-size: 0.8em; }
 .reveal svg.formula { overflow: visible; }
@@ -69,7 +70,7 @@ function fit({currentSlide}) {
   const over = () => currentSlide.scrollHeight > 780
     || [...currentSlide.querySelectorAll('pre, table')].some(
       e => e.scrollWidth > 1204);
-  for (let size = 28; size > 9 && over(); size--) {
+  for (let size = 28; size > 14 && over(); size--) {
     currentSlide.style.fontSize = `${size}px`;
   }
   Reveal.layout();
