@@ -144,6 +144,13 @@ def main(arguments):
     if not is_set_up() and {"-h", "--help"} & set(rest):
         print(documentation(name))
         return 0
+    if name == "port" and not is_set_up():  # its tables are data: nothing is needed
+        environment = {**os.environ, CALLED_FROM: os.getcwd(), "PYTHONUTF8": "1"}
+        if sys.version_info < OLDEST:
+            print("course.py: port needs Python 3.10 or newer", file=sys.stderr)
+            return 1
+        return subprocess.call([sys.executable, "-m", "tools.port", *rest],
+                               cwd=str(ROOT), env=environment)
     extras = ["dev"] if name in OF_DEVELOPERS else []
     try:
         check_machine()

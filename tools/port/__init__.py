@@ -20,8 +20,6 @@ import json
 import sys
 from pathlib import Path
 
-from helpers import lesson
-
 
 def main(argv: list[str] | None = None) -> int:
     """Prints the report on a file or a folder.
@@ -58,7 +56,6 @@ def main(argv: list[str] | None = None) -> int:
     if not paths:
         print(f"{arguments.path}: no .py and no .ipynb in it", file=sys.stderr)
         return 2
-    lesson.begin("port")
     from tools.port import report
     from tools.port.work import work
 
@@ -85,7 +82,6 @@ def _write(path: Path, out: Path, done) -> int:
 
 
 def _explain(name: str) -> int:
-    lesson.begin("port")
     from tools.port import rule
 
     rules = rule.load()

@@ -4,9 +4,8 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 
-from tensorflow.tools.compatibility import tf_upgrade_v2
-
 from helpers.files import ROOT
+from tools.port.installed import section
 from tools.port.syntax import Arguments
 
 CROSS_ENTROPIES = tuple(f"nn.{kind}_cross_entropy_with_logits"
@@ -184,9 +183,7 @@ def _lessons() -> Mapping[str, str]:
     return found | dict(re.findall(r"^\| `tf\.([\w.]+)`.*?\[(\d\d[a-z]?)", page, re.M))
 
 
-@functools.cache
 def keywords(name: str) -> Mapping[str, str]:
     """Returns the arguments of a function that were renamed: old name to new."""
-    spec = tf_upgrade_v2.TFAPIChangeSpec()
-    wide = spec.function_keyword_renames.get("*", {})
-    return {**wide, **spec.function_keyword_renames.get(name, {})}
+    wide, own = (section("arguments").get(key, []) for key in ("*", name))
+    return dict(word.split(":") for word in [*wide, *own])

@@ -1,25 +1,27 @@
-"""What became of a name and of its call, looked up in the installed TensorFlow."""
+"""What became of a name and of its call, looked up in the table of names."""
 
 import functools
-import inspect
-import types
 from inspect import Parameter
 from typing import NamedTuple
 
-import keras
-import tensorflow as tf
-import tensorflow.compat.v1 as tf1
-from tensorflow.tools.compatibility import all_renames_v2
-
-from helpers.tf1_names import LATER_NAMES, SOURCE_NAMES
 from tools.port import advice
-from tools.port.installed import BESIDE, INNER, NOTHING, inner, look, signature, value
+from tools.port.installed import (
+    BESIDE,
+    INNER,
+    NOTHING,
+    Known,
+    inner,
+    is_same,
+    look,
+    section,
+    signature,
+    value,
+)
 from tools.port.rule import ARGUMENTS, SIGNS, row_of
 from tools.port.syntax import Arguments
 from tools.port.today import is_tensorflow, needs_keras_2, refusal, today
 
-_TODAY = {old.name: old.today
-          for names in [*SOURCE_NAMES.values(), LATER_NAMES] for old in names}
+VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
 _PLACES = {
     "tf_slim": " (package tf-slim, beside slim_shim.py)",
     **{name: f" (tools/port/beside/{name}.py beside the program)" for name in BESIDE},
@@ -48,8 +50,8 @@ class Fate(NamedTuple):
 def exists(name: str) -> bool:
     """Whether some TensorFlow had this full name, `tf.x.y`."""
     path = name.removeprefix("tf.")
-    return (look(tf1, path) is not NOTHING or look(tf, path) is not NOTHING
-            or name in all_renames_v2.symbol_renames)
+    return (look("tf1", path) is not NOTHING or look("tf2", path) is not NOTHING
+            or name in section("renamed"))
 
 
 @functools.cache
@@ -66,9 +68,9 @@ def fate(name: str, call: Arguments | None) -> Fate:
     if path == "Dimension.value":
         return Fate("shape[...].value", "moved", "shape[...]: an axis is an int (under "
                     "compat.v1 it has a value)", "10a")
-    for prefix, module in (("compat.v1", tf1), ("compat.v2", tf)):
+    for prefix, space in (("compat.v1", "tf1"), ("compat.v2", "tf2")):
         if path == prefix or path.startswith(prefix + "."):
-            return _written_today(name, module, path[len(prefix) + 1:])
+            return _written_today(name, space, path[len(prefix) + 1:])
     if path.split(".")[0] in INNER:
         return _private(path)
     path = _cut(path)
@@ -96,13 +98,13 @@ def _of_call(path: str, new: str, call: Arguments) -> tuple[str, str] | None:
     after = call._replace(keywords=tuple(renames.get(k, k) for k in call.keywords))
     if refused := refusal(new, after):
         return "replaced", f"tf.{path}: {refused}"
-    if renames and look(tf1, path) is not NOTHING:
+    if renames and look("tf1", path) is not NOTHING:
         return "replaced", f"{new} with {', '.join(f'{w}=' for w in renames.values())}"
     return None
 
 
 def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
-    old, new = look(tf1, path), look(tf, path)
+    old, new = look("tf1", path), look("tf2", path)
     if path.split(".")[0] == "keras":
         return _keras(path, call, new)
     if old is NOTHING and new is NOTHING:
@@ -111,7 +113,7 @@ def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
         return "moved", _instead_of_moved(path)
     if old is NOTHING:
         return ("replaced", f"tf.{path} is another thing") \
-            if f"tf.{path}" in all_renames_v2.symbol_renames else ("kept", f"tf.{path}")
+            if f"tf.{path}" in section("renamed") else ("kept", f"tf.{path}")
     if path in advice.ANOTHER_THING:
         return "replaced", advice.ANOTHER_THING[path]
     if path == "device" and call and call.first != "str":
@@ -120,14 +122,14 @@ def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
         return "replaced", advice.AXIS_FIRST[path]
     if wrong := _misfit(old, new, path, call):
         return "replaced", wrong
-    if old is not new and (other := advice.another_result(path, call)):
+    if not is_same(path) and (other := advice.another_result(path, call)):
         return "another result", other
     return "kept", f"tf.{path}"
 
 
 def _misfit(old, new, path: str, call: Arguments | None) -> str:
     """Says which argument of a call today's function does not take, or ""."""
-    if old is new or isinstance(old, types.ModuleType):
+    if is_same(path) or old.kind == "m":
         return ""
     before, after = _parameters(old), _parameters(new)
     if before is None or after is None or call is None:
@@ -148,39 +150,35 @@ def _misfit(old, new, path: str, call: Arguments | None) -> str:
     return ""
 
 
-@functools.cache
-def _parameters(function) -> dict | None:
+def _parameters(known: Known) -> dict | None:
     """Returns names of parameters in order; "**" stands for any keyword."""
-    if inspect.isclass(function):
-        function = function.__init__
-    found = signature(function)
+    found = signature(known)
     if found is None:
         return None
     return {"**" if p.kind is p.VAR_KEYWORD else p.name: p for p in found
-            if p.name != "self" and p.kind is not p.VAR_POSITIONAL}
+            if p.kind is not p.VAR_POSITIONAL}
 
 
 def _cut(path: str) -> str:
     """Returns the part of a dotted name that is TensorFlow's own."""
     parts = path.split(".")
     for length in range(1, len(parts)):
-        value = look(tf1, ".".join(parts[:length]))
+        value = look("tf1", ".".join(parts[:length]))
         if value is NOTHING:
-            value = look(tf, ".".join(parts[:length]))
+            value = look("tf2", ".".join(parts[:length]))
         if value is NOTHING:
             if parts[0] not in ("contrib", "layers", "estimator", "nn"):
                 return path
-        elif not isinstance(value, types.ModuleType) \
-                and not inspect.isclass(value):
+        elif value.kind not in ("m", "c"):
             return ".".join(parts[:length])
     return path
 
 
-def _written_today(name: str, module, path: str) -> Fate:
+def _written_today(name: str, space: str, path: str) -> Fate:
     """The fate of what is written with `compat.v1` or `compat.v2` already."""
     path = path and _cut(path)
     lesson = advice.lesson(path)
-    if not path or look(module, path) is not NOTHING:
+    if not path or look(space, path) is not NOTHING:
         return Fate(name, "kept", name, lesson)
     return Fate(name, "gone", _instead_of_gone(path), lesson)
 
@@ -216,13 +214,18 @@ def _keras(path: str, call: Arguments | None, new) -> tuple[str, str]:
     return "kept", f"tf.{path}"
 
 
+def _of_the_course(path: str) -> str:
+    """Returns what the course's own table of old names says, or ""."""
+    return " ".join(section("words").get(path, ()))
+
+
 def _instead_of_moved(path: str) -> str:
-    if path not in advice.MOVED and path in _TODAY:
-        return _TODAY[path]
+    if path not in advice.MOVED and (known := _of_the_course(path)):
+        return known
     if known := advice.longest(path, advice.MOVED):
         return known
-    renamed = all_renames_v2.symbol_renames.get(f"tf.{path}", "")
-    if renamed and look(tf, renamed.removeprefix("tf.")) is not NOTHING:
+    renamed = " ".join(section("renamed").get(f"tf.{path}", ()))
+    if renamed and look("tf2", renamed.removeprefix("tf.")) is not NOTHING:
         return renamed
     return f"tf.compat.v1.{path}"
 
@@ -231,7 +234,7 @@ def _instead_of_gone(path: str) -> str:
     """What runs it as it was comes first, what Keras 3 has comes second."""
     found, row = today(f"tf.{path}"), row_of(f"tf.{path}")
     other = advice.longest(found.removeprefix("tf."), advice.KERAS_3) if found else ""
-    other = other or _TODAY.get(path, "") or (row.words if row else "")
+    other = other or _of_the_course(path) or (row.words if row else "")
     if found is None:
         return other or "nothing: write it yourself, or keep TensorFlow 1.15 for it"
     if needs_keras_2(found) and other:
@@ -246,7 +249,7 @@ def _written(full: str) -> str:
         return full + _PLACES[root]
     if needs_keras_2(full):
         return f"tf.compat.v1.{path} under TF_USE_LEGACY_KERAS=1"
-    return full if look(tf, path) is not NOTHING else f"tf.compat.v1.{path}"
+    return full if look("tf2", path) is not NOTHING else f"tf.compat.v1.{path}"
 
 
 def age(use) -> str:
@@ -263,7 +266,7 @@ def age(use) -> str:
         return _age_of_keras(use)
     if not is_tensorflow(name) or name.startswith(("tf.keras", "tf.compat")):
         return ""
-    old, new = look(tf1, name[3:]), look(tf, name[3:])
+    old, new = look("tf1", name[3:]), look("tf2", name[3:])
     if new is not NOTHING and (old is NOTHING or (
             use.call and _takes(new, use.call) and not _takes(old, use.call))):
         return "today's"
@@ -278,7 +281,7 @@ def age(use) -> str:
 def _age_of_keras(use) -> str:
     """Of Keras as a package: what Keras 3 has no more is old."""
     path = use.name.partition(".")[2]
-    new, old = look(keras, path), value(f"tf.keras.{path}".rstrip("."))
+    new, old = look("keras3", path), value(f"tf.keras.{path}".rstrip("."))
     if new is NOTHING:
         return "old"
     if path and old is NOTHING:

@@ -1,4 +1,8 @@
-"""What is installed here: the names of TensorFlow, of legacy Keras and of libraries."""
+"""What a learner has: the names of TensorFlow, of legacy Keras and of libraries.
+
+They are read from `table.txt`, which `python -m tools.port.table` makes: nothing is
+imported but what belongs to Python itself.
+"""
 
 import functools
 import importlib
@@ -6,25 +10,79 @@ import importlib.util
 import inspect
 import sys
 import types
-import warnings
 from pathlib import Path
-
-import tensorflow.compat.v1 as tf1
+from typing import NamedTuple
 
 from helpers.files import ROOT
 
 INNER = ("python", "core", "tools", "examples", "models", "tensorboard")
-NOTHING = object()
-_LEGACY = "tf_keras.api._v1.keras"
-_HOMES = {"layers": f"{_LEGACY}.__internal__.legacy.layers",
-          "nn.rnn_cell": f"{_LEGACY}.__internal__.legacy.rnn_cell",
-          "keras": _LEGACY}
 # Of what lies beside an old program, by `tools/port/beside`.
 BESIDE = {"tutorials_mnist": ("", "read_data_sets", "load_mnist"),
           "old_seq2seq": ("", "sequence_loss", "sequence_loss_by_example",
                           "batch_sequence_loss", "rnn_decoder")}
-# Only these are looked into: they are there, and importing them does nothing.
-_KNOWN = (sys.stdlib_module_names | {"numpy", "tf_keras"}) - {"antigravity", "this"}
+_HOMES = ("layers", "nn.rnn_cell", "keras")
+# Python's own are looked into: they are there, and importing them does nothing.
+_OWN = sys.stdlib_module_names - {"antigravity", "this"}
+
+
+class Known(NamedTuple):
+    """What a name stands for.
+
+    Attributes:
+      kind: `m` module, `c` class, `f` function, `v` value.
+      parameters: their names as the table has them; `None` where none can be told.
+      members: the names of a class; `None` where they are not known.
+    """
+
+    kind: str
+    parameters: tuple[str, ...] | None = None
+    members: frozenset[str] | None = None
+
+
+NOTHING = Known("")
+_ANY = Known("v")  # what a value has, which nobody looks into
+
+
+@functools.cache
+def section(name: str) -> dict[str, list[str]]:
+    """Returns the lines of a part of the table: the first word, and the others."""
+    return _sections()[name]
+
+
+@functools.cache
+def _sections() -> dict[str, dict[str, list[str]]]:
+    text = Path(__file__).with_name("table.txt").read_text("utf-8")
+    found = {}
+    for part in text.split("\n[")[0:]:
+        name, _, lines = part.lstrip("[").partition("]\n")
+        found[name] = {first: rest.split(" ") if rest else [] for first, _, rest in (
+            line.partition(" ") for line in lines.split("\n") if line)}
+    return found
+
+
+@functools.cache
+def look(space: str, path: str) -> Known:
+    """Returns what a dotted name of a part of the table is, or `NOTHING`."""
+    if not path:
+        return Known("m")
+    if space == "tf2" and path.startswith("compat."):
+        return look({"v1": "tf1", "v2": "tf2"}.get(path[7:9], "tf1"), path[10:])
+    if (words := section(space).get(path)) is not None:
+        return look("tf1", path) if words == ["="] else _known(words)
+    above, _, last = path.rpartition(".")
+    whole = look(space, above) if above else Known("m")
+    if whole.kind == "c" and whole.members is not None:
+        return _ANY if last in whole.members else NOTHING
+    return _ANY if whole.kind in ("c", "f", "v") else NOTHING
+
+
+def _known(words: list[str]) -> Known:
+    kind, *rest = words
+    members = None
+    if "|" in rest:
+        bar = rest.index("|")
+        rest, members = rest[:bar], frozenset(rest[bar + 1:])
+    return Known(kind, tuple(rest[1:]) if rest else None, members)
 
 
 def available(path: str) -> bool:
@@ -33,87 +91,99 @@ def available(path: str) -> bool:
 
 
 @functools.cache
-def value(name: str):
+def value(name: str) -> Known:
     """Returns what a full name under compat.v1 is, or `NOTHING`."""
     root, _, path = name.partition(".")
     if root in BESIDE:
-        return root if path in BESIDE[root] else NOTHING
+        return Known("f") if path in BESIDE[root] else NOTHING
     if root != "tf":
-        return look(importlib.import_module(root), path)
-    for home, module in _HOMES.items():
+        return look(root, path) if root == "tf_slim" else NOTHING
+    for home in _HOMES:
         if path == home or path.startswith(home + "."):
-            found = look(importlib.import_module(module), path[len(home) + 1:])
-            return found if found is not NOTHING else look(tf1, path)
-    return look(tf1, path)
+            found = look("keras2", path)
+            return found if found is not NOTHING or home != "keras" else look(
+                "tf2", path)
+    return look("tf1", path)
 
 
-def look(module, path: str):
-    """Returns the value of a dotted name; `NOTHING` for none and for a tombstone."""
-    value = module
-    try:
-        for part in filter(None, path.split(".")):
-            if isinstance(value, types.ModuleType) and not hasattr(value, part):
-                importlib.import_module(f"{value.__name__}.{part}")
-            value = getattr(value, part)
-    except Exception:  # a name that Keras 3 put to rest raises what it likes
-        return NOTHING
-    return value
+def is_same(path: str) -> bool:
+    """Whether a name of `tf` is the very thing that compat.v1 has."""
+    return section("tf2").get(path) == ["="]
 
 
-def inner(path: str):
-    """Returns the value of a name of TensorFlow's inner modules, or `NOTHING`."""
-    parts = ["tensorflow", *path.split(".")]
-    for length in range(len(parts), 1, -1):
-        try:
-            module = importlib.import_module(".".join(parts[:length]))
-        except Exception:  # an inner module of another version breaks as it likes
-            continue
-        return look(module, ".".join(parts[length:]))
-    return NOTHING
+def inner(path: str) -> Known:
+    """Returns what a name of TensorFlow's inner modules is, or `NOTHING`."""
+    full = f"tensorflow.{path}"
+    return Known("m") if full in section("inner") else \
+        _ANY if _in_modules("inner", full) else NOTHING
 
 
-def signature(function) -> list[inspect.Parameter] | None:
-    """Returns the parameters of a function or class, `None` for what is neither.
+def _in_modules(space: str, name: str) -> bool:
+    """Whether a module has a name; what a module's own has is taken for there."""
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        if (names := section(space).get(".".join(parts[:length]))) is not None:
+            return parts[length] in names
+    return False
 
-    Asking `FLAGS` for anything makes it read this program's own command line.
-    """
-    if not (inspect.isroutine(function) or inspect.isclass(function)):
-        return None
-    try:
-        return list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return None
+
+def signature(known: Known) -> list[inspect.Parameter] | None:
+    """Returns the parameters of a function or class, `None` for what is neither."""
+    return None if known.parameters is None else _parameters(known.parameters)
+
+
+@functools.cache
+def _parameters(words: tuple[str, ...]) -> list[inspect.Parameter]:
+    found, kind = [], inspect.Parameter.POSITIONAL_OR_KEYWORD
+    for word in words:
+        name = word.strip("*=/")
+        if word.startswith("**"):
+            found.append(inspect.Parameter(name, inspect.Parameter.VAR_KEYWORD))
+        elif word.startswith("*"):
+            kind = inspect.Parameter.KEYWORD_ONLY
+            found += [inspect.Parameter(
+                name, inspect.Parameter.VAR_POSITIONAL)] if name else []
+        else:
+            found.append(inspect.Parameter(
+                name, inspect.Parameter.POSITIONAL_ONLY if word.endswith("/") else kind,
+                default=None if "=" in word else inspect.Parameter.empty))
+    return found
 
 
 @functools.cache
 def resolves(name: str) -> bool:
     """Whether a dotted name is there; what is no module's own is taken for there."""
     package, *rest = name.split(".")
-    with warnings.catch_warnings():  # NumPy warns of names that it will take
-        warnings.simplefilter("ignore")
-        try:
-            value = importlib.import_module(package)
-            for number, part in enumerate(rest, 1):
-                if not isinstance(value, types.ModuleType):
-                    return True
-                if not hasattr(value, part):
-                    importlib.import_module(".".join([package, *rest[:number]]))
-                value = getattr(value, part)
-        except Exception:  # whatever an import says
-            return False
+    if package == "numpy":
+        return name in section("numpy") or _in_modules("numpy", name)
+    if package not in _OWN:
+        return is_package(package)
+    try:
+        value = importlib.import_module(package)
+        for number, part in enumerate(rest, 1):
+            if not isinstance(value, types.ModuleType):
+                return True
+            if not hasattr(value, part):
+                importlib.import_module(".".join([package, *rest[:number]]))
+            value = getattr(value, part)
+    except Exception:  # whatever an import says
+        return False
     return True
 
 
 def is_gone(name: str) -> bool:
-    """Whether the library that is installed here, Python's or NumPy, lacks a name."""
-    return name.partition(".")[0] in _KNOWN and not resolves(name)
+    """Whether the library that a learner has, Python's or NumPy, lacks a name."""
+    return name.partition(".")[0] in _OWN | {"numpy"} and not resolves(name)
 
 
 @functools.cache
 def is_package(module: str) -> bool:
     """Whether a module is there without the project."""
+    first = module.partition(".")[0]
+    if first in section("packages"):
+        return True
     try:
-        found = importlib.util.find_spec(module.partition(".")[0])
+        found = importlib.util.find_spec(first)
     except (ImportError, ValueError):
         return False
     if found is None or found.origin is None:  # a folder that holds no package

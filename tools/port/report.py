@@ -4,8 +4,7 @@ import re
 import textwrap
 from typing import NamedTuple
 
-from helpers.tf1_names import VERDICTS
-from tools.port.fates import Fate, fate
+from tools.port.fates import VERDICTS, Fate, fate
 from tools.port.installed import is_gone
 from tools.port.project import File, Use
 from tools.port.rule import Note, Top, row_of

@@ -1,9 +1,7 @@
-"""What a name is today, by the rows and by the TensorFlow that is installed."""
+"""What a name is today, by the rows and by the table of TensorFlow's names."""
 
 import functools
 import inspect
-
-from tensorflow.tools.compatibility import all_renames_v2
 
 from tools.port.installed import (
     BESIDE,
@@ -13,6 +11,7 @@ from tools.port.installed import (
     inner,
     is_gone,
     resolves,
+    section,
     signature,
     value,
 )
@@ -52,7 +51,7 @@ def _from_tensorflow(path: str) -> str | None:
     parts = path.split(".")
     if parts[0] in INNER and inner(path) is not NOTHING:
         return f"tf.{path}"
-    renamed = all_renames_v2.symbol_renames.get(f"tf.{path}", "")
+    renamed = " ".join(section("renamed").get(f"tf.{path}", ()))
     renamed = renamed.replace("tf.compat.v1.", "tf.")
     if renamed and available(renamed[3:]) and "summary" not in path:
         return renamed

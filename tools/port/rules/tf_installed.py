@@ -1,7 +1,7 @@
 """What `tensorflow.compat.v1` has under the old name stays as it is.
 
-The installed TensorFlow is asked for each name, so no table says what is there; the
-tables of other rules have only what has another name today.
+A table made from the installed TensorFlow (`tools/port/table.txt`) knows each name; the
+rows of other rules have only what has another name today.
 
 Since: TensorFlow 2.0
 Sitting: 10a
