@@ -90,7 +90,8 @@ def test_nothing_is_left_when_the_block_fails(tmp_path, program, error):
     assert_nothing_left([task.process.pid for task in tasks], flat(cluster))
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [
+    signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_nothing_is_left_when_the_parent_is_killed(tmp_path, program, number):
     parent = subprocess.Popen(
         [sys.executable, program(PARENT, "parent.py"), tmp_path, program(LISTEN)],
