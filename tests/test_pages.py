@@ -9,6 +9,7 @@ import pytest
 from helpers.pages.deaths import draw_deaths
 from helpers.pages.loops import loop_frame
 from helpers.pages.memory import memory_frame
+from helpers.pages.shelf import reuse_frame
 from helpers.pages.shuffles import shuffle_frame
 from helpers.pages.stale import stale_frame
 from helpers.pages.tanks import outcome, take_frame
@@ -87,3 +88,14 @@ def test_the_last_items_came_stayed_or_are_lost(takes, then, said):
 ])
 def test_an_open_queue_makes_one_wait_and_a_closed_one_none(op, closed, held, told):
     assert outcome(op, closed, held) == told
+
+
+@pytest.mark.parametrize("mode, name, opened, said", [
+    ("False", "weights", "by its name", "already exists"),
+    ("True", "wieghts", "by its object", "does not exist"),
+    ("True", "weights", "by its name", "One variable"),
+    ("AUTO_REUSE", "wieghts", "by its name", "Two variables"),
+    ("False", "weights", "inside itself", "coder/coder/weights"),
+])
+def test_a_mode_of_reuse_gives_an_error_one_variable_or_two(mode, name, opened, said):
+    assert said in reuse_frame(mode, name, opened).says

@@ -181,18 +181,6 @@ def test_lanes_weights_strips_and_tanks_say_what_they_hold():
     assert said[3] == {"images", "0 of 10", "starves"}
 
 
-def test_a_level_is_hatched_where_it_is_empty_or_full():
-    def words(held):
-        fig, ax = plt.subplots()
-        plots.levels(ax, [0.0, 1.0, 2.0], held, 60)
-        plt.close(fig)
-        return [text.get_text().partition(":")[0] for text in ax.texts]
-
-    assert words([30, 0, 0]) == ["empty"]
-    assert words([30, 60, 60]) == ["full"]
-    assert words([30, 31, 32]) == []
-
-
 def test_a_figure_is_stored_sharp_small_and_with_its_width(monkeypatch):
     sent = {}
     monkeypatch.setattr(plots, "display", lambda data, **more: sent.update(

@@ -11,7 +11,6 @@ from helpers.language import DPI
 from helpers.plots.charts import (
     end_labels,
     lanes,
-    levels,
     reference,
     strip,
     tree,
@@ -21,8 +20,8 @@ from helpers.plots.drawing import arrow, box, cross, sheet, tank
 from helpers.plots.graphs import draw_graph
 
 __all__ = [
-    "arrow", "box", "cross", "draw_graph", "end_labels", "lanes", "levels",
-    "reference", "sheet", "show", "strip", "tank", "tree", "weights",
+    "arrow", "box", "cross", "draw_graph", "end_labels", "lanes", "reference",
+    "sheet", "show", "strip", "tank", "tree", "weights",
 ]
 
 

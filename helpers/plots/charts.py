@@ -1,4 +1,4 @@
-"""Charts that several sittings share: lanes, strips, weights, levels, trees."""
+"""Charts that several sittings share: lanes, strips, weights, trees."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,12 +9,9 @@ from matplotlib.patches import Rectangle
 
 from helpers.language import (
     INK,
-    LOST,
-    LOST_TINT,
     QUANTITY,
     SIGNED,
     SOFT,
-    TINT,
     TOWER,
     fill,
 )
@@ -120,40 +117,6 @@ def weights(
         ax.text(c, r, f"{value:.{digits}f}", ha="center", va="center", fontsize=8,
                 color="white" if abs(value) > 0.6 * limit else INK)
     ax.set_axis_off()
-
-
-def levels(
-    ax: Axes, seconds: Sequence[float], held: Sequence[int], capacity: int, *,
-    empty: int = 0,
-) -> None:
-    """Draws the level of a queue over time, and hatches when it is empty or full.
-
-    Args:
-      ax: where to.
-      seconds: the moments, such as those of a film.
-      held: the number of items at each.
-      capacity: of the queue: a line.
-      empty: up to so many items its reader waits.
-    """
-    t, level = np.asarray(seconds), np.asarray(held)
-    ax.fill_between(t, level, step="post", facecolor=TINT[0], linewidth=0)
-    for name, where, word in [("starves", level <= empty, "empty: the reader waits"),
-                              ("waits", level >= capacity, "full: the filler waits")]:
-        if where.any():
-            look = fill(name)
-            look |= {"facecolor": "none"} if name == "waits" else {
-                "edgecolor": LOST_TINT}
-            ax.fill_between(t, 0, capacity, where=where, step="post", zorder=1,
-                            linewidth=0, **look)
-            longest = t[where]
-            ax.text((longest[0] + longest[-1]) / 2, capacity * 0.6, word, zorder=5,
-                    ha="center", va="center", fontsize=9, fontweight="bold",
-                    color=LOST if name == "starves" else SOFT,
-                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 2})
-    ax.step(t, level, where="post", color=TOWER[0], linewidth=2, zorder=4)
-    ax.axhline(capacity, color=INK, linewidth=0.8)
-    ax.set(xlim=(t[0], t[-1]), ylim=(0, capacity * 1.1), xlabel="seconds",
-           ylabel=f"items, of {capacity}")
 
 
 def end_labels(ax: Axes, *, room: float = 0.25) -> None:
