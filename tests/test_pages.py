@@ -15,6 +15,7 @@ from helpers.pages.stale import stale_frame
 from helpers.pages.tanks import outcome, take_frame
 from helpers.pages.till import till_frame
 from helpers.pages.towers import tower_frame
+from helpers.pages.travel import travel_frame
 
 
 @pytest.mark.parametrize("way, order, left", [
@@ -99,3 +100,13 @@ def test_an_open_queue_makes_one_wait_and_a_closed_one_none(op, closed, held, to
 ])
 def test_a_mode_of_reuse_gives_an_error_one_variable_or_two(mode, name, opened, said):
     assert said in reuse_frame(mode, name, opened).says
+
+
+@pytest.mark.parametrize("uses, kind, read, said", [
+    ("0 and 0", "today's", "by each use", "0 crossings"),
+    ("1 and 1", "today's", "by each use", "4 crossings"),
+    ("1 and 1", "TF1's", "by each use", "1 crossing,"),
+    ("1 and 2", "today's", "once", "2 crossings"),
+])
+def test_a_variable_crosses_once_for_each_read(uses, kind, read, said):
+    assert said in travel_frame(uses, kind, read).says
