@@ -1,4 +1,4 @@
-"""What Sphinx has to learn for the book: formulas, figures, docstrings, old names.
+"""What Sphinx has to learn for the book: formulas, figures, docstrings, excerpts.
 
 A Sphinx extension. Matplotlib draws a formula into the text, with no script, no font
 and no network; its ink takes the text's colour, so it can be read on a light page and
@@ -7,8 +7,11 @@ on a dark one. Its TeX is its text alternative, as a figure's is its sentence.
 
 import html
 import io
+import json
 import re
+from pathlib import Path
 
+from bs4 import BeautifulSoup
 from docutils import nodes
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import math_to_image
@@ -82,10 +85,45 @@ def no_plain_fields(app, what, name, obj, skip, options):
     return True if alias else None
 
 
+# From a disk a page may not read another one: the search finds the texts here.
+EXCERPTS = """\
+const TEXTS = %s;
+if (location.protocol === 'file:') {
+  const element = document.createElement('p');
+  window.fetch = async address => {
+    element.textContent = TEXTS[address.replace(/^[.]\\//, '')] || ' ';
+    const text = `<div role="main">${element.innerHTML}</div>`;
+    return {text: async () => text};
+  };
+}
+"""
+
+
+def excerpts(app, error):
+    """Gives the search each page's text, which it shows a piece of."""
+    folder = Path(app.outdir)
+    search = folder / "search.html"
+    if error or app.builder.format != "html" or not search.exists():
+        return
+    texts = {}
+    for path in folder.rglob("*.html"):
+        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        for piece in page.select(".headerlink, script, style, svg"):
+            piece.decompose()
+        if main := page.select_one("article"):
+            texts[path.relative_to(folder).as_posix()] = " ".join(
+                main.get_text(" ").split())
+    (folder / "_static" / "excerpts.js").write_text(
+        EXCERPTS % json.dumps(texts, ensure_ascii=False), encoding="utf-8")
+    asks = '<script src="_static/excerpts.js"></script></head>'
+    search.write_text(search.read_text("utf-8").replace("</head>", asks), "utf-8")
+
+
 def setup(app):
     """Registers all of it; `html_math_renderer` names the renderer."""
     app.add_html_math_renderer("mathtext", (_visit, None), (_visit_block, None))
     app.connect("doctree-read", text_alternatives)
     app.connect("autodoc-process-docstring", examples, priority=100)
     app.connect("autodoc-skip-member", no_plain_fields)
+    app.connect("build-finished", excerpts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
