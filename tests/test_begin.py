@@ -1,7 +1,13 @@
 """`lesson.begin` leaves Python's collector at work, and hides nothing of the user's."""
 
+import os
+import shutil
 import subprocess
 import sys
+
+import pytest
+
+from helpers import lesson
 
 PROGRAM = """
 import gc
@@ -20,3 +26,18 @@ assert any(one is mine for one in gc.get_objects())
 
 def test_the_collector_works_again_and_a_second_call_hides_nothing():
     subprocess.run([sys.executable, "-c", PROGRAM], check=True)
+
+
+@pytest.mark.parametrize("version", ["3.13", "3.14"])
+def test_a_program_of_a_lesson_prints_no_colours(monkeypatch, version):
+    """Under a Python that has colours: a kernel asks for them."""
+    python = shutil.which(f"python{version}")
+    if not python or subprocess.run([python, "-c", ""], check=False).returncode:
+        pytest.skip(f"no Python {version} here")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("PYTHON_COLORS", raising=False)
+    crash = [python, "-c", "1/0"]
+    assert b"\x1b" in subprocess.run(crash, capture_output=True, check=False).stderr
+    lesson.begin("tests")
+    assert "FORCE_COLOR" not in os.environ
+    assert b"\x1b" not in subprocess.run(crash, capture_output=True, check=False).stderr
