@@ -13,6 +13,7 @@ from helpers.pages.shelf import reuse_frame
 from helpers.pages.shuffles import shuffle_frame
 from helpers.pages.stale import stale_frame
 from helpers.pages.tanks import outcome, take_frame
+from helpers.pages.threads import Lanes
 from helpers.pages.till import till_frame
 from helpers.pages.towers import tower_frame
 from helpers.pages.travel import travel_frame
@@ -110,3 +111,10 @@ def test_a_mode_of_reuse_gives_an_error_one_variable_or_two(mode, name, opened, 
 ])
 def test_a_variable_crosses_once_for_each_read(uses, kind, read, said):
     assert said in travel_frame(uses, kind, read).says
+
+
+def test_one_thread_works_for_one_device_at_a_time():
+    frame = Lanes()(1, "waits 5 ms", "apart")
+    assert "1.0 times as fast" in frame.says
+    assert "up to 1 devices at once" in frame.says
+    assert frame.layers[1].count("<rect") == 16
