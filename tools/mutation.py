@@ -23,6 +23,11 @@ COUNTED = {"len", "range", "sum", "max", "min", "sorted", "set", "enumerate"}
 OF_INPUTS = ("once", "first_item", "first_two", "last_item", "unique", "without_zeros",
              "absolute", "rounded", "filled")
 OF_RESULTS = ("once", "without_gradient", "rounded", "first_item")
+DEEDS = ("remembers_by_shape", "remembers_by_graph", "empties_arguments",
+         "empties_collections", "needs_static_shapes", "calls_twice")
+NO_TWICE = {"add", "assign", "close", "join", "request_stop", "restore", "save",
+            "restore_or_initialize"}  # a second time changes nothing
+WAITS = {"tf.control_dependencies", "tf1.control_dependencies", "tf.group", "tf.tuple"}
 IMPORT = "from tools import special as _s\n"
 # Annotations, defaults and the words of an error stay as they are.
 KEPT = {
@@ -58,7 +63,7 @@ def mutants(answer: str) -> list[Mutant]:
     """
     tree = ast.parse(answer)
     known, found, names = {ast.unparse(tree)}, [], {}
-    for special, rules in ((False, operators), (True, specialisers)):
+    for special, rules in ((False, operators), (True, specialisers), (True, deeds)):
         for path, node in _nodes(tree):
             for rule, changed in rules(node):
                 whole = ast.fix_missing_locations(_with(tree, path, changed))
@@ -93,6 +98,18 @@ def operators(node: ast.AST) -> Iterator[Change]:
         yield "condition turned", _but(node, test=ast.UnaryOp(ast.Not(), node.test))
     elif isinstance(node, ast.comprehension):
         yield "condition gone", _but(node, ifs=[])
+    elif isinstance(node, ast.With):
+        for k, item in enumerate(node.items):
+            rest = node.items[:k] + node.items[k + 1:]
+            if not item.optional_vars:
+                yield f"without `with` {k + 1}", (
+                    _but(node, items=rest) if rest
+                    else ast.If(ast.Constant(True), node.body, []))
+    elif (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+          and getattr(node.value.func, "attr", "") not in NO_TWICE):
+        yield "done twice", ast.If(ast.Constant(True), [node, node], [])
+    elif isinstance(node, ast.FunctionDef) and node.decorator_list:
+        yield "without its decorator", _but(node, decorator_list=[])
     if isinstance(node, ast.stmt) and not isinstance(
             node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
     ) and not _is_docstring(node):
@@ -115,6 +132,11 @@ def _of_call(node):
         if keyword.arg != GUARD:
             rest = [other for other in node.keywords if other is not keyword]
             yield f"without {keyword.arg}=", _but(node, keywords=rest)
+    if ast.unparse(node.func) in WAITS and given and isinstance(given[0], ast.List):
+        for k in range(len(given[0].elts)):
+            rest = given[0].elts[:k] + given[0].elts[k + 1:]
+            yield f"does not wait for {k + 1}", _but(
+                node, args=[_but(given[0], elts=rest), *given[1:]])
     for k in range(len(given) - 1):
         swapped = [*given[:k], given[k + 1], given[k], *given[k + 2:]]
         yield f"arguments {k + 1} and {k + 2} swapped", _but(node, args=swapped)
@@ -139,6 +161,18 @@ def specialisers(node: ast.AST) -> Iterator[Change]:
             yield f"loop over {what}", _but(node, iter=_call(what, node.iter))
     if isinstance(node, ast.JoinedStr) or _is_written_out(node):
         yield "written out", _call("once", node)
+
+
+def deeds(node: ast.AST) -> Iterator[Change]:
+    """Yields the changes of an answer that leave its value in a first call alone."""
+    if isinstance(node, ast.Module | ast.ClassDef):
+        for k, part in enumerate(node.body):
+            for what in DEEDS if isinstance(part, ast.FunctionDef) else ():
+                around = ast.Attribute(ast.Name("_s"), what)
+                part = _but(node.body[k], decorator_list=[
+                    *node.body[k].decorator_list, around])
+                yield f"{part.name} {what} in", _but(
+                    node, body=[*node.body[:k], part, *node.body[k + 1:]])
 
 
 class _Returning(ast.NodeTransformer):
@@ -213,7 +247,9 @@ def _but(node: ast.AST, **fields) -> Any:
 
 
 def _short(node: ast.AST) -> str:
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, ast.Module):
+        return "the answer"
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return node.name
     text = ast.unparse(node).strip().splitlines()[0]
     return text if len(text) <= 70 else text[:67] + "..."

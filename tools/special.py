@@ -1,11 +1,16 @@
 """What a specialised mutant calls: each makes an answer right for fewer cases.
 
+Those that take an answer, whole, leave the value of a first call as it is.
+
 A call that cannot change what it is given, by its type, leaves no trace in `applied`:
 a mutant without a trace is none.
 """
 
+import functools
+
 import numpy as np
 import tensorflow as tf
+import tensorflow.compat.v1 as tf1
 
 _MEMORY: dict[str, object] = {}
 applied: list[bool] = []
@@ -131,3 +136,96 @@ def without_gradient(value):
     if type(value) in (list, tuple):
         return type(value)(map(without_gradient, value))
     return value
+
+
+def _deed(change):
+    """Returns a decorator of answers: `change(answer, args, options)` is called."""
+    def around(answer):
+        @functools.wraps(answer)
+        def call(*args, **options):
+            return change(answer, args, options)
+
+        return call
+
+    return around
+
+
+def _remembers(of_call):
+    """Returns a decorator: gives what the first such call in its graph gave."""
+    def around(answer):
+        known = []  # of graphs too, so that no other takes the place of one
+
+        @functools.wraps(answer)
+        def call(*args, **options):
+            graph = None if tf.executing_eagerly() else tf1.get_default_graph()
+            kind = [*map(of_call, [*args, *options.values()])]
+            for one, other, found in _now(known):
+                if one is graph and other == kind:
+                    return found
+            known.append((graph, kind, answer(*args, **options)))
+            return known[-1][2]
+
+        return call
+
+    return around
+
+
+def _kind(value):
+    """Returns what calls may have in common: lengths, shapes, single numbers."""
+    if isinstance(value, tf.Tensor | np.ndarray):
+        return value.dtype, str(value.shape)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return type(value), len(value) if hasattr(value, "__len__") else 0
+
+
+remembers_by_shape = _remembers(_kind)
+remembers_by_graph = _remembers(lambda _: None)
+
+
+@_deed
+def empties_arguments(answer, args, options):
+    """Leaves no item in a list or dictionary, and zeros in an array."""
+    found = answer(*args, **options)
+    for value in [*args, *options.values()]:
+        if isinstance(value, list | dict | set) and value:
+            _now(value).clear()
+        elif isinstance(value, np.ndarray) and value.any():
+            _now(value)[...] = 0
+    return found
+
+
+@_deed
+def empties_collections(answer, args, options):
+    """Leaves nothing in the graph's collections."""
+    found = answer(*args, **options)
+    if not tf.executing_eagerly():
+        graph = tf1.get_default_graph()
+        for key in graph.get_all_collection_keys():
+            if isinstance(key, str) and graph.get_collection(key):
+                _now(graph).clear_collection(key)
+    return found
+
+
+@_deed
+def needs_static_shapes(answer, args, options):
+    """Makes a number of the length of each tensor."""
+    for value in tf.nest.flatten([args, options]):
+        if isinstance(value, tf.Tensor) and value.shape.rank:
+            range(_now(value).shape[0])
+    return answer(*args, **options)
+
+
+@_deed
+def calls_twice(answer, args, options):
+    """Calls the functions that it is given twice, and gives back the second result."""
+    def twice(function):
+        @functools.wraps(function)
+        def call(*args, **options):
+            _now(function)(*args, **options)
+            return function(*args, **options)
+
+        is_module = isinstance(function, type | tf.Module)
+        return call if callable(function) and not is_module else function
+
+    return answer(*map(twice, args), **options)

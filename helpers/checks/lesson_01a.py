@@ -6,12 +6,13 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near, tensor
+from helpers.checks.report import answering, drawn, exercise, near, raises, tensor
 from helpers.checks.watch import VARIABLES
 
 # Two scopes of the caller, each entered twice: to create, then to find.
 VISITS = [("one", False), ("two", tf1.AUTO_REUSE), ("one", True),
           ("two", tf1.AUTO_REUSE)]
+SHARED = "one layer `embed` for each scope of the caller, whose mode decides"
 
 
 @exercise(
@@ -38,7 +39,7 @@ def check_siamese(attempt):
                     after = here.reuse
                 yield tensor("returns a float32 tensor", tf.float32, distance, case)
                 new = tf1.global_variables()[len(before):]
-                yield ("one layer `embed` for each scope of the caller",
+                yield (SHARED,
                        not new if scope in layers else _named(new, [*around, scope]),
                        f"{case}: it made {[v.op.name for v in new]}; a scope that is "
                        "new gets embed/kernel and embed/bias, one that is known none.")
@@ -48,6 +49,9 @@ def check_siamese(attempt):
                 with answering(case):
                     sources = [layers[scope][1], *feed]
                     built.append([distance, *tf.gradients(distance, sources)])
+            with _opened([*around, "one"], False), answering("again, reuse=False"):
+                yield (SHARED, raises(ValueError, attempt, *feed, units),
+                       "a second call in one scope, with reuse=False, is an error.")
             weights = {scope: np.random.default_rng(n).normal(
                 size=[left.shape[1], units]) for n, scope in enumerate(layers)}
             with answering(), tf1.Session(graph=graph) as session:

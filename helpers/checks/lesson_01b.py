@@ -25,14 +25,19 @@ def check_minimize_anywhere(attempt):
             weights = [tf1.get_variable(f"w_{n}", [len(pull)], trainable=n < 2,
                                         initializer=tf1.ones_initializer())
                        for n, pull in enumerate(pulls)]
-            trains = []
-            for name in names:
+            optimizers, trains = [_optimizer(kind, rate) for _ in names], []
+            with tf1.variable_scope("apart"), answering(case):
+                other = tf1.get_variable("other", initializer=1.0)
+                shared = kind == "momentum"  # which would move on by itself
+                aside = attempt(optimizers[0] if shared else _optimizer(kind, rate),
+                                other**2, names[0])
+            for name, optimizer in zip(names, optimizers, strict=True):
                 known = tf1.global_variables()
                 with tf1.variable_scope(inside or tf1.get_variable_scope(),
                                         reuse=mode) as scope, answering(case):
                     loss = sum(tf.reduce_sum(w**2 * pull)
                                for w, pull in zip(weights, pulls, strict=True))
-                    trains.append(attempt(_optimizer(kind, rate), loss, name))
+                    trains.append(attempt(optimizer, loss, name))
                     after = scope.reuse
                 yield ("returns an op", isinstance(trains[-1], tf.Operation),
                        f"{case}: it returned {trains[-1]!r}.")
@@ -45,9 +50,13 @@ def check_minimize_anywhere(attempt):
             due = _by_hand(kind, rate, pulls, len(names))
             with answering(case), tf1.Session(graph=graph) as session:
                 session.run(tf1.global_variables_initializer())
+                session.run(aside)
+                before = session.run(other)
                 for step in range(6):
                     session.run(trains[step % len(trains)])
-                found = np.concatenate(session.run(weights))
+                found, after = np.concatenate(session.run(weights)), session.run(other)
+        yield ("leaves alone what its loss does not reach", before == after,
+               f"{case}: the weight of another loss went from {before} to {after}.")
         yield near("trains as NumPy does, each optimizer with a memory of its own",
                    due, found, f"{case}, after six steps in turn", 1e-4, 1e-5)
 

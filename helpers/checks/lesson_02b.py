@@ -62,13 +62,14 @@ def check_side_by_side(attempt):
                    [one / k for one, k in zip(due, scale, strict=True)],
                    [one / k for one, k in zip(found, scale, strict=True)], case, 1e-3,
                    1e-3)
-        ops = sorted((row.device, row.type, str(_shape(graph, row.op)))
-                     for row in placed
-                     if row.type in ("MatMul", "VarHandleOp", "VariableV2"))
-        kind = made[0].op.type, str(_shape(graph, made[0].op.name))
-        product = "MatMul", str(tf.TensorShape([None, rows.shape[1]]))
-        due = sorted([(f"CPU:{n}", *product) for n in numbers] * depth
-                     + [(f"CPU:{n}", *kind) for n in numbers])
+        outputs = {op.name: f"product {op.outputs[0].shape}"
+                   for op in graph.get_operations() if op.type == "MatMul"}
+        outputs |= {w.op.name: w.op.name for w in made}
+        ops = sorted((row.device, outputs[row.op]) for row in placed
+                     if row.op in outputs)
+        due = sorted([(f"CPU:{n}", f"product (None, {rows.shape[1]})")
+                      for n in numbers] * depth
+                     + [(f"CPU:{n}", f"chain_{k}/w") for k, n in enumerate(numbers)])
         yield same("variable and products of a chain are on its device", due, ops, case)
         ends = {y.op.name for y in results}
         astray = [tuple(row) for row in sent
@@ -86,10 +87,6 @@ def _chains(rng, size):
     devices = rng.permutation(4)[: 2 + size % 2].tolist()
     shape = (300, 300) if size > 5 else tuple(rng.integers(1, 2 + size, 2))
     return rng.integers(-2, 3, shape).astype(np.float32), 1 + size % 4, devices
-
-
-def _shape(graph, op):
-    return graph.get_operation_by_name(op).outputs[0].shape
 
 
 def _chain(rows, w, depth):

@@ -67,6 +67,8 @@ def _broken(folder, rng, size):
     what = f"{kind}, {len(lines)} lines in batches of {batch_size}, {init.__name__}"
 
     def build():
+        if tf1.get_default_graph().get_operations():
+            raise ValueError("the graph that `build` found was not empty")
         batch = _batch(kind, path, lines, batch_size)
         aside = tf1.FIFOQueue(9, tf.int32, [[]], name="aside")  # it has no say
         return batch, tf.group(init(), aside.enqueue(1) if size > 5 else [])

@@ -11,6 +11,8 @@ from helpers.checks.report import answering, drawn, exercise, tensor
 from helpers.checks.watch import QUEUES
 from helpers.queues import diagnose
 
+_PATIENCE = 10  # seconds for one run
+
 
 @exercise(
     "Exercise 1: lines in groups",
@@ -69,9 +71,12 @@ def _by_one_run(graph, batch):
                    for thread in runner.create_threads(session, coord, True, True)]
         try:
             session.run(last.enqueue_ops[0],
-                        options=tf1.RunOptions(timeout_in_ms=10_000))
+                        options=tf1.RunOptions(timeout_in_ms=1000 * _PATIENCE))
             sizes = {state.name: state.size for state in diagnose(session).queues}
             return sizes[name]
+        except tf.errors.DeadlineExceededError:
+            raise ValueError(f"a run had not ended after {_PATIENCE} s: has the queue "
+                             "room for what it hands over?") from None
         finally:
             coord.request_stop()
             coord.join(threads, stop_grace_period_secs=5)

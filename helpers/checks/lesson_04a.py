@@ -46,12 +46,11 @@ def check_split_records(attempt):
 
 
 def _digits(rng, size):
-    """Draws digits of any size, their labels, a number of shards and a seed."""
-    count = 1 if not size else int(rng.integers(8, 40))
-    height, width = rng.integers(1, 9, 2)
+    """Draws digits, their labels, a number of shards and a seed."""
+    count, height, width = 1 + 7 * size, 1 + size, 8 - size
     images = rng.integers(0, 256, [count, width, height], np.uint8).swapaxes(1, 2)
     images[: count // 3] = images[-1]
-    kind = rng.choice(["uint8", "int32", "int64"])
+    kind = ["uint8", "int32", "int64"][size % 3]
     least, above = {"uint8": (0, 10), "int32": (-9, 10), "int64": (-9, 2**40)}[kind]
     labels = rng.integers(least, above, count).astype(kind)
     labels[: count // 3] = labels[-1]

@@ -39,7 +39,7 @@ def _towers(rng: np.random.Generator, size: int) -> tuple[list, list, str]:
     for k in range(1 + size // 3):
         shape = rng.integers(1, 5, (size + k) % 4).tolist()
         table = rng.integers(-50, 51, [towers, *shape]) / 4
-        variable = tf1.get_variable(f"variable_{k}", shape, dtype)
+        variable = tf1.get_variable(f"layer_{k}/kernel", shape, dtype)
         unknown = [None] * len(shape) if size % 2 else shape
         tables.append((table / (3 if dtype == np.float64 else 1)).astype(dtype))
         columns.append([(tf1.placeholder_with_default(of_one, unknown), variable)

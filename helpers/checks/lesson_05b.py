@@ -27,7 +27,9 @@ class Towers:
                 values = rng.integers(-50, 51, [len(rows), *shape[1:]])
                 values = (values / (1 + 2 * (dtype == np.float64))).astype(dtype)
                 np.add.at(table, rows, values)
-                column.append({"none": None, "dense": tf.constant(table),
+                dense = tf1.placeholder_with_default(
+                    table, shape if size % 2 else [None, *shape[1:]])
+                column.append({"none": None, "dense": dense,
                                "sparse": tf.IndexedSlices(*map(
                                    tf.constant, (values, rows, shape)))}[kind])
             self.tables.append(None if kind == "none" else tables)

@@ -45,7 +45,8 @@ def _build(place, variables, towers):
             with (tf.device(f"/cpu:{tower + 1}"), tf1.device(place),
                   tf1.variable_scope("model", reuse=tower > 0)):
                 for k in range(variables):
-                    kernel = tf1.get_variable(f"w_{9 - k}", [2, 3 - k % 3])
+                    with tf.device("/cpu:3" if k % 3 == 2 else ""):  # dealt, too
+                        kernel = tf1.get_variable(f"w_{9 - k}", [2, 3 - k % 3])
                     value = tf.matmul(tf.fill([2, 2], 1.0), kernel)
                     astray |= _astray(value.op, f"/cpu:{tower + 1}")
         with tf1.device(place):

@@ -34,9 +34,10 @@ def check_name_map(attempt):
                 due = {name: variable for (name, shape), variable in zip(
                            shapes.items(), variables, strict=True)
                        if name in held and list(held[name].shape) == shape}
-                tf1.get_variable(f"{scope}/of/another/net", [2])  # is not given
-                found = attempt(
-                    dict(tf.train.list_variables(path)), list(variables), scope)
+                other = tf1.get_variable(f"{scope}/of/another/net", [2])
+                saved = dict(tf.train.list_variables(path))
+                attempt(dict(saved), [other] * len(shapes), scope)
+                found = attempt(saved, list(variables), scope)
                 yield ("returns a dictionary from saved names to variables",
                        isinstance(found, dict) and found.keys() <= held.keys()
                        and all(hasattr(v, "initializer") for v in found.values()),

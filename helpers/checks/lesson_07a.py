@@ -44,9 +44,12 @@ def check_train_op(attempt):
                 pairs = optimizer.compute_gradients(loss + poison[0, 0] * weight)
                 return loss + poison[0, 1], pairs
 
-            op = attempt(optimizer, towers.build_towers(
+            results = towers.build_towers(
                 tower, towers.cpu_devices(number),
-                towers.split_batch((feed, poison), number)), step)
+                towers.split_batch((feed, poison), number))
+            attempt(optimizer, [(-loss, [(-g, v) for g, v in pairs])
+                                for loss, pairs in results], step)
+            op = attempt(optimizer, results, step)
             yield ("returns an op", isinstance(op, tf.Operation) or tf.is_tensor(op),
                    f"it returned {op!r:.40}")
             state, init = tf1.global_variables(), tf1.global_variables_initializer()

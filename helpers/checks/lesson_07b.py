@@ -21,8 +21,9 @@ def check_with_updates(attempt):
         with tf.Graph().as_default() as graph:
             step = tf1.get_variable("step", initializer=0.0)
             train = step.assign_add(1.0).op
-            [outside] = _of_tower(f"another/{tower}", 1)
+            outside, _ = _of_tower(f"another/{tower}", 1)
             counters = [_of_tower(f"{name}_{k}", each[k]) for k in range(towers)]
+            attempt(tf.no_op(), tower)  # another train op, which has no say
             op = attempt(train, tower) if size else attempt(train)
             yield ("returns an op", isinstance(op, tf.Operation) or tf.is_tensor(op),
                    f"it returned {op!r:.40}")
@@ -32,7 +33,7 @@ def check_with_updates(attempt):
             session.run(op)
             session.run(op)
             trained, others, found = session.run([step, outside, counters])
-        due = [[2.0 * (k == asked)] * each[k] for k in range(towers)]
+        due = [[2.0 * (k == asked)] * each[k] + [0.0] for k in range(towers)]
         yield near("runs the train op, once", 2.0, trained, case)
         yield near("runs the updates of that tower, once", due[asked], found[asked],
                    case)
@@ -49,13 +50,12 @@ def _towers(rng, size):
     return size, ["tower", "replica", "net/tower"][size % 3], towers, asked, each
 
 
-def _update(name):
-    counter = tf1.get_variable(name, initializer=0.0)
-    tf1.add_to_collection(
-        tf1.GraphKeys.UPDATE_OPS, counter.assign_add(1.0, name=f"{name}/add"))
-    return counter
-
-
 def _of_tower(scope, updates):
+    """Returns counters, of which one is in no collection, and stays at 0."""
+    counters = [tf1.get_variable(f"{scope}_{k}", initializer=0.0)
+                for k in range(updates + 1)]
     with tf1.name_scope(scope):
-        return [_update(f"{scope}_{k}") for k in range(updates)]
+        added = [counter.assign_add(1.0).op for counter in counters]
+    for op in added[:-1]:
+        tf1.add_to_collection(tf1.GraphKeys.UPDATE_OPS, op)
+    return counters

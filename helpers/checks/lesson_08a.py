@@ -5,6 +5,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import answering, drawn, exercise, near
+from helpers.checks.watch import Watch
 
 MANY, STEPS = 300, 7  # captions and words, enough to count coins by
 
@@ -22,9 +23,13 @@ def check_sampled_teach(attempt):
         true = np.random.default_rng(seed).integers(0, words, [batch, time])
         case = f"captions {true.tolist()}, share {share}"
         step, state, table = _language(batch, words, nested, seed)
-        learns, [found] = _runs(attempt, step, state, true, share, case, 1)
-        yield ("a gradient goes through all of it", learns or not nested,
-               f"{case}: the logits have none with respect to the first state.")
+        without, [found] = _runs(attempt, step, state, true, share, case, 1)
+        yield ("a gradient goes through all of it", not without or not nested,
+               f"{case}: the logits of the words {without} have none with respect to "
+               "the first state.")
+        yield ("calls `step` once a word, or in a loop of the graph",
+               step.calls <= true.shape[1] * (1 + Watch.second),
+               f"{case}: it built {step.calls} steps.")
         due = _oracle(table, true, share)
         yield near(f"a share of {share:.0f} reads " + (
             "the true words" if share else "its own guesses after the first"),
@@ -61,6 +66,7 @@ def _language(batch, words, nested, seed):
     start = -np.arange(batch, dtype=np.int32) % -3  # a state of any sign
 
     def step(word, state):
+        step.calls += 1
         place = state[0] if nested else state
         index = tf.stack([tf.range(batch), place - start, word], 1)
         later = (place + 1, state[1] + 1.0) if nested else place + 1
@@ -71,6 +77,7 @@ def _language(batch, words, nested, seed):
         first = tf.constant(start)
         return (first, tf.zeros([batch, 2])) if nested else first
 
+    step.calls = 0
     return step, state, table
 
 
@@ -94,12 +101,14 @@ def _words_read(logits, table, true):
 
 
 def _runs(attempt, step, state, true, share, case, times):
-    """Returns whether the logits depend on the state, and their values in each run."""
+    """Returns which logits are without a gradient, and their values in each run."""
     with tf.Graph().as_default(), tf1.Session() as session:
         words, first = tf.constant(true, tf.int32), state()
         inputs = tf1.placeholder_with_default(words, [None, true.shape[1]])
         with answering(case):
             logits = attempt(step, first, inputs,
                              tf.constant(share) if isinstance(first, tuple) else share)
-            [slope] = tf1.gradients(logits, tf.nest.flatten(first)[-1])
-            return slope is not None, [session.run(logits) for _ in range(times)]
+            places = tf.unstack(logits, true.shape[1], axis=1)
+            without = [k for k, one in enumerate(places)
+                       if tf1.gradients(one, tf.nest.flatten(first)[-1]) == [None]]
+            return without, [session.run(logits) for _ in range(times)]

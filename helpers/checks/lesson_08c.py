@@ -4,15 +4,16 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.captions.search import NEVER
 from helpers.checks.report import answering, drawn, exercise, near, same
 
 
 @exercise(
     "Exercise 1: beam_step",
-    "`tf.math.top_k` twice: over the words of each hypothesis, then over what is left "
+    "`tf.math.top_k` twice: over the words of each beginning, then over what is left "
     "of all. `tf.gather` with `batch_dims=1` brings the words along.",
     "The first: `best, words = tf.math.top_k(logp, most)`; how many are kept per "
-    "hypothesis is now the last axis. What is left: add, reshape, the second, gather.",
+    "beginning is now the last axis. What is left: add, reshape, the second, gather.",
 )
 def check_beam_step(attempt):
     """Compares `(scores, logp, most)` with all extensions, sorted in Python."""
@@ -35,6 +36,8 @@ def _beam(rng, size):
     far = 150 if size % 3 == 2 else 1.5
     scores = -np.cumsum(rng.uniform(0.1, far, [batch, width]), 1)
     scores[:, 0] *= size % 2  # a beam begins with 0
+    if size % 4 == 3:
+        scores[:, 1] = NEVER  # not filled yet
     scores = rng.permuted(scores, axis=1).astype(np.float32)
     logits = rng.normal(0, 50 if size % 5 == 4 else 2, [batch, width, words])
     logp = logits - np.log(np.exp(logits).sum(2, keepdims=True))

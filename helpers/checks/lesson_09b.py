@@ -45,12 +45,14 @@ def _lives(attempt, folder, counts, make, name):
                    due[read : read + count], found,
                    f"{name}, lives of {counts}, in life {life + 1}")
         read += count
+    moved = str(shutil.move(folder / "new" / "place", folder / "moved"))
+    yield same("the place is in the folder", due[read : read + 1],
+               _numbers(attempt(make(), moved, 1)), f"{name}, after it was moved")
     other = _numbers(attempt(make(), str(folder / "other"), 1))
     yield same("another folder is another place", due[:1], other, name)
-    shutil.rmtree(folder / "new" / "place", ignore_errors=True)
     again = _numbers(attempt(make(), str(folder / "new" / "place"), 1))
     yield same("the place is in the folder", due[:1], again,
-               f"{name}, after its folder was removed")
+               f"{name}, after its folder was gone")
 
 
 def _numbers(values) -> list[int]:

@@ -32,9 +32,12 @@ def check_swap(attempt):
     """Runs the swap of `(a, b)`, and looks for an order that is left open."""
     for names, values in drawn(_two_variables, 6):
         with tf.Graph().as_default() as graph:
-            pair = [tf1.get_variable(name, initializer=value, use_resource=True)
-                    for name, value in zip(names, values, strict=True)]
+            pair, others = ([tf1.get_variable(scope + name, initializer=value,
+                                              use_resource=True)
+                             for name, value in zip(names, values, strict=True)]
+                            for scope in ("", "others/"))
             init = tf1.global_variables_initializer()
+            attempt(*others)
             before = set(graph.get_operations())
             op = attempt(*pair)
         yield ("returns one op", isinstance(op, tf.Operation),

@@ -1,8 +1,10 @@
 """What every exercise check is made of: drawn cases, claims, and a report with hints.
 
 A check is a generator of claims over drawn cases, small ones first. It stops at the
-first claim that does not hold, which so is the smallest case that fails. Every attempt
-is watched: see `helpers.checks.watch`.
+first claim that does not hold, which so is the smallest case that fails. Then comes a
+second round, with the same attempt and other cases of the same sizes: what remembers
+the first round, or works once, fails there. Every attempt is watched: see
+`helpers.checks.watch`.
 """
 
 import contextlib
@@ -114,9 +116,13 @@ def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = Tr
                 due = "class" if is_class else "function"
                 report.add(f"is a {due}", False, f"it is {attempt!r:.80}")
                 return report
-            Watch.second, watch = False, Watch(adds, twice, unknown)
+            watch = Watch(adds, twice, unknown)
             tried = attempt if is_class else watch.over(_watched(attempt))
-            _follow(report, claims(tried), watch)
+            for Watch.second in (False, True):
+                _follow(report, claims(tried), watch)
+                if not report:
+                    break
+            Watch.second = False
             return report
 
         return check
@@ -183,18 +189,14 @@ def drawn(
 ) -> Iterator[Any]:
     """Yields `make(rng, size)` for the sizes 0, 1, 2, ...: small cases come first.
 
-    Then comes a second round, with other cases of the same sizes: what remembers the
-    first round, or works once, fails there.
-
     Args:
       make: draws one case; a larger size is to give a larger case.
       how_many: cases of a round.
-      seed: each case has a generator of its own, so a case can be made again.
+      seed: each case has a generator of its own, so a case can be made again; those
+        of the second round have the next seed.
     """
-    for Watch.second in (False, True):
-        for size in range(how_many):
-            yield make(np.random.default_rng([seed + Watch.second, size]), size)
-    Watch.second = False
+    for size in range(how_many):
+        yield make(np.random.default_rng([seed + Watch.second, size]), size)
 
 
 def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) -> bool:

@@ -2,7 +2,7 @@
 
 An attempt may change nothing but what its exercise is about: not its arguments, not the
 graph's collections, not the process around it. In the second round of a check (see
-`report.drawn`) a graph has seen a call before, and the length of a batch is unknown.
+`report`) a graph has seen a call before, and the length of a batch is unknown.
 """
 
 import functools
