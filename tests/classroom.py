@@ -46,6 +46,19 @@ def copied():
     return notebook
 
 
+def helped():
+    """The second answer builds on a cell of the learner, which builds on the lesson."""
+    notebook = solved()
+    second = exercise_cells(notebook)[1]
+    helper = copy.deepcopy(second)
+    helper.source = ("%time pass\nLIMIT = 1\nopen('missing')\n"
+                     "def repeats(log):\n    times = collections.Counter(log)\n"
+                     "    return sum(n > LIMIT for n in times.values())")
+    notebook.cells.insert(notebook.cells.index(second), helper)
+    second.source = HOST + "    return repeats(log)"
+    return notebook
+
+
 # Each: the notebook, whose first answer is right, or the second answer alone; and what
 # the second is due.
 SECOND = {
@@ -67,6 +80,8 @@ await asyncio.sleep(0)
     display(log)
     return sum(count > 1 for count in collections.Counter(log).values())
 """, RIGHT),
+    "with a helper of its own": (helped, RIGHT),
+    "without its helper": (HOST + "    return repeats(log)", WRONG),
     "untouched": (HOST + "    ### YOUR CODE HERE\n    pass", "not tried"),
     "wrong": (HOST + "    return len(log) - len(set(log))", WRONG),
     "syntax error": (HOST + "    return (", "syntax error"),

@@ -58,6 +58,7 @@ def test_the_words_say_what_was_odd(graded):
     assert "2 cells define it: the last one counts" in words["copied", "solved"]
     assert "after computing for 8 s" in words["endless", "too long"]
     assert "not done after 40 s" in words["waits and is deaf", "too long"]
+    assert "not defined: repeats; " in words["without its helper", "not solved"]
     assert words["syntax error", "syntax error"].startswith("line 2: ")
     assert "check_repeated_steps" in words["another check", "tampered"]
     assert "numpy.allclose" in words["another NumPy", "tampered"]

@@ -14,12 +14,17 @@ def taught(lesson: Lesson) -> list[str]:
     """
     statements = []
     for cell in lesson.taught():
-        try:
-            body = ast.parse(cell.source).body
-        except SyntaxError:  # a cell with a line of IPython
-            continue
-        statements += [ast.unparse(node) for node in body if _is_cheap(node)]
+        statements += definitions(cell.source)
     return list(dict.fromkeys(statements))
+
+
+def definitions(source: str) -> list[str]:
+    """Returns what a cell defines at its top level and costs nothing to run."""
+    try:
+        body = ast.parse(re.sub(r"^[%!].*$", "", source, flags=re.M)).body
+        return [ast.unparse(node) for node in body if _is_cheap(node)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 def _is_cheap(node: ast.stmt) -> bool:

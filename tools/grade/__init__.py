@@ -4,12 +4,12 @@
     python3 course.py grade FOLDER 03    # of one
 
 FOLDER holds a folder or a notebook per learner. Of each notebook only the cells of
-exercises are taken, found by the name that they define, and put into the pristine
-lesson. Each answer runs in a process of its own, with limits of time, memory and disk,
-in a folder of its own. A table (CSV) says what came out, a second one has a line per
-learner with the points of each exercise, for an LMS, and one page (HTML) shows both,
-what failed most, and a part for each learner, to print. The first answers take longer:
-TensorFlow starts.
+exercises are taken, found by the name that they define, with those definitions above
+them that they build on, and put into the pristine lesson. Each answer runs in a
+process of its own, with limits of time, memory and disk, in a folder of its own. A
+table (CSV) says what came out, a second one has a line per learner with the points of
+each exercise, for an LMS, and one page (HTML) shows both, what failed most, and a part
+for each learner, to print. The first answers take longer: TensorFlow starts.
 """
 
 import argparse
@@ -81,7 +81,8 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
             return _row(answer, {})
         exercise = answer.exercise
         task = {"module": exercise.module, "check": exercise.check,
-                "name": exercise.name, "source": answer.source}
+                "name": exercise.name, "source": answer.source,
+                "own": ex.needed(list(answer.own), answer.source)}
         task |= pristine[exercise.lesson] | limits
         verdict = process.judge(task)
         if verdict["result"] in ("solved", "not solved"):
@@ -101,7 +102,7 @@ def grade(folder: Path, lessons: list[Path], *, seconds: float = SECONDS,
 def _of(exercise: Exercise, task: dict, totals: dict[str, int]) -> int:
     """Returns how many claims the lesson's own answer holds, found out once."""
     if exercise.key not in totals:
-        verdict = process.judge({**task, "source": exercise.answer})
+        verdict = process.judge({**task, "source": exercise.answer, "own": []})
         totals[exercise.key] = verdict.get("held", 0)
     return totals[exercise.key]
 

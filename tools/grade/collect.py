@@ -1,4 +1,7 @@
-"""Takes from what was handed in the exercise cells, and nothing else. Runs nothing."""
+"""Takes from what was handed in the exercise cells, and definitions before them.
+
+Nothing is run here.
+"""
 
 import os
 import re
@@ -7,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.exercises import definitions
 from tools.lesson import Exercise, read_cells
 
 REMEDIES = {".zip": "an archive: unpack it, and give the learner a folder",
@@ -25,6 +29,7 @@ class Answer(NamedTuple):
       result: why it cannot be run; "" where it can.
       note: what was odd about it, in words.
       file: from which it was taken, and when that was written.
+      own: what the learner's notebook defines above it: statements.
     """
 
     learner: str
@@ -33,6 +38,7 @@ class Answer(NamedTuple):
     result: str = ""
     note: str = ""
     file: str = ""
+    own: tuple[str, ...] = ()
 
 
 def collect(folder: Path, exercises: list[Exercise]) -> list[Answer]:
@@ -63,10 +69,12 @@ def _of_learner(learner: str, paths: list[Path], exercises) -> list[Answer]:
                                   file))
             continue
         names.append(path.name)
+        own: list[str] = []
         for cell in cells:
             if cell.cell_type == "code":
                 for name in set(map("".join, _DEFINED.findall(cell.source))):
-                    defined[name].append((cell.source, file))
+                    defined[name].append((cell.source, file, own, len(own)))
+                own += definitions(cell.source)
     tried = {e.lesson for e in exercises if e.name in defined
              or any(name.startswith(e.lesson) for name in names)}
     answers += [_answer(learner, exercise, defined[exercise.name])
@@ -92,11 +100,12 @@ def _learners(folder: Path) -> dict[str, list[Path]]:
     return dict(sorted(found.items()))
 
 
-def _answer(learner: str, exercise: Exercise, found: list[tuple[str, str]]) -> Answer:
+def _answer(learner: str, exercise: Exercise, found: list[tuple]) -> Answer:
     """Takes the cell that defines the name: no order, copy or tag misleads it."""
     if not found:
         return Answer(learner, exercise, "", "missing")
     several = f"{len(found)} cells define it: the last one counts"
-    source, file = found[-1]
-    return Answer(learner, exercise, source, file=file,
-                  note=several if len({source for source, _ in found}) > 1 else "")
+    source, file, own, above = found[-1]
+    differ = len({source for source, *_ in found}) > 1
+    return Answer(learner, exercise, source, note=several if differ else "",
+                  file=file, own=tuple(own[:above]))

@@ -8,6 +8,7 @@ claims and not from what is printed.
 
 import builtins
 import contextlib
+import dis
 import importlib
 import json
 import math
@@ -15,6 +16,7 @@ import os
 import sys
 import tempfile
 import traceback
+import types
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +70,8 @@ def try_answer(task: dict) -> dict:
 
     Args:
       task: `module` and `check`, where the check is; `name`, of what to write; `setup`
-        and `taught`, sources of the lesson; `source`, of the answer.
+        and `taught`, sources of the lesson; `own`, of the learner, which the answer
+        builds on; `source`, of the answer.
 
     Returns:
       `result`, a word or two, and what the check `says`.
@@ -82,7 +85,9 @@ def try_answer(task: dict) -> dict:
     before, replaced, verdict = _marks(), _replaced, _verdict
     try:
         with shell.builtin_trap:
-            shell.run_cell(task["source"]).raise_error()
+            for source in [*task["own"], task["source"]]:
+                shell.run_cell(source).raise_error()
+            missing = _missing(place[task["name"]], place)
             report = check(place[task["name"]])
     except SyntaxError as error:
         return {"result": "syntax error", "says": f"line {error.lineno}: {error.msg}"}
@@ -93,7 +98,22 @@ def try_answer(task: dict) -> dict:
     names = replaced(before)
     if names:
         return {"result": "tampered", "says": f"it replaced {', '.join(names[:5])}"}
-    return verdict(report)
+    found = verdict(report)
+    if missing and found["result"] == "not solved":
+        found["says"] = f"not defined: {', '.join(missing)}; {found['says']}"
+    return found
+
+
+def _missing(answer: object, place: dict) -> list[str]:
+    """Returns the names that an answer reads and that nobody has defined."""
+    functions = vars(answer).values() if isinstance(answer, type) else [answer]
+    codes = [one.__code__ for one in functions if hasattr(one, "__code__")]
+    known, read = {*place, *vars(builtins)}, set()
+    for code in codes:
+        codes += [one for one in code.co_consts if isinstance(one, types.CodeType)]
+        read |= {step.argval for step in dis.get_instructions(code)
+                 if step.opname == "LOAD_GLOBAL"}
+    return sorted(read - known)
 
 
 def _verdict(report) -> dict:
