@@ -38,9 +38,9 @@ def check_phase_update(attempt):
 
 
 def _case(rng, size):
-    near = ["decoder/w", "decoder_2/w", "encoder/bias", "look/decoder/b"]
+    near = ["decoder/w", "decoder_2/w", "encoder/bias", "look/decoder/b", "look/b"]
     others = [str(name) for name in rng.permutation(NAMES) if name not in near]
-    names = rng.permutation([*near, *others][: 4 + size % 4]).tolist()
+    names = rng.permutation([*near, *others][: 5 + size % 4]).tolist()
     shapes = [tuple(rng.integers(1, 4, rng.integers(0, 3))) for _ in names]
     values = {name: np.float32(rng.normal(0, 3, shape))
               for name, shape in zip(names, shapes, strict=True)}
@@ -79,7 +79,7 @@ def _run(attempt, values, factors, scopes, rate, clip):
         loss = tf.add_n([still] + [
             factors[name] * tf.reduce_sum(v * v) / 2
             for name, v in variables.items() if factors[name]])
-        if len(values) == 4:
+        if len(values) == 5:
             loss -= tf.stop_gradient(loss)  # a loss of 0 has a gradient, too
         with answering(f"variables {', '.join(values)}, scopes {scopes}"):
             update = attempt(loss, scopes, rate, clip)
