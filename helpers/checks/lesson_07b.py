@@ -55,7 +55,7 @@ def _of_tower(scope, updates):
     counters = [tf1.get_variable(f"{scope}_{k}", initializer=0.0)
                 for k in range(updates + 1)]
     with tf1.name_scope(scope):
-        added = [counter.assign_add(1.0).op for counter in counters]
+        added = [counter.assign_add(1.0, name="norm/add").op for counter in counters]
     for op in added[:-1]:
         tf1.add_to_collection(tf1.GraphKeys.UPDATE_OPS, op)
     return counters

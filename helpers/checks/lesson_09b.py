@@ -45,6 +45,7 @@ def _lives(attempt, folder, counts, make, name):
                    due[read : read + count], found,
                    f"{name}, lives of {counts}, in life {life + 1}")
         read += count
+    (folder / "new" / "place").mkdir(parents=True, exist_ok=True)
     moved = str(shutil.move(folder / "new" / "place", folder / "moved"))
     yield same("the place is in the folder", due[read : read + 1],
                _numbers(attempt(make(), moved, 1)), f"{name}, after it was moved")
