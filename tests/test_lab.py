@@ -23,7 +23,7 @@ from tensorboard import manager
 from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
-from tools.lab import JUPYTER, PLACES
+from tools.lab import JUPYTER
 from tools.lesson import with_parameters
 
 LESSON = nb.lessons(ROOT)[0]
@@ -75,13 +75,13 @@ def lab(serve, home):
 
 @pytest.fixture(scope="module")
 def plain_lab(serve, home):
-    """A running `jupyter lab notebooks/`, with what pip brings into the environment."""
+    """A running `jupyter lab notebooks/`, with the file that README names."""
     copy = home / "course"
-    places = {name: str(folder) for name, folder in PLACES.items()}
     with serve(
         copy / "notebooks", *ALONE, "--allow-root", "--ServerApp.ip=127.0.0.1",
+        "--config", JUPYTER / "config.py",
         ready="/api/status?token=t0k", program=("-m", "jupyterlab"),
-        environment={"JUPYTER_CONFIG_DIR": str(home), **places},
+        environment={"JUPYTER_CONFIG_DIR": str(home)},
     ) as address:
         yield address, copy
 
@@ -161,16 +161,6 @@ def test_a_lesson_that_is_opened_has_no_mark_and_is_as_git_has_it(way, request, 
         page.locator(".jp-NotebookPanel").wait_for(state="detached")
         assert page.locator(".jp-Dialog").count() == 0
         assert file.read_bytes() == lesson.read_bytes()
-
-
-def test_pip_brings_every_file_that_jupyter_reads():
-    tomllib = pytest.importorskip("tomllib", reason="newer than Python 3.10")
-    said = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    files = said["tool"]["setuptools"]["data-files"]
-    assert {f"{place}/{Path(file).name}": ROOT / file
-            for place, named in files.items() for file in named} == {
-        path.relative_to(JUPYTER).as_posix(): path
-        for path in JUPYTER.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("way", ["one click", "Enter", "click and Enter"])

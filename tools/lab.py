@@ -22,7 +22,7 @@ from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
 
-# What pip brings into an environment of the reader's own: see pyproject.toml.
+# What Jupyter is told; of a plain `jupyter lab`, by tools/jupyter/config.py.
 JUPYTER = Path(__file__).resolve().parent / "jupyter"
 PLACES = {"JUPYTER_PATH": JUPYTER / "share" / "jupyter",
           "JUPYTER_CONFIG_PATH": JUPYTER / "etc" / "jupyter"}
