@@ -94,9 +94,9 @@ def test_an_open_queue_makes_one_wait_and_a_closed_one_none(op, closed, held, to
 
 @pytest.mark.parametrize("mode, name, opened, said", [
     ("False", "weights", "by its name", "already exists"),
-    ("True", "wieghts", "by its object", "does not exist"),
+    ("True", "wieghts", "by its object", "does not exist"),  # codespell:ignore
     ("True", "weights", "by its name", "One variable"),
-    ("AUTO_REUSE", "wieghts", "by its name", "Two variables"),
+    ("AUTO_REUSE", "wieghts", "by its name", "Two variables"),  # codespell:ignore
     ("False", "weights", "inside itself", "coder/coder/weights"),
 ])
 def test_a_mode_of_reuse_gives_an_error_one_variable_or_two(mode, name, opened, said):
