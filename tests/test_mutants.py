@@ -82,7 +82,7 @@ def test_a_check_of_one_case_is_found_out():
         yield "doubles", attempt([1, 2], 2) == [2, 4], "it does not"
 
     def better(attempt):
-        for numbers in ([1, 2], [], [0, -1, -1], [4, 3, 2, 1], [5, 6, 7, 7, 8]):
+        for numbers in ([1, 2], [2, 5], [], [0, -1, -1], [4, 3, 2, 1], [5, 6, 7, 7, 8]):
             for factor in (2, 3, 0):
                 kept = numbers[1:] if len(numbers) > 3 else numbers
                 yield ("scales", attempt(numbers, factor) == [factor * n for n in kept],
