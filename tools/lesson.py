@@ -207,9 +207,9 @@ def checked(cell: nbformat.NotebookNode) -> list[tuple[str, str]]:
 
 
 def said(cell: nbformat.NotebookNode) -> list[str]:
-    """Returns the text of each output of a cell, in order."""
+    """Returns the text of each output of a cell but progress and warnings, in order."""
     return [output.get("text") or output.get("data", {}).get("text/plain", "")
-            for output in cell.get("outputs", [])]
+            for output in cell.get("outputs", []) if output.get("name") != "stderr"]
 
 
 def reports(cell: nbformat.NotebookNode) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ from helpers.datasets import coco
 from helpers.errors import DataError
 from helpers.files import ROOT
 from helpers.inherited import describe, open_model
-from tools import exercises
+from tools import lesson
 from tools.grade import process
 from tools.port import sources
 
@@ -59,7 +59,7 @@ def notebook(folder):
 
     def read(path):
         try:
-            return exercises.read_cells(path)
+            return lesson.read_cells(path)
         except ValueError as error:  # whoever asks for it names the file
             raise DataError(f"{path}: {error}") from error
 
@@ -222,6 +222,7 @@ BY_THEMSELVES = {
     "helpers/datasets/coco.py": "an archive whose bytes have the hash that we know",
     "helpers/inherited/keras_files.py": "inside HDF5; tried above",
     "helpers/checks/lesson_09a.py": "what an answer returned, under the check's watch",
+    "tools/jupyter/config.py": "settings of our own, beside it",
     "tools/doctor.py": "a line of the process that it started itself",
     "benchmarks/rounds.py": "a line of the process that it started itself",
     "tools/port/sources.py": "text in whatever coding; tried above",
