@@ -10,7 +10,6 @@ and `book` add to it. Every later call works without. Of a command says more
 
 import ast
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -21,14 +20,14 @@ sys.path.insert(0, str(ROOT))  # however Python was started
 
 from tools.environment import (  # noqa: E402
     CALLED_FROM,
+    OLDEST,
     Problem,
-    has_driver,
+    check_gpu,
+    check_machine,
     is_set_up,
     set_up,
     venv_python,
 )
-
-OLDEST, NEWEST = (3, 10), (3, 13)
 
 # What these need beyond what a learner needs is fetched when they are first called.
 OF_DEVELOPERS = ("test", "book", "slides")
@@ -54,43 +53,6 @@ COMMANDS = {
     "doctor": ("tools.doctor", "what is wrong with this machine, and how to fix it"),
     "bench": ("benchmarks", "our ways beside their rivals, each in its own process"),
 }
-
-
-def check_machine(version=None, system=None, machine=None):
-    """Raises `Problem` where TensorFlow 2.21 has no wheel to install."""
-    version = tuple((version or sys.version_info)[:2])
-    system, machine = system or platform.system(), machine or platform.machine()
-    if not OLDEST <= version <= NEWEST:
-        raise Problem(
-            "this is Python {}.{}; TensorFlow 2.21 needs Python {}.{} to {}.{}".format(
-                *version, *OLDEST, *NEWEST
-            )
-        )
-    wheels = {
-        "Linux": ("x86_64", "aarch64"),
-        "Darwin": ("arm64",),
-        "Windows": ("AMD64",),
-    }
-    if machine not in wheels.get(system, ()):
-        raise Problem(
-            f"TensorFlow 2.21 has no wheel for {system} on {machine}; it has wheels "
-            "for Linux (x86_64, aarch64), macOS (Apple silicon), Windows (64 bit)"
-        )
-
-
-def check_gpu(system=None, machine=None):
-    """Raises `Problem` where TensorFlow's wheel cannot use a GPU, or none is there."""
-    system, machine = system or platform.system(), machine or platform.machine()
-    if (system, machine) != ("Linux", "x86_64"):
-        raise Problem(
-            f"--gpu is for Linux on x86_64 (WSL2 too): on {system} {machine} "
-            "TensorFlow's wheel computes on the CPU alone; leave --gpu out"
-        )
-    if not has_driver():
-        raise Problem(
-            "--gpu finds no NVIDIA driver here: install your card's driver, until "
-            "nvidia-smi shows the card, or leave --gpu out"
-        )
 
 
 def python(*arguments, folder=ROOT):

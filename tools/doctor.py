@@ -56,11 +56,11 @@ class Finding(NamedTuple):
     text: str
 
 
-def python_version(course) -> Finding:
+def python_version(environment) -> Finding:
     found = "{}.{}.{}".format(*sys.version_info[:3])
     try:
-        course.check_machine()
-    except course.Problem as problem:
+        environment.check_machine()
+    except environment.Problem as problem:
         return Finding("Python", BAD, f"{problem}: install one of these beside it")
     return Finding("Python", OK, f"{found} on {platform.system()} {platform.machine()}")
 
@@ -192,10 +192,9 @@ def data_folder() -> Finding:
 def examine() -> list[Finding]:
     """Returns what was found, the worst first."""
     sys.path.insert(0, str(ROOT))
-    import course
     from tools import environment
 
-    found = [python_version(course), set_up(environment), disk(environment),
+    found = [python_version(environment), set_up(environment), disk(environment),
              processor(), tensorflow(environment), proxy(), loopback(),
              data_folder()]
     return sorted(found, key=lambda finding: (BAD, WARN, OK).index(finding.state))

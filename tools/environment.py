@@ -8,6 +8,7 @@ What the set-up says goes to standard error; what pip says, into `.venv.log`.
 import contextlib
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -23,6 +24,8 @@ LOG = ROOT / ".venv.log"
 STAMP = VENV / "complete.txt"
 BEGUN = VENV / "begun.txt"  # its .venv is of this set-up's making, whole or not
 
+OLDEST, NEWEST = (3, 10), (3, 13)  # Pythons for which TensorFlow has a wheel
+
 CALLED_FROM = "COURSE_CALLED_FROM"  # names the folder in which course.py was called
 LOCK = "requirements.txt"
 NEEDED_BYTES = 4 * 10**9
@@ -36,6 +39,43 @@ EXTRAS = {
 
 class Problem(Exception):
     """What stands in the way, on one line, with the fix."""
+
+
+def check_machine(version=None, system=None, machine=None):
+    """Raises `Problem` where TensorFlow 2.21 has no wheel to install."""
+    version = tuple((version or sys.version_info)[:2])
+    system, machine = system or platform.system(), machine or platform.machine()
+    if not OLDEST <= version <= NEWEST:
+        raise Problem(
+            "this is Python {}.{}; TensorFlow 2.21 needs Python {}.{} to {}.{}".format(
+                *version, *OLDEST, *NEWEST
+            )
+        )
+    wheels = {
+        "Linux": ("x86_64", "aarch64"),
+        "Darwin": ("arm64",),
+        "Windows": ("AMD64",),
+    }
+    if machine not in wheels.get(system, ()):
+        raise Problem(
+            f"TensorFlow 2.21 has no wheel for {system} on {machine}; it has wheels "
+            "for Linux (x86_64, aarch64), macOS (Apple silicon), Windows (64 bit)"
+        )
+
+
+def check_gpu(system=None, machine=None):
+    """Raises `Problem` where TensorFlow's wheel cannot use a GPU, or none is there."""
+    system, machine = system or platform.system(), machine or platform.machine()
+    if (system, machine) != ("Linux", "x86_64"):
+        raise Problem(
+            f"--gpu is for Linux on x86_64 (WSL2 too): on {system} {machine} "
+            "TensorFlow's wheel computes on the CPU alone; leave --gpu out"
+        )
+    if not has_driver():
+        raise Problem(
+            "--gpu finds no NVIDIA driver here: install your card's driver, until "
+            "nvidia-smi shows the card, or leave --gpu out"
+        )
 
 
 def venv_python():
