@@ -1,7 +1,7 @@
 """A lesson as its notebook has it: which cell is what.
 
-What marks a part stands here and nowhere else: the tags `exercise`, `parameters` and
-`slide`; the words **Predict** and **Pitfall**; the heading of an exercise, the call of
+What marks a part stands here and nowhere else: the tags `exercise` and `parameters`;
+the words **Predict** and **Pitfall**; the heading of an exercise, the call of
 its check, and what that said.
 """
 
