@@ -5,11 +5,11 @@ import re
 import nbformat
 import pytest
 
-from tools import guide
+from tools import guide, readme
 from tools import notebook as nb
 
 LESSONS = {nb.number(path): path for path in nb.lessons(guide.ROOT)}
-ROW = re.compile(r"^\| \[(\d\d[a-z]?) .+?\)" + 3 * r" \| (\d+)" + r" \|$", re.M)
+ROW = re.compile(r"^\| \[(\d\d[a-z]?) .+?\)" + 5 * r" \| (\d+)" + r" \|$", re.M)
 SKIPPED = re.compile(r"^\*\*Short of time:\*\* (.+)$", re.M)
 
 
@@ -27,8 +27,8 @@ def test_the_minutes_are_those_of_the_notebooks(text):
         near = [abs(a - b) <= guide.STEP for a, b in zip(row, stored[number],
                                                          strict=True)]
         assert all(near), f"lesson {number}: run python -m tools.guide"
-        read, exercises, total = stored[number]
-        assert total == read + exercises * guide.MINUTES_PER_EXERCISE
+        read, predict, run, exercises, total = stored[number]
+        assert total == read + predict + run + exercises * guide.MINUTES_PER_EXERCISE
 
 
 def test_all_but_the_numbers_is_made_from_the_lessons(text):
@@ -62,4 +62,39 @@ def test_what_to_skip_are_sections_of_the_lesson():
         assert named
         for name in named:
             assert any(name in heading for heading in headings), f"{number}: {name}"
-        assert advice.count("?") >= 3 and "**Where readers stumble**" in advice
+        assert advice.count("?** ") >= 3 and "**Where readers stumble**" in advice
+
+
+def test_each_question_has_its_answer_and_two_wrong_ones():
+    for number, advice in guide._advice().items():
+        if number == "head":
+            continue
+        aloud = advice.split("**Ask aloud**")[1].split("**Where readers stumble**")[0]
+        for line in aloud.strip().splitlines():
+            assert re.fullmatch(
+                r"- \*\*.+\?\*\* .+\. \*Often said:\* [^;]+; [^;]+\.", line), line
+
+
+def test_a_core_sitting_has_a_sketch_and_something_to_turn():
+    shown = "".join(path.read_text("utf-8") for path in LESSONS.values())
+    for number in readme.CORE:
+        advice = guide._advice()[number]
+        assert "**On the board**\n\n```\n" in advice
+        live = re.search(r"^\*\*Live:\*\* (.+)$", advice, re.M)[1]
+        page = re.match(r"the page \*(.+?)\*", live)
+        assert page or live.startswith("`python3 course.py tensorboard`")
+        if page:
+            assert f"Page with knobs: {page[1]}" in shown
+
+
+def test_a_class_ends_in_time_and_has_a_break():
+    def clock(row):
+        hours, minutes = re.match(r"\| (\d):(\d\d) ", row).groups()
+        return 60 * int(hours) + int(minutes)
+
+    lessons = {nb.number(path): path for path in nb.lessons(guide.ROOT)}
+    for text in guide._classes(lessons, guide._advice()):
+        rows = re.findall(r"^\| \d:.+$", text, re.M)
+        times = [clock(row) for row in rows]
+        assert times == sorted(times) and times[-1] <= guide.CLASS - guide.CLOSE
+        assert times[-1] < guide.CLASS / 2 or "a break" in text

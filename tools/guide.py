@@ -2,7 +2,8 @@
 
     python -m tools.guide      # write docs/guide.md
 
-Minutes are rounded up to five.
+Minutes of a whole sitting are rounded up to five; `run --time` keeps how long its
+cells ran.
 """
 
 import math
@@ -15,12 +16,18 @@ import nbformat
 from helpers.files import ROOT, whole_file
 from tools import notebook as nb
 from tools import readme
-from tools.lesson import Lesson, exercise_cells
+from tools.lesson import Lesson, exercise_cells, seconds_kept, sections
 
 GUIDE = ROOT / "docs" / "guide.md"
 TEACHING = ROOT / "docs" / "book" / "teaching.md"
 WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 95, 15, 5
 HALF_DAY = 240  # minutes, without breaks
+CLASS, BREAK, CLOSE = 120, 10, 5  # minutes
+CLOCK = """
+What a class of two hours takes of each subject, at the pace of a reader. What stands
+after *leave out* below is left out here, and of each sitting's exercises only the first
+is done in the room.
+"""
 # Half days: lessons, and how many exercises of each are done in the room.
 PLANS = {
     "One day: the core": [{"01a": 1, "02a": 1, "03a": 1, "04a": 1},
@@ -42,26 +49,43 @@ class Minutes(NamedTuple):
     Attributes:
       read: its prose and its code, in words, at 95 a minute, as readers with a clock
         took; one minute for each page with knobs.
+      predict: half a minute for each question, out of the reading.
+      run: its cells, as they were timed.
       exercises: how many there are.
     """
 
     read: int
+    predict: int
+    run: int
     exercises: int
+
+    @property
+    def sitting(self) -> int:
+        """What its head says: all but the exercises."""
+        return self.read + self.predict + self.run
 
     def total(self, exercises: int | None = None) -> int:
         """Returns the minutes with so many exercises; with all of them if None."""
         count = self.exercises if exercises is None else exercises
-        return self.read + MINUTES_PER_EXERCISE * count
+        return self.sitting + MINUTES_PER_EXERCISE * count
 
 
-def minutes(lesson: Path) -> Minutes:
+def minutes(path: Path) -> Minutes:
     """Returns what a lesson, a notebook, takes."""
-    notebook = nbformat.read(lesson, as_version=4)
-    words = sum(len(re.findall(r"\w+", c.source)) for c in notebook.cells)
+    lesson = Lesson(path)
+    run = seconds_kept().get(lesson.number, 0) / 60
+    predict = math.ceil(len(lesson.questions) / 2)
+    total = up(_reading(lesson.cells) + run)
+    return Minutes(total - predict - math.ceil(run), predict, math.ceil(run),
+                   len(exercise_cells(lesson.notebook)))
+
+
+def _reading(cells: list[nbformat.NotebookNode]) -> float:
+    """Returns the minutes that prose, code and pages with knobs take."""
+    words = sum(len(re.findall(r"\w+", cell.source)) for cell in cells)
     pages = sum("srcdoc=" in "".join(o.get("data", {}).get("text/html", ""))
-                for c in notebook.cells for o in c.get("outputs", []))
-    return Minutes(up(words / WORDS_PER_MINUTE + pages),
-                   len(exercise_cells(notebook)))
+                for cell in cells for o in cell.get("outputs", []))
+    return words / WORDS_PER_MINUTE + pages
 
 
 def up(value: float) -> int:
@@ -75,7 +99,8 @@ def guide() -> str:
     found = {number: minutes(path) for number, path in lessons.items()}
     advice = _advice()
     head = advice["head"].format(words=WORDS_PER_MINUTE, each=MINUTES_PER_EXERCISE)
-    parts = [head, _table(lessons, found), "## Plans", *_plans(found)]
+    parts = [head, _table(lessons, found), "## Plans", *_plans(found),
+             "## Two hours by the clock", CLOCK.strip(), *_classes(lessons, advice)]
     for number, path in lessons.items():
         parts.append(f"## {number}: {readme.head(path)['title']}")
         parts.append(_predictions(path))
@@ -84,11 +109,11 @@ def guide() -> str:
 
 
 def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
-    rows = ["| sitting | read | exercises | all |",
-            "| --- | --- | --- | --- |"]
+    rows = ["| sitting | read | predict | run | exercises | all |",
+            "| --- | --- | --- | --- | --- | --- |"]
     for number, path in lessons.items():
         m, title = found[number], readme.head(path)["title"]
-        numbers = (m.read, m.exercises, m.total())
+        numbers = (m.read, m.predict, m.run, m.exercises, m.total())
         core = " (core)" if number in readme.CORE else ""
         rows.append(f"| [{number} {title}](../notebooks/{path.name}){core} | "
                     + " | ".join(map(str, numbers)) + " |")
@@ -118,6 +143,58 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
         rows += ["", f"Left out: {', '.join(left) or 'nothing'}."]
         parts.append("\n".join(rows))
     return parts
+
+
+def _classes(lessons: dict[str, Path], advice: dict[str, str]) -> list[str]:
+    """Returns for each subject a class by the clock, as a table."""
+    subjects: dict[str, list[Path]] = {}
+    for number, path in lessons.items():
+        subjects.setdefault(number[:2], []).append(path)
+    return [_class(subject, [Lesson(path) for path in paths], advice)
+            for subject, paths in subjects.items()]
+
+
+def _class(subject: str, lessons: list[Lesson], advice: dict[str, str]) -> str:
+    """Returns two hours of a subject: what fits, in the order of its sittings."""
+    rows, clock, rested, home = [], 0, False, []
+    for lesson in lessons:
+        for title, length in _steps(lesson, advice.get(lesson.number, "")):
+            if home or clock + length > CLASS - CLOSE:
+                home.append(f"{lesson.number} *{title}*")
+                continue
+            if clock + length > CLASS / 2 and not rested:
+                rows.append((clock, "", "a break"))
+                clock, rested = clock + BREAK, True
+            rows.append((clock, lesson.number, f"*{title}*"))
+            clock += length
+    rows.append((clock, "", "each says one thing that is new; the questions below"))
+    lines = [f"### {subject}: {', '.join(lesson.title for lesson in lessons)}", "",
+             "| clock | sitting | what |", "| --- | --- | --- |",
+             *(f"| {at // 60}:{at % 60:02d} | {number} | {what} |"
+               for at, number, what in rows)]
+    if home:
+        lines += ["", f"For home: {', '.join(home)}."]
+    return "\n".join(lines)
+
+
+def _steps(lesson: Lesson, advice: str) -> list[tuple[str, int]]:
+    """Returns the sections of a lesson that a class takes, each with its minutes.
+
+    The first exercise is done in the room; what the advice leaves out, and the pages
+    behind the exercises, are not.
+    """
+    out = re.findall(r"\*([^*]+)\*", "".join(
+        re.findall(r"leave out (.+?)(?:; |\. |$)", advice, re.M)))
+    steps, before = [], 0.0  # the head and the set-up count with what follows them
+    for cells in sections(lesson.cells):
+        title = re.findall(r"^##? (.+)$", cells[0].source, re.M)[-1]
+        if title.startswith("Exercise"):
+            return [*steps, (title, MINUTES_PER_EXERCISE)]
+        length = before + _reading(cells)
+        before = length if title in ("Setup", lesson.title) else 0.0
+        if not before and title not in out:
+            steps.append((title, max(1, round(length))))
+    return steps
 
 
 def _predictions(lesson: Path) -> str:

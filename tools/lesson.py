@@ -15,9 +15,11 @@ from typing import NamedTuple
 import nbformat
 
 from helpers.errors import DataError
+from helpers.files import ROOT
 from helpers.reading import read_json
 from tools import notebook as nb
 
+SECONDS = ROOT / "docs" / "book" / "seconds.txt"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 EXERCISE = re.compile(r"^## (Exercise \d+: .*)$", re.M)
 QUESTION = re.compile(r"\*\*Predict\b")
@@ -156,6 +158,12 @@ class Lesson:
 
     def _first_exercise(self) -> int:
         return next(k for k, cell in enumerate(self.cells) if asked(cell))
+
+
+def seconds_kept() -> dict[str, int]:
+    """Returns how many seconds each lesson ran, by number, when it was timed last."""
+    lines = SECONDS.read_text("utf-8").splitlines() if SECONDS.exists() else []
+    return {number: int(seconds) for number, seconds in map(str.split, lines)}
 
 
 def sections(cells: list[nbformat.NotebookNode]

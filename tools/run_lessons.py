@@ -10,6 +10,7 @@ python3 course.py run 03a --twice    # each cell twice in a row: the same output
 import ast
 import asyncio
 import copy
+import math
 import os
 import subprocess
 import sys
@@ -21,11 +22,18 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from tqdm import tqdm
 
-from helpers.files import ROOT
+from helpers.files import ROOT, whole_file
 from tools import copies, within
 from tools import notebook as nb
 from tools.environment import CALLED_FROM
-from tools.lesson import Lesson, is_injected, said, with_parameters
+from tools.lesson import (
+    SECONDS,
+    Lesson,
+    is_injected,
+    said,
+    seconds_kept,
+    with_parameters,
+)
 
 CELL_SECONDS = 300
 
@@ -121,7 +129,7 @@ def _keep_what_is_near(executed: nbformat.NotebookNode, path: Path) -> None:
 
 def run(
     paths: list[Path], save: bool, parameters: dict | None = None, *,
-    twice: bool = False,
+    twice: bool = False, time_it: bool = False,
 ) -> list[str]:
     """Executes notebooks, prints a table of seconds, returns the failures.
 
@@ -131,6 +139,7 @@ def run(
       parameters: for each of them, as `execute` takes them. Such a run is kept in
         `my/`, beside the reader's copies.
       twice: run each cell twice; another output the second time is a failure.
+      time_it: keep the seconds of what held, for the guide's minutes.
     """
     # ipykernel hides C-level output from cells while this variable is set.
     os.environ.pop("PYTEST_CURRENT_TEST", None)
@@ -159,12 +168,23 @@ def run(
                     nb.store(kept[-1], executed)
             bar.update(before + count - bar.n)
             rows.append((path, time.monotonic() - start))
+    if time_it and not failures:
+        keep_seconds({nb.number(path): seconds for path, seconds in rows
+                      if path.parent.name != "solutions"})
     for path, seconds in rows:
         print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s")
     print(f"{'sum':52s} {sum(seconds for _, seconds in rows):7.1f} s")
     for path in kept:
         print(f"What it printed and drew: {path.parent.name}/{path.name}")
     return failures
+
+
+def keep_seconds(found: dict[str, float]) -> None:
+    """Writes how long lessons ran; those that did not run keep what stands there."""
+    known = {**seconds_kept(), **{number: math.ceil(s) for number, s in found.items()}}
+    with whole_file(SECONDS) as temporary:
+        temporary.write_text("".join(f"{number} {seconds}\n" for number, seconds
+                                     in sorted(known.items())), encoding="utf-8")
 
 
 def value_of(text: str) -> object:
@@ -201,6 +221,8 @@ def main() -> int:
     parser = nb.parser("run", __doc__)
     parser.add_argument("--solutions", action="store_true", help="the solutions too")
     parser.add_argument("--save", action="store_true", help="store the outputs")
+    parser.add_argument("--time", action="store_true",
+                        help="keep the seconds, from which the guide has its minutes")
     parser.add_argument("--twice", action="store_true",
                         help="each cell twice in a row; nothing is stored")
     parser.add_argument(
@@ -218,7 +240,7 @@ def main() -> int:
     if options.solutions:
         paths = [p for lesson in paths for p in (lesson, nb.solution(lesson))]
     failures = run([p for p in paths if p.exists()], options.save, parameters,
-                   twice=options.twice)
+                   twice=options.twice, time_it=options.time)
     for failure in failures:
         print("FAILED", failure, file=sys.stderr)
     return 1 if failures else 0
