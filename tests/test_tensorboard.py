@@ -1,6 +1,7 @@
 """`course.py tensorboard` in a real browser: every page that the lessons lead to."""
 
 import re
+import sys
 
 import pytest
 import tensorflow.compat.v1 as tf1
@@ -204,8 +205,10 @@ def test_graphs_are_coloured_by_what_a_step_cost(graphs):
 
 def test_the_port_that_is_asked_for_is_the_one_that_is_printed(monkeypatch, capsys):
     started = []
-    monkeypatch.setattr(serve_graphs.subprocess, "call",
-                        lambda command, **_: started.append(command) or 0)
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", [])
+    monkeypatch.setattr("tensorboard.main.run_main",
+                        lambda: started.append(list(sys.argv)))
     wish = serve_graphs.free_port(0)
     assert serve_graphs.main([f"--port={wish}", "--reload_interval=5"]) == 0
     assert f"127.0.0.1:{wish}/" in capsys.readouterr().out

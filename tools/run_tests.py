@@ -4,6 +4,8 @@ python3 course.py test                       # all parts of the first list
 python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
 python3 course.py test quick                 # no browser, one lesson: minutes
 python3 course.py test checks                # wrong answers made by rules: an hour
+python3 course.py test newest                # some lessons, another Python
+python3 course.py test pythons               # all lessons, each other Python
 """
 
 import argparse
@@ -49,6 +51,8 @@ MORE = {
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01a_variable_scope.ipynb"],
     "checks": ["-m", "tools.mutants"],
+    "newest": ["-m", "tools.pythons", "--newest"],
+    "pythons": ["-m", "tools.pythons"],
 }
 QUICK = ["lint", "imports", "types", "spelling", "quick", "lesson"]
 

@@ -4,11 +4,12 @@ python3 course.py tensorboard [TENSORBOARD OPTIONS]
 """
 
 import argparse
+import os
 import socket
-import subprocess
 import sys
 
 from helpers.files import ROOT
+from helpers.lesson import quiet_tensorflow
 
 TASKS = ROOT / "prebuilt" / "tasks" / "questions.txt"
 
@@ -26,11 +27,14 @@ def main(arguments: list[str]) -> int:
     print(f"TensorBoard: in a few seconds at http://127.0.0.1:{port}/#graphs   "
           f"(Ctrl-C stops it)\n\nTen questions that looking answers:\n"
           f"{TASKS.read_text('utf-8')}", flush=True)
-    return subprocess.call(
-        [sys.executable, "-m", "tensorboard.main", "--host=127.0.0.1",
-         f"--port={port}", "--logdir_spec=prebuilt:prebuilt,logs:logs", *rest],
-        cwd=ROOT,
-    )
+    quiet_tensorflow()
+    from tensorboard import main as tensorboard
+
+    os.chdir(ROOT)
+    sys.argv = ["tensorboard", "--host=127.0.0.1", f"--port={port}",
+                "--logdir_spec=prebuilt:prebuilt,logs:logs", *rest]
+    tensorboard.run_main()
+    return 0
 
 
 def free_port(wish: int) -> int:
