@@ -86,7 +86,5 @@ def _opened(names, mode):
 
 
 def _named(variables, scopes) -> bool:
-    names = sorted(v.op.name for v in variables)
-    ends = [name.split("/")[-2:] for name in names]
-    return (ends == [["embed", "bias"], ["embed", "kernel"]]
-            and all(name.startswith("/".join(scopes) + "/") for name in names))
+    due = ["/".join([*scopes, "embed", part]) for part in ("bias", "kernel")]
+    return sorted(v.op.name for v in variables) == due

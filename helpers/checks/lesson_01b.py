@@ -22,9 +22,10 @@ def check_minimize_anywhere(attempt):
     for kind, rate, mode, names, pulls, inside in drawn(_training, how_many=9):
         case = f"{kind} at {rate}, reuse={mode}, names {names}"
         with tf.Graph().as_default() as graph:
-            weights = [tf1.get_variable(f"w_{n}", [len(pull)], trainable=n < 2,
+            weights = [tf1.get_variable(f"{'w' if n else 'model/w'}_{n}", [len(pull)],
+                                        trainable=n < 2,
                                         initializer=tf1.ones_initializer())
-                       for n, pull in enumerate(pulls)]
+                       for n, pull in enumerate(pulls)]  # one in the scope to come
             optimizers, trains = [_optimizer(kind, rate) for _ in names], []
             with tf1.variable_scope("apart"), answering(case):
                 other = tf1.get_variable("other", initializer=1.0)

@@ -54,9 +54,9 @@ def check_process_gradient_list(attempt):
         with tf.Graph().as_default(), tf1.Session() as session:
             towers = Towers(rng, size)
             yield from _average_claims(attempt, towers, size, rng, session)
-            for what, broken in _broken(towers.lists, rng):
+            for what, broken, *weights in _broken(towers.lists, rng):
                 with answering(f"{towers}, {what}"):
-                    refused = raises(ValueError, attempt, broken)
+                    refused = raises(ValueError, attempt, broken, *weights)
                 yield ("what does not fit is a ValueError", refused,
                        f"{towers}: {what}, and no ValueError came")
 
@@ -87,13 +87,13 @@ def _average_claims(attempt, towers, size, rng, session):
 
 
 def _broken(lists, rng):
-    """Yields what is wrong with a list, and the list."""
+    """Yields what is wrong with a list, the list, and weights if it has some."""
     yield "an empty list", []
     if len(lists) == 1:
         return
     k = int(rng.integers(len(lists)))
     extra, twin = ((tf.constant(1.0), tf1.get_variable(name, []))
-                   for name in ("extra", "twin"))
+                   for name in ("one/w", "two/w"))
     longer = [[*pairs, extra] for pairs in lists]
     none = [[*pairs, (None, extra[1])] for pairs in lists]
     most, least = [(longer, none), (none, longer)][rng.integers(2)]
@@ -105,4 +105,7 @@ def _broken(lists, rng):
         ("another order", both, [*own, twin, extra]),
         ("None where others have none, or none where they have", most, least[k]),
     ):
-        yield f"tower {k} has {what}", [*of_all[:k], of_one, *of_all[k + 1:]]
+        broken = [*of_all[:k], of_one, *of_all[k + 1:]]
+        yield f"tower {k} has {what}", broken
+        idle = [float(n != k) for n in range(len(lists))]
+        yield f"tower {k}, whose weight is 0, has {what}", broken, idle

@@ -40,7 +40,6 @@ def _build(place, variables, towers):
     """Returns where the variables are, and which other ops are not where they were."""
     astray = set()
     with tf.Graph().as_default():
-        step = tf1.get_variable("step", [])
         for tower in range(towers):
             with (tf.device(f"/cpu:{tower + 1}"), tf1.device(place),
                   tf1.variable_scope("model", reuse=tower > 0)):
@@ -52,10 +51,11 @@ def _build(place, variables, towers):
         with tf1.device(place):
             astray |= _astray(tf.fill(np.array([3]), 1.0).op, "")
             with tf.device("/cpu:3"):
-                read = tf.raw_ops.ReadVariableOp(resource=step.handle, dtype=tf.float32)
+                read = tf.raw_ops.ReadVariableOp(
+                    resource=kernel.handle, dtype=tf.float32)
                 for value in (tf.fill(np.array([3]), 1.0), tf.constant(1.0), read):
                     astray |= _astray(value.op, "/cpu:3")
-        return [_short(v.device) for v in tf1.global_variables()[1:]], astray
+        return [_short(v.device) for v in tf1.global_variables()], astray
 
 
 def _astray(op: tf.Operation, due: str) -> set[str]:
