@@ -187,7 +187,7 @@ def test_a_figure_is_stored_sharp_small_and_with_its_width(monkeypatch):
         data, **more))
     fig, ax = plt.subplots(figsize=(4, 2))
     ax.bar(range(4), range(1, 5), color=language.TINT)
-    plots.show(fig, "Four bars.")
+    plots.show(fig, "Four bars.", "Four of a kind")
     image = Image.open(io.BytesIO(sent["image/png"]))
     kept = sent["metadata"]["image/png"]
     assert image.mode == "P" and abs(image.width - 2 * kept["width"]) <= 1
@@ -199,8 +199,27 @@ def test_a_figure_is_stored_sharp_small_and_with_its_width(monkeypatch):
 
 def test_show_prints_the_sentence_and_closes_the_figure(capsys):
     fig, _ = plt.subplots()
-    plots.show(fig, "A box.")
+    plots.show(fig, "A box.", "A box has four sides")
     assert "Figure: A box." in capsys.readouterr().out
     assert not plt.fignum_exists(fig.number)
     with pytest.raises(ValueError, match="sentence"):
         plots.show(fig, " ")
+
+
+def test_a_figure_says_its_finding_in_type_that_can_be_read():
+    fig, ax = plt.subplots()
+    with pytest.raises(ValueError, match="title"):
+        plots.show(fig, "A box.")
+    ax.text(0, 0, "fine print", fontsize=7)
+    with pytest.raises(ValueError, match="'fine print' has 7 points of at least 8"):
+        plots.show(fig, "A box.", "A box has four sides")
+    plt.close(fig)
+
+
+def test_a_name_at_a_line_has_no_tick_under_it():
+    fig, ax = plt.subplots()
+    ax.plot([0, 60], [1, 2], label="a name")
+    right = ax.get_xlim()[1]
+    plots.end_labels(ax)
+    assert max(ax.get_xticks()) <= right < ax.get_xlim()[1]
+    plt.close(fig)

@@ -5,6 +5,7 @@ import io
 import matplotlib.pyplot as plt
 from IPython.display import display
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from PIL import Image
 
 from helpers.language import DPI
@@ -25,7 +26,10 @@ __all__ = [
 ]
 
 
-def show(fig: Figure, alt: str) -> None:
+SMALLEST = 8  # points of type that a projector's last row reads
+
+
+def show(fig: Figure, alt: str, title: str = "") -> None:
     """Shows a figure and, under it, the one sentence that says what it shows.
 
     The sentence is printed because JupyterLab drops the text alternative of a
@@ -34,12 +38,22 @@ def show(fig: Figure, alt: str) -> None:
     Args:
       fig: the figure; it is closed afterwards.
       alt: one sentence: what a reader who cannot see the figure should know.
+      title: the finding, above the whole figure; where no axes have one.
 
     Raises:
-      ValueError: there is no sentence.
+      ValueError: there is no sentence, no title, or type that is too small to read.
     """
     if not alt.strip():
         raise ValueError("show: say in one sentence what the figure shows (alt)")
+    if not title and not any(ax.get_title("left") for ax in fig.axes):
+        raise ValueError("show: say in a title what the figure finds")
+    if title:
+        fig.suptitle(title, x=0, y=1.01, ha="left", va="bottom", fontsize=10,
+                     fontweight="bold")
+    for text in fig.findobj(Text):
+        if text.get_text() and float(text.get_fontsize()) < SMALLEST:
+            raise ValueError(f"show: {text.get_text()!r} has {text.get_fontsize():g} "
+                             f"points of at least {SMALLEST}")
     png, width = _png(fig)
     display({"image/png": png, "text/plain": repr(fig)}, raw=True,
             metadata={"image/png": {"alt": alt, "width": width}})

@@ -122,12 +122,17 @@ def weights(
 def end_labels(ax: Axes, *, room: float = 0.25) -> None:
     """Writes the name of each labelled line at its right end: no legend is needed.
 
+    The axis ends where it ended before: no tick stands under a name.
+
     Args:
       ax: its lines have a `label`; names that would meet are moved apart.
       room: how much wider the axes become for the names, as a share.
     """
     left, right = ax.get_xlim()
     log = ax.get_xscale() == "log"
+    ax.set_xticks([tick for tick in ax.get_xticks() if left <= tick <= right],
+                  minor=False)
+    ax.spines["bottom"].set_bounds(left, right)
     ax.set_xlim(left, right * (right / left) ** room if log
                 else right + room * (right - left))
     ends = []
