@@ -159,6 +159,19 @@ def serious(frame):
 
 
 @pytest.mark.slow
+def test_the_film_of_the_front_page_moves(pages, visit):
+    page, wrong = visit("light")
+    page.goto((pages / "index.html").as_uri())
+    frame = page.frame_locator("iframe[title='Film of the queues']")
+    time, said = frame.get_by_role("slider", name="time"), frame.locator("#says")
+    time.press("Home")
+    first = said.text_content()
+    time.press("End")
+    assert "'first' starves" in said.text_content() != first
+    assert not wrong
+
+
+@pytest.mark.slow
 def test_the_search_finds_from_the_disk(pages, visit):
     page, wrong = visit("light")
     page.goto((pages / "search.html").as_uri() + "?q=QueueRunner")
