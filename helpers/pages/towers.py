@@ -43,7 +43,7 @@ def tower_frame(towers: int, slices: str, rows: str) -> Frame:
         (238, f"the plain mean is off by {wrong:.0%}")])
     return Frame(
         [_map(), fan, _arrow(big, "ink", 13, opacity=0.3) + _arrow(weighed, "ink", 3)
-         + _arrow(plain, "bad", 3, stroke_dasharray="7 4"), words],
+         + _arrow(plain, "soft", 3, stroke_dasharray="7 4"), words],
         f"The towers lie {spread:.1f} apart. Their plain mean is off the big batch's "
         f"step by {wrong:.0%}; weighed by rows, by {_off(weighed, big):.0%}.")
 
@@ -113,7 +113,7 @@ def _map() -> str:
         (66, "c", 2, "tower 2", {}), (84, "d", 2, "tower 3", {}),
         (104, "ink", 13, "the big batch's step", {"stroke_opacity": 0.3}),
         (126, "ink", 3, "mean, weighed by rows", {}),
-        (148, "bad", 3, "mean, plain", {"stroke_dasharray": "7 4"})]
+        (148, "soft", 3, "mean, plain", {"stroke_dasharray": "7 4"})]
     legend = "".join(svg.line([448, 482], [at, at], css, width, **options)
                      + svg.text(490, at + 4, text)
                      for at, css, width, text, options in words)

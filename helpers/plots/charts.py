@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.patches import Rectangle
 
 from helpers.language import (
@@ -16,6 +16,8 @@ from helpers.language import (
     fill,
 )
 from helpers.plots.drawing import _clear, cross
+
+_SIGNED = LinearSegmentedColormap.from_list("signed", SIGNED)
 
 # From, to, a kind as `language.fill` takes it, and a word or "".
 Span = tuple[float, float, object, str]
@@ -88,13 +90,13 @@ def weights(
       columns: name of a block to its number of columns, from the left; blocks are
         framed in the colours of the towers, by the order of their names.
       rows: the same of rows, from the top; cut by a dashed line.
-      signed: red and blue with white at 0; else white to blue from 0 on.
+      signed: ochre and blue with white at 0; else white to blue from 0 on.
       limit: the number that has the full colour; by default the largest one.
       digits: writes the numbers into the squares, with so many digits.
     """
     matrix = np.asarray(matrix)
     limit = limit or float(np.abs(matrix).max()) or 1.0
-    ax.imshow(matrix, cmap=SIGNED if signed else QUANTITY, vmax=limit,
+    ax.imshow(matrix, cmap=_SIGNED if signed else QUANTITY, vmax=limit,
               vmin=-limit if signed else 0, aspect="equal", interpolation="nearest")
     height, width = matrix.shape
     order = sorted(columns or {})

@@ -1,5 +1,6 @@
 """`within:` tags: under plain nbval, in a notebook's form, and when it is saved."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -87,3 +88,62 @@ def test_a_near_number_is_not_stored_anew():
     now, then = (cell(text, text, "within:10%").outputs for text in ("0.48", "0.5"))
     within.settle(now, then, "10%")
     assert now == then
+
+
+CLAMPS = {"min", "max", "minimum", "maximum", "clip", "ceil", "floor"}
+VERDICTS = {"allclose", "isclose", "array_equal"}
+TINY = re.compile(r"(?<![\d.])-?0\.0{3,}(?![\de])")
+WORDS = re.compile(r"\b(?:at least|at most) \d|\bquarters\b")
+
+
+def hidden(source, printed):
+    """What a cell hides behind a clamp, a truth value or a row of zeros; "" if nothing.
+
+    A number that is named by `print` goes to the reader as it is, within a tolerance
+    where it moves: not bounded by a literal, not as the verdict of a comparison. A
+    difference that is rounding says "under 1e-5".
+    """
+    for call in (node for node in ast.walk(ast.parse(source)) if isinstance(
+            node, ast.Call) and getattr(node.func, "id", "") == "print"):
+        for node in ast.walk(call):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                bounded = any(isinstance(of, ast.Constant) for of in node.args)
+                if name in VERDICTS or name in CLAMPS and bounded:
+                    return ast.unparse(node)
+        for node in call.args:
+            if isinstance(node, ast.Compare) and isinstance(
+                    node.ops[0], ast.Eq | ast.NotEq | ast.Lt | ast.Gt):
+                return ast.unparse(node)
+    found = TINY.search(printed) or WORDS.search(printed)
+    return found[0] if found else ""
+
+
+@pytest.mark.parametrize("source, printed", [
+    ("print(f'{min(5, wins)} of 5')", "5 of 5"),
+    ("print('gain', np.maximum(far, 0.1))", "gain 0.1"),
+    ("print('same:', np.allclose(a, b))", "same: True"),
+    ("print(fast > slow)", "True"),
+    ("print(f'{far:.4f}')", "0.0000"),
+    ("print(words)", "at least 3 quarters"),
+])
+def test_what_hides_a_number_is_found(source, printed):
+    assert hidden(source, printed)
+    assert not hidden("print(f'{far:.3f} of', min(rates))", "0.013 of 0.5")
+
+
+# Not hidden: the cell's subject is the comparison, or the number itself stands there.
+OPEN = {
+    "cell-03c-034": "how far a place moves has a true bound",
+    "cell-14-005": "what == says of a tensor",
+}
+
+
+@pytest.mark.parametrize("path", nb.lessons(ROOT), ids=lambda path: path.stem)
+def test_no_cell_hides_a_number(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code" and cell.id not in OPEN:
+            printed = "".join(out.get("text", "") for out in cell.outputs)
+            printed = "" if within.tolerance(cell) else re.sub(
+                "^Figure: .*$", "", printed, flags=re.M)
+            assert not hidden(cell.source, printed), cell.id
