@@ -31,6 +31,21 @@ def test_a_handout_has_every_exercise_with_its_check_and_no_answer(lesson):
     assert len(headings) == len(exercises)
 
 
+@pytest.mark.parametrize("lesson", LESSONS, ids=nb.number)
+def test_an_assignment_has_the_marks_that_nbgrader_reads(lesson):
+    notebook = handout.assignment(Lesson(lesson))
+    nbformat.validate(notebook)
+    marks = [cell.metadata.nbgrader for cell in notebook.cells
+             if "nbgrader" in cell.metadata]
+    exercises = Lesson(lesson).exercises
+    assert [m.grade_id for m in marks if m.solution] == [e.name for e in exercises]
+    assert [m.grade_id for m in marks if m.grade] == [e.check for e in exercises]
+    assert [m.points for m in marks if m.grade] == [1] * len(exercises)
+    assert all(m.locked == m.grade != m.solution for m in marks)
+    assert [cell.source for cell in exercise_cells(notebook)] == [
+        cell.source for cell in exercise_cells(Lesson(lesson).solved.notebook)]
+
+
 def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
     assert handout.main([str(tmp_path), "01a"]) == 0
     [path] = tmp_path.iterdir()
@@ -39,6 +54,17 @@ def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
         handout.main([str(tmp_path)])
     assert "may hold answers" in capsys.readouterr().err
     assert path.read_text() == "my answers" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_assignments_lie_where_nbgrader_looks(tmp_path, capsys):
+    assert handout.main([str(tmp_path), "1a", "--nbgrader"]) == 0
+    name = "01a_variable_scope"
+    assert f"generate_assignment {name}" in capsys.readouterr().out
+    assert (tmp_path / "source" / name / f"{name}.ipynb").exists()
+    settings = (tmp_path / "nbgrader_config.py").read_text()
+    assert stubs.STUB in settings and compile(settings, "settings", "exec")
+    with pytest.raises(SystemExit):
+        handout.main([str(tmp_path), "1a", "--nbgrader"])
 
 
 def test_what_a_lesson_taught_follows_an_answer():

@@ -1,10 +1,12 @@
 """Writes notebooks with the exercises alone, to hand out.
 
     python3 course.py handout FOLDER 03    # of one lesson; of all where none is named
+    python3 course.py handout FOLDER 03 --nbgrader    # a folder for nbgrader
 
 Each holds the exercises of one lesson as that has them, with a set-up of its own. They
 run wherever the course runs. `course.py grade` takes them in again, and whole lessons
-as well.
+as well. For nbgrader, answers stand between its marks, and each check is a test worth
+a point; nbgrader has to run where the course does.
 """
 
 import ast
@@ -18,7 +20,15 @@ from helpers.errors import DataError
 from tools import exercises as ex
 from tools import notebook as nb
 from tools.environment import go_where_called
-from tools.lesson import Lesson, asked, checked
+from tools.lesson import (
+    Lesson,
+    asked,
+    checked,
+    exercise_cells,
+    is_exercise,
+    unmarked,
+)
+from tools.stubs import STUB
 
 INTRODUCTION = """# Exercises of lesson {number}: {title}
 
@@ -29,6 +39,13 @@ the program that collects this notebook. What an answer needs stands in its own 
 Stuck? `check_NAME(NAME, hints=1)` gives a hint, `hints=2` the next one.
 
 Name: &nbsp; &nbsp; Date:"""
+
+# nbgrader leaves the stub that a check knows as "not tried yet".
+NBGRADER = """c = get_config()
+c.CourseDirectory.course_id = "tensorflow-machinery"
+c.ClearSolutions.code_stub = {{"python": "{stub}\\npass"}}
+c.ExecutePreprocessor.timeout = 300
+"""
 
 
 def handout(lesson: Lesson) -> nbformat.NotebookNode:
@@ -65,24 +82,57 @@ def _exercise_cells(cells: list) -> list:
     return kept
 
 
+def assignment(lesson: Lesson) -> nbformat.NotebookNode:
+    """Returns the hand-out with its answers, marked for nbgrader."""
+    notebook = handout(lesson)
+    answers = iter(exercise_cells(lesson.solved.notebook))
+    for cell in notebook.cells:
+        if is_exercise(cell):
+            cell.source = next(answers).source
+            name = ast.parse(unmarked(cell.source)).body[0].name
+            _mark(cell, name, solution=True)
+        for check, _ in checked(cell):
+            *before, call = cell.source.splitlines()
+            cell.source = "\n".join(
+                [*before, f"report = {call}", "assert report, report", "print(report)"])
+            _mark(cell, check, grade=True, locked=True, points=1)
+    return notebook
+
+
+def _mark(cell: nbformat.NotebookNode, identity: str, **marks) -> None:
+    cell.metadata.nbgrader = nbformat.from_dict(
+        {"schema_version": 3, "grade_id": identity, "cell_type": "code", "task": False,
+         "grade": False, "locked": False, "solution": False, **marks})
+
+
 def main(arguments: list[str]) -> int:
     sys.stdout.reconfigure(errors="backslashreplace")
     parser = nb.parser("handout", __doc__)
     parser.add_argument("folder", type=Path, help="where the notebooks go")
+    parser.add_argument("--nbgrader", action="store_true",
+                        help="write nbgrader's folder `source`, and its settings")
     options, lessons = nb.chosen(parser, arguments)
-    there = [options.folder / path.name for path in lessons
-             if (options.folder / path.name).exists()]
-    if there:
+    folder, make = options.folder, assignment if options.nbgrader else handout
+    places = [folder / "source" / path.stem / path.name if options.nbgrader
+              else folder / path.name for path in lessons]
+    if there := [place for place in places if place.exists()]:
         parser.error(f"{there[0]} is there and may hold answers: name another folder")
-    for lesson in lessons:
-        try:
-            nb.store(options.folder / lesson.name, handout(Lesson(lesson)))
-        except (DataError, OSError) as error:
-            parser.error(str(error))
-        print(options.folder / lesson.name)
-    print("A learner opens one by: python3 course.py lab FILE, and sees what is solved "
-          "by: python3 course.py progress FILE\nWhat comes back, a folder per learner, "
-          "goes into: python3 course.py grade FOLDER")
+    try:
+        for lesson, place in zip(lessons, places, strict=True):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(nb.dumps(make(Lesson(lesson))), "utf-8")
+            print(place)
+        if options.nbgrader:
+            (folder / "nbgrader_config.py").write_text(NBGRADER.format(stub=STUB))
+    except (DataError, OSError) as error:
+        parser.error(str(error))
+    if options.nbgrader:
+        print(f"Go on in {folder}, with nbgrader in the course's environment: nbgrader "
+              f"generate_assignment {lessons[0].stem}")
+    else:
+        print("A learner opens one by: python3 course.py lab FILE, and sees what is "
+              "solved by: python3 course.py progress FILE\nWhat comes back, a folder "
+              "per learner, goes into: python3 course.py grade FOLDER")
     return 0
 
 

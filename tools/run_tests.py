@@ -4,6 +4,7 @@ python3 course.py test                       # all parts of the first list
 python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
 python3 course.py test quick                 # no browser, one lesson: minutes
 python3 course.py test checks                # wrong answers made by rules: an hour
+python3 course.py test nbgrader              # it takes the hand-outs: the network
 python3 course.py test newest                # some lessons, another Python
 python3 course.py test pythons               # all lessons, each other Python
 """
@@ -51,6 +52,7 @@ MORE = {
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01a_variable_scope.ipynb"],
     "checks": ["-m", "tools.mutants"],
+    "nbgrader": ["-m", "pytest", "-q", "tests/nbgrader.py"],
     "newest": ["-m", "tools.pythons", "--newest"],
     "pythons": ["-m", "tools.pythons"],
 }
