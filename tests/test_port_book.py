@@ -4,6 +4,7 @@ import pytest
 
 from helpers.files import ROOT
 from tools.port import rule, today, write
+from tools.port.edits import Edit, applied
 from tools.port.rule import Example, Rule
 from tools.port.work import Work, work
 
@@ -78,3 +79,55 @@ def test_a_page_notices_that_its_rule_is_gone(name, monkeypatch, tmp_path):
 def test_the_pages_are_made_from_the_rules():
     assert (ROOT / "docs" / "port.md").read_text("utf-8") == rule.book(), \
         "run: python -m tools.port.rule"
+
+
+@pytest.mark.parametrize("name", sorted(BOOK))
+def test_no_two_rules_want_one_place(name, tmp_path):
+    """Each example in one program with each example of every other rule."""
+    mine = [one.before["old.py"] for one in BOOK[name].examples
+            if "old.py" in one.before]
+    texts = {f"{other}{number}": text + "\n" + one.before["old.py"]
+             for other, rule_ in BOOK.items() if other > name for text in mine
+             for number, one in enumerate(rule_.examples) if "old.py" in one.before}
+    for other, text in texts.items():
+        (tmp_path / f"{other.replace('-', '_')}.py").write_text(text)
+    assert [[one.rule.name for one in pair] for pair in work(tmp_path).clashes()] == []
+
+
+@pytest.mark.parametrize("hook", ["row", "insertion"])
+def test_two_rules_on_one_place_are_a_failure(hook, monkeypatch, tmp_path):
+    """The file stays as it is, the line is left, and both rules are named."""
+    mine, text = BOOK["np-reshape"], "import numpy as np\nx = np.float(np.reshape(1))\n"
+
+    def other(use):
+        at = use.part.text.span(use.node)[0]
+        yield rule.Change(use.part, at, at + 2 * (hook == "row"), "other")
+
+    def third(use):
+        at = use.part.text.span(use.node)[0]
+        yield rule.Change(use.part, at, at, "third")
+
+    monkeypatch.setitem(rule.HOOKS, "call", [
+        *rule.HOOKS["call"], ("numpy.float", mine, other),
+        *[("numpy.float", BOOK["axis-first"], third)] * (hook != "row")])
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "old.py").write_text(text)
+    done = work(tmp_path / "old")
+    assert done.clashes()
+    write.write(tmp_path / "old", tmp_path / "new", done)
+    assert (tmp_path / "new" / "old.py").read_text() == text
+    words, = {one.words for one in done.of(rule.Left)}
+    assert "np-reshape" in words and "want this place" in words
+
+
+def test_a_name_or_an_argument_in_two_rules_is_an_error():
+    for register in (lambda: rule.rows({"numpy.float": "float"}),
+                     lambda: rule.arguments({"numpy.reshape": {"newshape": "x"}})):
+        with pytest.raises(ValueError, match="have it"):
+            exec("register()", {"register": register, "__name__":
+                                "tools.port.rules.axis_first"})
+
+
+def test_two_edits_of_one_place_are_refused():
+    with pytest.raises(ValueError, match="one place"):
+        applied("abcd", [Edit(0, 3, "x"), Edit(2, 4, "y")])

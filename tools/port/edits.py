@@ -47,12 +47,17 @@ class Text:
 
 
 def applied(text: str, edits: list[Edit]) -> str:
-    """Returns a text with its edits made; of two that overlap the first counts."""
+    """Returns a text with its edits made.
+
+    Raises:
+      ValueError: two of them want one place.
+    """
     parts, at = [], 0
     for start, end, new in _in_order(edits):
-        if start >= at:
-            parts += [text[at:start], new]
-            at = end
+        if start < at:
+            raise ValueError(f"two edits want one place: {text[start:end]!r}")
+        parts += [text[at:start], new]
+        at = end
     return "".join([*parts, text[at:]])
 
 

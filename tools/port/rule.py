@@ -170,10 +170,18 @@ def rows(table: dict[str, str | tuple[str, str]] | str) -> None:
 
 
 def arguments(table: dict[str, dict[str, str]]) -> None:
-    """Registers arguments that have another name today."""
+    """Registers arguments that have another name today.
+
+    Raises:
+      ValueError: another rule has the argument.
+    """
     mine = _rule(sys._getframe(1).f_globals["__name__"])
     for name, renamed in table.items():
-        ARGUMENTS[name] |= {old: (new, mine) for old, new in renamed.items()}
+        for old, new in renamed.items():
+            if old in ARGUMENTS[name]:
+                owner = ARGUMENTS[name][old][1].name
+                raise ValueError(f"{name}({old}=): {mine.name} and {owner} have it")
+            ARGUMENTS[name][old] = new, mine
 
 
 def signs(*names: str) -> None:

@@ -66,6 +66,12 @@ class Work:
         for rule, need in [one for one in self.found if isinstance(one.thing, Need)]:
             if need.what.startswith("beside "):
                 self._put_beside(rule, need.part, need.what[7:])
+        self._torn = {one.thing.part for pair in self.clashes() for one in pair}
+        for one, other in self.clashes():
+            part, at = one.thing[:2]
+            self.take(one.rule, [Left(part, part.place(at)[0], (
+                f"the rules {one.rule.name} and {other.rule.name} want this place: "
+                "nothing is changed here, which is a fault of port"))])
 
     def _put_beside(self, rule: Rule, part: Part, name: str) -> None:
         """Notes where a file of ours goes; what has its name and is not it, stays."""
@@ -116,8 +122,9 @@ class Work:
             self.take(rule, [one])
 
     def _name(self, use: Use) -> None:
-        if is_tensorflow(use.name) and not self.project.is_old(use.part.file):
-            return
+        if use.part.tree is None or is_tensorflow(
+                use.name) and not self.project.is_old(use.part.file):
+            return  # what could not be read whole is left as it is
         said = [Found(rule, thing) for key, rule, function in HOOKS["call"]
                 if use.name == key or key[-2:] == ".*" and
                 use.name.startswith(key[:-1]) for thing in function(use) or ()]
@@ -163,7 +170,7 @@ class Work:
 
     def edits(self, part: Part) -> list[Edit]:
         """Returns the changes of a part, on top of those that make it Python 3."""
-        return list(dict.fromkeys(
+        return [] if part in self._torn else list(dict.fromkeys(
             Edit(*one[1:]) for one in self.of(Change, part.file) if one.part is part))
 
     def text(self, part: Part) -> str:
@@ -181,12 +188,16 @@ class Work:
                    for part in file.parts)
 
     def clashes(self) -> list[tuple[Found, Found]]:
-        """Returns the pairs that want one place for two things: a rule is wrong."""
+        """Returns the pairs that want one place for two things: a rule is wrong.
+
+        A place is what is replaced, or where two rules put something in.
+        """
         changes = sorted((f for f in self.found if isinstance(f.thing, Change)),
                          key=lambda f: (id(f.thing.part), f.thing.start, f.thing.end))
         return [(a, b) for a, b in zip(changes, changes[1:], strict=False)
-                if a.thing.part is b.thing.part and b.thing.start < a.thing.end
-                and a.thing[1:] != b.thing[1:]]
+                if a.thing.part is b.thing.part and a.thing[1:] != b.thing[1:]
+                and (b.thing.start < a.thing.end or a.rule is not b.rule
+                     and a.thing[1:3] == b.thing[1:3])]
 
 
 def work(path: Path) -> Work:

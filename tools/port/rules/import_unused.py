@@ -40,7 +40,8 @@ from tools.port.today import is_tensorflow, today
 def drop(file, work):
     """Drops the statement, or leaves it."""
     for use in file.uses if file.project.is_old(file) else ():
-        if not isinstance(use.node, ast.alias) or not is_gone(use.name):
+        if not use.part.tree or not isinstance(use.node, ast.alias) or not is_gone(
+                use.name):
             continue
         if use.name.startswith("keras"):
             yield use.left("find its name in tf.keras")

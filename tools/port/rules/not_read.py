@@ -1,6 +1,6 @@
 """A file that is neither Python 3 nor Python 2 is read as far as it goes.
 
-What could be read has its remarks, and nothing of the file is changed. A file that is
+The names in what could be read are reported; nothing of the file is changed. One that is
 not UTF-8 and does not say in which coding it is, is read as Latin-1 here; Python 3
 refuses it, so the line of its first such letter is left.
 
