@@ -46,6 +46,8 @@ def check_running_mean(attempt):
 def _batches(rng, size):
     """Two to many batches of different lengths; with zeros, negatives and repeats."""
     lengths = 1 + rng.permutation(2 + size)[: 2 + size // 2]
+    if size == 11:
+        lengths[0] = 70_000  # more than half a precision counts
     return [rng.integers(-4, 5, n).astype(np.float32) / 2 for n in lengths]
 
 
@@ -55,7 +57,7 @@ def _made(attempt):
 
 
 def _update(module, batch):
-    with answering(f"update({batch.tolist()})"):
+    with answering(f"update({batch})"):
         return np.asarray(module.update(tf.constant(batch)))
 
 

@@ -18,6 +18,8 @@ def _drawn_weights(rng, size):
         name = "/".join([*scopes, f"w{number}_mean"])
         if size % 3 == 2 and not number:
             name = "layer/Momentum"  # a variable, as there is none called "layer"
+        if size % 3 == 1 and not number:
+            name = "layer/global_step"  # of a layer, not the counter
         kinds = ["", *(kind for kind in (AVERAGE, "/Momentum") if rng.random() < 0.5)]
         shape = rng.integers(0, 4, rng.integers(0, 3))
         dtype = rng.choice(["float32", "float64"])
