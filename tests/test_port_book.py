@@ -1,11 +1,14 @@
 """Each rule of `port` has a page, and each page is a test of its rule."""
 
+import re
+
 import pytest
 
 from helpers.files import ROOT
+from tools import book, port
 from tools.port import rule, today, write
 from tools.port.edits import Edit, applied
-from tools.port.rule import Example, Rule
+from tools.port.rule import Example, Note, Rule
 from tools.port.work import Work, work
 
 BOOK = rule.load()
@@ -131,3 +134,27 @@ def test_a_name_or_an_argument_in_two_rules_is_an_error():
 def test_two_edits_of_one_place_are_refused():
     with pytest.raises(ValueError, match="one place"):
         applied("abcd", [Edit(0, 3, "x"), Edit(2, 4, "y")])
+
+
+@pytest.mark.parametrize("name", sorted(BOOK))
+def test_each_rule_is_explained_and_named_where_it_speaks(name, tmp_path, capsys):
+    """In the report, in what is left, and in the pieces of the patch."""
+    assert port.main(["--explain", name]) == 0
+    assert capsys.readouterr().out == rule.page(BOOK[name]) + "\n"
+    said = ""
+    for number, one in enumerate(BOOK[name].examples):
+        old, new = tmp_path / f"old{number}", tmp_path / f"new{number}"
+        for inside, text in one.before.items():
+            (old / inside).parent.mkdir(parents=True, exist_ok=True)
+            (old / inside).write_text(text)
+        port.main([str(old)])
+        port.main(["--write", str(old), str(new)])
+        pieces = re.findall(r"^@@.*@@(.*)$", (new / write.DIFF).read_text(), re.M)
+        said += "".join(pieces) + " ".join(
+            re.findall(r"\[(.*)\]$", capsys.readouterr().out, re.M))
+    assert name in said or Note in {one.kind for one in BOOK[name].examples}
+
+
+def test_the_book_has_the_pages():
+    assert "docs/port.md" in book.DOCUMENTS
+    assert "docs/port\n" in (ROOT / "docs" / "book" / "index.md").read_text("utf-8")

@@ -82,7 +82,8 @@ class Meaning:
             self._caught.add(node.name)
         elif isinstance(node, ast.FunctionDef) and node.name == "next":
             self._own_next = True
-            self.left.append((node.lineno, "`next` is `__next__` in Python 3"))
+            if len(node.args.args) < 2:  # with more it is none of Python's
+                self.left.append((node.lineno, "`next` is `__next__` in Python 3"))
 
     def _given(self, target, value) -> None:
         names = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]

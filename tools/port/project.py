@@ -305,10 +305,29 @@ class Project:
     def homes(self, file: File) -> set[Path]:
         """Returns where a module has to lie that a file imports by its bare name.
 
-        That is the folder of each program that reaches it: `sys.path[0]`.
+        That is the folder of each program that reaches it, `sys.path[0]`; and where it
+        is started as `python -m package.start`, the folder that holds the package.
         """
-        return {self._home(start) for start in self._starts_of.get(file, ())} or {
-            file.path.parent}
+        starts = self._starts_of.get(file, ())
+        return {self._home(start) for start in starts}.union(
+            *map(self._package_homes, starts)) or {file.path.parent}
+
+    @functools.cache  # noqa: B019
+    def _package_homes(self, start: File) -> set[Path]:
+        """Returns the folders above a program from which it imports by full name."""
+        return {home for home in start.path.parent.parents
+                if home == self.root or self.root in home.parents
+                for word in self._modules(start)
+                if home / word in start.path.parents}
+
+    def _modules(self, file: File) -> set[str]:
+        """Returns the first names of the modules that a file imports."""
+        return {name.partition(".")[0] for part in file.parts if part.tree
+                for node in ast.walk(part.tree)
+                if isinstance(node, ast.Import | ast.ImportFrom)
+                for name in ([one.name for one in node.names] if isinstance(
+                    node, ast.Import) else [node.module or ""])
+                if name and not getattr(node, "level", 0)}
 
     @functools.cache  # noqa: B019
     def _home(self, start: File) -> Path:

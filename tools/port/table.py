@@ -62,10 +62,11 @@ def made() -> str:
 
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
-        old = dict(_members(tf1, skipped={"compat", *HOMES}))
+        old = dict(_members(tf1, skipped={"compat.v1", "compat.v2", *HOMES}))
         sections = {
             "tf1": _lines(old),
-            "tf2": _lines(dict(_members(tf, {"compat", "tools", "dtensor"})), old),
+            "tf2": _lines(dict(_members(tf, {"compat.v1", "compat.v2", "tools",
+                                             "dtensor"})), old),
             "keras2": [line for home, module in HOMES.items() for line in _lines(
                 {home: importlib.import_module(module)} | {
                     f"{home}.{name}": value for name, value in
@@ -123,7 +124,9 @@ def _of_class(value) -> str:
     """Returns the public names of a class behind a bar; Keras's have too many."""
     if not inspect.isclass(value) or "keras" in value.__module__:
         return ""
-    return " ".join([" |", *(name for name in dir(value) if name[0] != "_")])
+    proto = getattr(value, "DESCRIPTOR", None)
+    enums = getattr(proto, "enum_values_by_name", {})
+    return " ".join([" |", *(name for name in dir(value) if name[0] != "_"), *enums])
 
 
 def _kind(value) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.port.project import File
+from tools.port.rule import Change, Need
 from tools.port.sources import SKIPPED, code_cells
 from tools.port.work import BESIDE, Work
 
@@ -28,6 +29,8 @@ def refusal(folder: Path, out: Path) -> str:
 
 def write(folder: Path, out: Path, work: Work) -> None:
     """Writes the copy, whole or not at all, and `port.diff` in it.
+
+    Behind the places of a piece of the patch stand the rules that made it.
 
     Bytes are copied: a file in which nothing changes is the same file, with its
     newlines, its coding and its mode; a link stays a link.
@@ -52,12 +55,14 @@ def write(folder: Path, out: Path, work: Work) -> None:
                 name = path.relative_to(root)
                 new = new_bytes(file, work)
                 (part / name).write_bytes(new)
-                changes += _difference(path.read_bytes(), new, name)
+                changes += _difference(path.read_bytes(), new, name, _tags(file, work))
         for name, places in sorted(work.beside.items()):
+            by = [(0, one.rule.name) for one in work.found
+                  if isinstance(one.thing, Need) and one.thing.what == f"beside {name}"]
             for place in sorted(places):
                 inside = place.relative_to(root) / name
                 shutil.copy(BESIDE / name, part / inside)
-                changes += _difference(None, (BESIDE / name).read_bytes(), inside)
+                changes += _difference(None, (BESIDE / name).read_bytes(), inside, by)
         (part / DIFF).write_bytes(b"".join(changes))
         if out.exists():
             out.rmdir()  # it is empty: `refusal` has seen to that
@@ -94,13 +99,30 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _difference(old: bytes | None, new: bytes, name: Path) -> Iterator[bytes]:
+def _tags(file: File, work: Work) -> list[tuple[int, str]]:
+    """Returns the lines that change in a file, as it was found, and by which rule.
+
+    In a notebook nobody sees the lines of a cell, so each of its rules has line 0.
+    """
+    tags = [(one.thing.part.place(one.thing.start)[0], one.rule.name)
+            for one in work.said(Change, file)]
+    tags += [(part.found.found.count("\n", 0, edit.start) + 1, "Python 3")
+             for part in file.parts for edit in part.found.edits]
+    return tags if file.path.suffix == ".py" else [(0, name) for _, name in tags]
+
+
+def _difference(old: bytes | None, new: bytes, name: Path,
+                tags: list[tuple[int, str]]) -> Iterator[bytes]:
     """Yields the lines of a patch that makes one of the other, byte for byte."""
     before, after = (re.findall(rb"[^\n]*\n|[^\n]+", text or b"")
                      for text in (old, new))
     named = [b"/dev/null" if text is None else _quoted(f"{side}/{name.as_posix()}")
              for side, text in (("a", old), ("b", new))]
     for line in difflib.diff_bytes(difflib.unified_diff, before, after, *named):
+        if found := re.match(rb"@@ -(\d+)(?:,(\d+))? .*@@", line):
+            first, count = int(found[1]), int(found[2] or 1)
+            by = {rule for at, rule in tags if not at or first <= at < first + count}
+            line = " ".join([found[0].decode(), *sorted(by)]).encode() + b"\n"
         yield line
         if not line.endswith(b"\n"):
             yield b"\n\\ No newline at end of file\n"

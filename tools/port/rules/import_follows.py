@@ -26,6 +26,26 @@ After:
     import tf_slim as slim
     import tf_slim as layers
     x = pack([Cell(3)]), old_seq2seq.batch_sequence_loss(a, b, c)
+
+A file of the project has the first right to its name:
+
+Before:
+
+    # file: main.py
+    import tensorflow as tf
+    import input_data
+    print(tf.Session().run(input_data.read()))
+    # file: input_data.py
+    def read():
+        return 1
+
+After:
+
+    # file: main.py
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    import input_data
+    print(tf.Session().run(input_data.read()))
 """
 
 import ast
@@ -52,14 +72,14 @@ def follow(file, work):
                 continue
             if isinstance(node, ast.Import):
                 yield from _import(node, part, work, old)
-            elif not node.level:
+            elif not (node.level or _is_own(node.module, file)):
                 yield from _import_from(node, part, work, old)
 
 
 def _import(node, part, work, old):
     for alias in node.names:
         new = _module(alias, old)
-        if new is None:
+        if new is None or _is_own(alias.name, part.file):
             continue
         local = alias.asname or alias.name
         work.need(new, part)
@@ -70,6 +90,11 @@ def _import(node, part, work, old):
             yield part.instead(node, f"{local} = {written(new, part)}")
         else:
             yield Left(part, part.line(node), f"import {alias.name}")
+
+
+def _is_own(module: str | None, file) -> bool:
+    """Whether a file of the project has the name; then it is meant."""
+    return file.project.own(file.path, module or "") is not None
 
 
 def _module(alias, old: bool) -> str | None:

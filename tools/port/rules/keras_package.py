@@ -29,6 +29,8 @@ Left:
     import keras
     from keras.layers import *  # left: find its names in tf.keras
     model.fit(x, y, nb_epoch=1)  # left: nb_epoch= is epochs=
+    model.add(keras.layers.Convolution2D(8, 3, 3))  # left: the sides of its window
+    m = keras.models.Model(input=a, output=b)  # left: input= is inputs=
 """
 
 import ast
@@ -42,7 +44,18 @@ ARGUMENTS = {
     "W_regularizer": "kernel_regularizer", "b_regularizer": "bias_regularizer",
     "samples_per_epoch": "steps_per_epoch", "nb_val_samples": "validation_steps",
     "inner_init": "recurrent_initializer", "output_dim": "units",
+    "inner_activation": "recurrent_activation", "nb_worker": "workers",
+    "filter_length": "kernel_size", "pool_length": "pool_size",
+    "subsample_length": "strides", "U_regularizer": "recurrent_regularizer",
+    "W_constraint": "kernel_constraint", "b_constraint": "bias_constraint",
+    "dropout_W": "dropout", "dropout_U": "recurrent_dropout",
+    "Model(input": "inputs", "Model(output": "outputs", "Dropout(p": "rate",
+    "Dense(bias": "use_bias", "BatchNormalization(mode": "none",
 }
+# With three or more arguments by place these took the two sides of their window, and
+# the second one is the stride today.
+WINDOWS = ("Convolution2D", "Conv2D", "Deconvolution2D", "SeparableConvolution2D",
+           "AtrousConvolution2D")
 rows({"keras": "tf.keras", "keras.utils.np_utils": "tf.keras.utils",
       "keras.backend.tensorflow_backend": "tf.keras.backend",
       **{f"keras.layers.{module}": "tf.keras.layers" for module in (
@@ -57,10 +70,20 @@ signs(".fit_generator()", ".evaluate_generator()", ".predict_generator()",
 @node(ast.Call)
 def arguments(node, part):
     """Leaves Keras 1's arguments."""
-    words = [word.arg for word in node.keywords if word.arg in ARGUMENTS]
-    if words and part.file.project.has_keras(part.file) and \
-            "Embedding" not in (dotted(node.func) or ""):
-        yield Left(part, part.line(node), f"{words[0]}= is {ARGUMENTS[words[0]]}=")
+    name = (dotted(node.func) or "").rpartition(".")[2]
+    found = [(word.arg, ARGUMENTS[key]) for word in node.keywords
+             for key in (word.arg, f"{name}({word.arg}") if key in ARGUMENTS]
+    windows = name in WINDOWS and len(node.args) > 2
+    if not (found or windows) or name == "Embedding" or \
+            not part.file.project.has_keras(part.file):
+        return
+    if windows:
+        yield Left(part, part.line(node), f"{name}: the sides of its window are one "
+                                          "argument, (rows, columns)")
+    else:
+        (old, new), *_ = found
+        yield Left(part, part.line(node),
+                   f"{old}= is {new}=" if new != "none" else f"without {old}=")
 
 
 @node(ast.ImportFrom)

@@ -1,7 +1,7 @@
 """A file that is neither Python 3 nor Python 2 is read as far as it goes.
 
-The names in what could be read are reported; nothing of the file is changed. One that is
-not UTF-8 and does not say in which coding it is, is read as Latin-1 here; Python 3
+The names in what could be read are reported; nothing of the file is changed. One that
+is not UTF-8 and does not say in which coding it is, is read as Latin-1 here; Python 3
 refuses it, so the line of its first such letter is left.
 
 Since: always

@@ -1,0 +1,47 @@
+"""`int` and `float` take no array any more, not even one of one number.
+
+NumPy 2.4 refuses what it warned of: an array with an axis is no number. A call of NumPy
+that is given `np.random.rand(1)` gives such an array.
+
+Since: NumPy 2.4
+Sitting: 10a
+Side: any Python 3 with NumPy 1
+
+Before:
+
+    import numpy as np
+    t = np.cumsum([0.2, 0.8])
+    print(int(np.searchsorted(t, np.random.rand(1) * 0.1)), int(np.argmax(t)))
+
+After:
+
+    import numpy as np
+    t = np.cumsum([0.2, 0.8])
+    print(int(np.searchsorted(t, np.random.rand(1) * 0.1).item()), int(np.argmax(t)))
+"""
+
+import ast
+
+from tools.port.rule import Change, node
+from tools.port.syntax import dotted
+
+
+@node(ast.Call)
+def number(node, part):
+    """Takes the one number out of the array."""
+    if dotted(node.func) not in ("int", "float") or len(node.args) != 1 or \
+            not _is_numpy(node.args[0], part):
+        return
+    inside = [one for one in ast.walk(node.args[0]) if _is_numpy(one, part)
+              and len(one.args) == 1 and not one.keywords
+              and dotted(one.func).endswith((".random.rand", ".random.randn"))
+              and getattr(one.args[0], "value", None) == 1]
+    if inside:
+        end = part.text.span(node.args[0])[1]
+        yield Change(part, end, end, ".item()")
+
+
+def _is_numpy(node, part) -> bool:
+    """Whether it is a call of NumPy's."""
+    name = dotted(node.func) if isinstance(node, ast.Call) else None
+    return bool(name) and part.file.names.get(name.partition(".")[0]) == "numpy"
