@@ -27,6 +27,7 @@ def numbers(**rules: Rule) -> Callable[[F], F]:
 
     Args:
       **rules: by the name of the parameter, what `whole`, `real` or `sides` returned.
+        A default is not looked at: where that is `None`, it may be passed too.
     """
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
@@ -39,9 +40,9 @@ def numbers(**rules: Rule) -> Callable[[F], F]:
             except TypeError:  # Python says better than `bind` what is missing
                 return function(*positional, **named)
             for name, rule in rules.items():
-                if name in bound.arguments:
-                    bound.arguments[name] = rule(
-                        f"{owner}: {name}", bound.arguments[name])
+                default = signature.parameters[name].default
+                if (value := bound.arguments.get(name, default)) is not default:
+                    bound.arguments[name] = rule(f"{owner}: {name}", value)
             return function(*bound.args, **bound.kwargs)
 
         checked.numbers = rules  # type: ignore[attr-defined]  # a test reads them
@@ -50,30 +51,24 @@ def numbers(**rules: Rule) -> Callable[[F], F]:
     return decorate
 
 
-def whole(least: int = 1, most: int = LARGEST, *, none: bool = False) -> Rule:
-    """Returns the rule for a whole number, or for `None` as well."""
-    def rule(name: str, value: Any) -> int | None:
-        if none and value is None:
-            return None
-        return whole_number(name, value, least, most)
-
-    return rule
+def whole(least: int = 1, most: int = LARGEST) -> Rule:
+    """Returns the rule for a whole number."""
+    return functools.partial(whole_number, least=least, most=most)
 
 
 def real(least: float = -math.inf, most: float = math.inf, *, above: bool = False,
-         none: bool = False, infinite: bool = False, tensors: bool = False) -> Rule:
+         infinite: bool = False, tensors: bool = False) -> Rule:
     """Returns the rule for a number that is finite.
 
     Args:
       least: the smallest that is allowed, or the largest that is not, if `above`.
       most: the largest that is allowed.
       above: whether it must lie above `least`.
-      none: whether `None` is allowed.
       infinite: whether infinity is, for no limit.
       tensors: whether a tensor is, whose value nobody knows yet.
     """
     def rule(name: str, value: Any) -> Any:
-        if none and value is None or tensors and hasattr(value, "get_shape"):
+        if tensors and hasattr(value, "get_shape"):
             return value
         number = _plain(name, value, float, "a number")
         if math.isnan(number) or (math.isinf(number) and not infinite):
@@ -88,11 +83,9 @@ def real(least: float = -math.inf, most: float = math.inf, *, above: bool = Fals
     return rule
 
 
-def sides(least: int = 1, most: int = SIDE, *, none: bool = False) -> Rule:
+def sides(least: int = 1, most: int = SIDE) -> Rule:
     """Returns the rule for a whole number, or a pair of them: height and width."""
     def rule(name: str, value: Any) -> Any:
-        if none and value is None:
-            return None
         if not isinstance(value, (tuple, list)):
             return whole_number(name, value, least, most)
         if len(value) != 2:

@@ -70,7 +70,7 @@ def conv_layer(
         return _activate(tf.nn.bias_add(outgoing, bias), activation_fn)
 
 
-@numbers(ksize=sides(), strides=sides(none=True))
+@numbers(ksize=sides(), strides=sides())
 def pool_layer(
     incoming: tf.Tensor,
     ksize: int | tuple[int, int],
@@ -119,7 +119,7 @@ def flatten(incoming: tf.Tensor, name: str | None = None) -> tf.Tensor:
     return tf.reshape(incoming, [-1, math.prod(axes)], name=name)
 
 
-@numbers(num_nodes=whole(), keep_prob=real(0, 1, above=True, none=True, tensors=True))
+@numbers(num_nodes=whole(), keep_prob=real(0, 1, above=True, tensors=True))
 def fully_connected_layer(
     incoming: tf.Tensor,
     num_nodes: int,
@@ -160,7 +160,7 @@ def fully_connected_layer(
         return tf.nn.dropout(outgoing, rate=1.0 - keep_prob, name="dropout")
 
 
-@numbers(num_nodes=whole(), keep_prob=real(0, 1, above=True, none=True, tensors=True))
+@numbers(num_nodes=whole(), keep_prob=real(0, 1, above=True, tensors=True))
 def fully_connected_xavier_relu_layer(
     incoming: tf.Tensor,
     num_nodes: int,

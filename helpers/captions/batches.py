@@ -21,7 +21,7 @@ IMAGE, OBJECTS = "image/data", "image/objects"
 PICTURE, IDS = "image/id", "image/caption_ids"
 
 
-@numbers(captions_each=whole(none=True))
+@numbers(captions_each=whole())
 def make_pairs(
     pictures: Sequence[CaptionedPicture],
     vocabulary: Vocabulary,
@@ -67,7 +67,7 @@ def make_pairs(
             yield tf.train.SequenceExample(context=context, feature_lists=lists)
 
 
-@numbers(batch_size=whole(), image_size=whole(most=SIDE), seed=whole(0, none=True))
+@numbers(batch_size=whole(), image_size=whole(most=SIDE), seed=whole(0))
 def caption_batches(
     path_prefix: str | os.PathLike,
     batch_size: int,

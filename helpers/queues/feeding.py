@@ -31,7 +31,7 @@ _LOOK_AGAIN = 0.002  # seconds between two looks at a full queue
 Source = np.ndarray | tuple[np.ndarray, ...] | Callable[[], Iterable]
 
 
-@numbers(epochs=whole(none=True), seed=whole(0, none=True))
+@numbers(epochs=whole(), seed=whole(0))
 def feed_queue(
     queue: tf1.QueueBase,
     source: Source,

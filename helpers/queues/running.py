@@ -156,7 +156,7 @@ class Runner:
         self.steps_done += 1
         return values
 
-    @numbers(n=whole(0, none=True))
+    @numbers(n=whole(0))
     def steps(
         self, fetches: Any, n: int | None = None, feed_dict: dict | None = None
     ) -> Iterator:

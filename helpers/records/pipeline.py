@@ -18,7 +18,7 @@ CROP_MARGIN = 4
 GROUP = 64  # records that are parsed and decoded by one run of the ops
 READ = 256  # that the queue's one reader takes from a file by one call
 _NUMBERS = {
-    "batch_size": whole(), "image_size": sides(), "num_epochs": whole(none=True),
+    "batch_size": whole(), "image_size": sides(), "num_epochs": whole(),
     "shuffle_buffer": whole(0), "num_threads": whole(most=1024), "seed": whole(0),
 }
 _FEATURES = {
