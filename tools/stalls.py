@@ -22,10 +22,11 @@ from helpers.queues import Diagnosis, Film, QueueState, diagnose, film, wording
 from helpers.queues.calls import attempt
 from helpers.queues.hooks import SessionHook, add_hook
 from helpers.queues.internals import (
+    ENQUEUES,
     is_closed,
-    puts_items,
     queue_filled_by,
     queue_ops,
+    queues_of,
     runners_of,
 )
 from helpers.queues.preflight import check_pipeline
@@ -191,7 +192,7 @@ class Stalls:
             if thread.is_alive() or step.session is not session:
                 continue
             ops = fetched_ops(session.graph, step.fetches)
-            names = [op.inputs[0].op.name for op in ops if puts_items(op)]
+            names = [op.inputs[0].op.name for op in ops if op.type in ENQUEUES]
             how = "has ended"
             if thread in causes:
                 error = causes[thread]
@@ -218,7 +219,7 @@ class Stalls:
             say(f"a thread that fills '{name}' failed: {type(error).__name__}: "
                 f"{first_line(error)}")
         if failed:
-            self._look_at(check_pipeline, session.graph, session.run)
+            self._look_at(check_pipeline, queues_of(session.graph), session.run)
         return found
 
     def _look_at(self, look: Callable, *arguments: Any) -> Any:

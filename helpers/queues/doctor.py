@@ -3,7 +3,7 @@
 Taught in lesson 03b, "The hang": size, closed and living threads, queue by queue.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import tensorflow as tf
@@ -11,17 +11,13 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.graph import ancestors
 from helpers.queues.internals import (
-    dequeues_of,
-    enqueues_of,
+    READERS,
+    Queue,
     items_taken,
     living_threads,
-    probe_queue,
-    queue_ops,
-    queues_behind,
+    queues_of,
     queues_taken_from,
     raw_session,
-    reads_records,
-    runners_filling,
 )
 
 
@@ -126,64 +122,54 @@ def diagnose(session: tf1.Session, fetches: Any = None) -> Diagnosis:
       A `Diagnosis`, to print or to ask for `.queues` and `.starving`.
     """
     raw = raw_session(session)
-    queues = queue_ops(raw.graph)
-    if fetches is not None:
-        behind = queues_behind(raw.graph, fetches)
-        queues = [op for op in queues if op in behind]
-    probes = {op: probe_queue(op) for op in queues}
-    if not probes:
+    queues = queues_of(raw.graph, fetches)
+    if not queues:
         return Diagnosis(())
-    found = raw.run({op.name: probe[:2] for op, probe in probes.items()})
-    states = [_state(op, found[op.name], raw) for op in probes]
-    starving = {state.name for state in states if state.starves}
-    return Diagnosis(tuple(_explained(state, raw, starving) for state in states))
+    found = raw.run([(queue.size, queue.closed) for queue in queues])
+    states = {queue.op.name: _state(queue, size, closed, raw)
+              for queue, (size, closed) in zip(queues, found, strict=True)}
+    return Diagnosis(tuple(_explained(queue.enqueues, states[queue.op.name], states)
+                           for queue in queues))
 
 
-def _state(queue: tf.Operation, probed: tuple, session: tf1.Session) -> QueueState:
+def _state(queue: Queue, size: int, closed: bool, session: tf1.Session) -> QueueState:
     """Puts together what the graph, the session and the runners know of a queue."""
-    size, closed = probed
-    runners = runners_filling(queue)
-    alive = [living_threads(runner, session) for runner in runners]
+    alive = [living_threads(runner, session) for runner in queue.runners]
     started = [count for count in alive if count is not None]
     kept = 0
-    if queue.type == "RandomShuffleQueueV2":
-        kept = queue.get_attr("min_after_dequeue")
+    if queue.op.type == "RandomShuffleQueueV2":
+        kept = queue.op.get_attr("min_after_dequeue")
     return QueueState(
-        name=queue.name,
-        kind=queue.type.removesuffix("V2"),
+        name=queue.op.name,
+        kind=queue.op.type.removesuffix("V2"),
         size=int(size),
-        capacity=queue.get_attr("capacity"),
+        capacity=queue.op.get_attr("capacity"),
         kept=kept,
         closed=bool(closed),
-        wanted=max((items_taken(op) or 1 for op in dequeues_of(queue)), default=1),
-        threads=sum(len(runner.enqueue_ops) for runner in runners),
+        wanted=max((items_taken(op) or 1 for op in queue.dequeues), default=1),
+        threads=sum(len(runner.enqueue_ops) for runner in queue.runners),
         alive=sum(started) if started else None,
     )
 
 
 def _explained(
-    state: QueueState, session: tf1.Session, starving: set[str]
+    enqueues: list[tf.Operation], state: QueueState, states: dict[str, QueueState]
 ) -> QueueState:
-    """Returns the state with why it starves filled in."""
+    """Returns the state of a queue with why it starves filled in."""
     if not state.starves:
         return state
-    enqueues = enqueues_of(session.graph.get_operation_by_name(state.name))
     behind = ancestors(enqueues)
-    reads = [op for op in behind if reads_records(op)]
-    # A reader empties a healthy queue of file names as fast as it is filled, so
-    # there being empty at this moment means nothing as long as its threads live.
-    refilled = {q.name for q in queues_taken_from(reads) if _fed(q, session)}
-    waits_for: tuple[str, ...] = ()
+    reads = [op for op in behind if op.type in READERS]
+    waits_for: list[str] = []
     if state.alive:
+        # A reader empties a healthy queue of file names as fast as it is filled, so
+        # there being empty at this moment means nothing as long as its threads live.
+        refilled = {queue.name for queue in queues_taken_from(reads)
+                    if states[queue.name].alive}
         sources = {queue.name for queue in queues_taken_from(behind)} - {state.name}
-        waits_for = tuple(sorted(sources & starving - refilled))
-    why = _cause(state, bool(enqueues), waits_for, bool(reads))
-    return QueueState(**{**vars(state), "waits_for": waits_for, "why": why})
-
-
-def _fed(queue: tf.Operation, session: tf1.Session) -> bool:
-    """Whether threads that live fill a queue."""
-    return any(living_threads(runner, session) for runner in runners_filling(queue))
+        waits_for = sorted(name for name in sources - refilled if states[name].starves)
+    why = _cause(state, bool(enqueues), tuple(waits_for), bool(reads))
+    return replace(state, waits_for=tuple(waits_for), why=why)
 
 
 def _cause(

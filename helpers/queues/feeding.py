@@ -22,7 +22,7 @@ from helpers.queues.internals import (
     count_thread,
     probe_queue,
     queue_filled_by,
-    runners_filling,
+    runners_of,
 )
 
 _CHUNK = 64  # rows per enqueue: one run for many rows, small against most queues
@@ -67,11 +67,12 @@ def feed_queue(
         length, or do not fit the queue's components. A value fits if it is still the
         same afterwards; in floats it may be rounded, but stays finite.
     """
-    name = queue.queue_ref.op.name
-    if runners_filling(queue.queue_ref.op):
+    op = queue.queue_ref.op
+    name = op.name
+    if any(queue_filled_by(runner) is op for runner in runners_of(op.graph)):
         raise ValueError(f"{name}: the queue has a runner already; feed another queue")
     feed = Feed(queue, _chunks(queue, source, epochs, seed))
-    with queue.queue_ref.graph.as_default():
+    with op.graph.as_default():
         tf1.train.add_queue_runner(feed)
     return feed
 

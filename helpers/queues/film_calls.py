@@ -11,10 +11,10 @@ import tensorflow as tf
 
 from helpers.graph import ancestors, fetched_ops
 from helpers.queues.internals import (
+    DEQUEUES,
+    ENQUEUES,
     items_taken,
-    puts_items,
     queues_taken_from,
-    takes_items,
 )
 
 
@@ -121,7 +121,8 @@ def _names(elements: Any) -> tuple[str, ...]:
 def _flow_of(ops: set[tf.Operation], queues: Collection[str]) -> Flow:
     """Returns what one run of ops moves: readers take names when they need one."""
     takes: dict[str, int | None] = {op.name: None for op in queues_taken_from(ops)}
-    takes |= {op.inputs[0].op.name: items_taken(op) for op in ops if takes_items(op)}
-    puts = [op.inputs[0].op.name for op in ops if puts_items(op)]
+    takes |= {op.inputs[0].op.name: items_taken(op) for op in ops
+              if op.type in DEQUEUES}
+    puts = [op.inputs[0].op.name for op in ops if op.type in ENQUEUES]
     return Flow({name: count for name, count in takes.items() if name in queues},
                 tuple(name for name in puts if name in queues))

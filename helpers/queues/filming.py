@@ -19,11 +19,9 @@ from helpers.queues.film_calls import WatchedCalls
 from helpers.queues.film_frames import Moment, Wait, waits_for, word_for
 from helpers.queues.hooks import SessionHook, add_hook, hooks_of, remove_hook
 from helpers.queues.internals import (
-    living_threads,
     probe_queue,
-    queue_filled_by,
+    queue_that_is_filled,
     raw_session,
-    runners_of,
 )
 
 _BETWEEN = 0.05  # seconds between two frames
@@ -237,10 +235,8 @@ def _check(session: tf1.Session) -> None:
         )
     if any(isinstance(hook, _Recorder) for hook in hooks_of(session)):
         raise RuntimeError("another film of this session runs: leave its block first")
-    for runner in runners_of(session.graph):
-        if living_threads(runner, session):
-            raise RuntimeError(
-                f"the threads of queue '{queue_filled_by(runner).name}' run already: "
-                "write `with film(session) as movie, running_queues(session) as "
-                "runner`, the film first"
-            )
+    if queue := queue_that_is_filled(session):
+        raise RuntimeError(
+            f"the threads of queue '{queue}' run already: write `with film(session) as "
+            "movie, running_queues(session) as runner`, the film first"
+        )

@@ -5,20 +5,50 @@ Taught in lesson 03b, "The hang": size, closed, and which threads live.
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.graph import VARIABLE_TYPES, ancestors, fetched_ops
+from helpers.graph import ancestors, fetched_ops
 
 _QUEUES = (
     "FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"
 )
-_DEQUEUES = ("QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2")
-_ENQUEUES = ("QueueEnqueueV2", "QueueEnqueueManyV2")
+DEQUEUES = ("QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2")
+ENQUEUES = ("QueueEnqueueV2", "QueueEnqueueManyV2")
+# These take the names of files from a queue, and read records from the files.
+READERS = ("ReaderReadV2", "ReaderReadUpToV2")
 FEED_THREAD = "feed-"  # how the names of feeding threads begin
-_READERS = ("ReaderReadV2", "ReaderReadUpToV2")
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue of a graph, who is around it, and the ops that look at it.
+
+    Attributes:
+      op: the queue.
+      size: int32 `[]`, the items inside.
+      closed: bool `[]`.
+      cancel: closes the queue for good, and cancels the enqueue ops that wait.
+      enqueues: the ops that put items in.
+      dequeues: the ops that take items out.
+      runners: those that fill it.
+    """
+
+    op: tf.Operation
+    size: tf.Tensor
+    closed: tf.Tensor
+    cancel: tf.Operation
+    enqueues: list[tf.Operation]
+    dequeues: list[tf.Operation]
+    runners: list[tf1.train.QueueRunner]
+
+    @property
+    def is_fed(self) -> bool:
+        """Whether `feed_queue` fills it: that stops without closing the queue."""
+        return any(map(is_feed, self.runners))
 
 
 def raw_session(session: Any) -> tf1.Session:
@@ -98,40 +128,35 @@ def queue_ops(graph: tf.Graph) -> list[tf.Operation]:
     return [op for op in graph.get_operations() if op.type in _QUEUES]
 
 
-def variables_behind(ops: Iterable[tf.Operation]) -> list[tf.Operation]:
-    """Returns the ops that hold the variables without which `ops` cannot run."""
-    return [op for op in ancestors(ops) if op.type in VARIABLE_TYPES]
+def queues_of(graph: tf.Graph, fetches: Any = None) -> list[Queue]:
+    """Looks once at the queues of a graph; all else is asked of what it returns.
 
+    Args:
+      graph: gets the ops of `probe_queue`, for each queue.
+      fetches: what a step fetches, for the queues that it takes from alone.
 
-def reads_records(op: tf.Operation) -> bool:
-    """Says whether an op takes file names from a queue and reads records from them."""
-    return op.type in _READERS
-
-
-def takes_items(op: tf.Operation) -> bool:
-    """Says whether an op takes items from a queue."""
-    return op.type in _DEQUEUES
-
-
-def puts_items(op: tf.Operation) -> bool:
-    """Says whether an op puts items into a queue."""
-    return op.type in _ENQUEUES
+    Returns:
+      The queues, in the order in which they were built.
+    """
+    ops = queue_ops(graph)
+    if fetches is not None:
+        behind = _queues_behind(graph, fetches)
+        ops = [op for op in ops if op in behind]
+    runners: dict[tf.Operation, list] = {op: [] for op in ops}
+    for runner in runners_of(graph):
+        runners.get(queue_filled_by(runner), []).append(runner)
+    return [Queue(op, *probe_queue(op), _consumers(op, ENQUEUES),
+                  _consumers(op, DEQUEUES), runners[op]) for op in ops]
 
 
 def queues_taken_from(ops: Iterable[tf.Operation]) -> set[tf.Operation]:
     """Returns the queues that ops take items or names of files from."""
-    found = {op.inputs[0].op for op in ops if op.type in _DEQUEUES}
-    return found | {op.inputs[1].op for op in ops if reads_records(op)}
+    found = {op.inputs[0].op for op in ops if op.type in DEQUEUES}
+    return found | {op.inputs[1].op for op in ops if op.type in READERS}
 
 
-def dequeues_of(queue: tf.Operation) -> list[tf.Operation]:
-    """Returns the ops that take items from a queue."""
-    return [op for op in queue.outputs[0].consumers() if op.type in _DEQUEUES]
-
-
-def enqueues_of(queue: tf.Operation) -> list[tf.Operation]:
-    """Returns the ops that put items into a queue."""
-    return [op for op in queue.outputs[0].consumers() if op.type in _ENQUEUES]
+def _consumers(queue: tf.Operation, kinds: tuple[str, ...]) -> list[tf.Operation]:
+    return [op for op in queue.outputs[0].consumers() if op.type in kinds]
 
 
 def items_taken(dequeue: tf.Operation) -> int | None:
@@ -142,13 +167,14 @@ def items_taken(dequeue: tf.Operation) -> int | None:
     return None if count is None else int(count)
 
 
-def queues_behind(graph: tf.Graph, fetches: Any) -> set[tf.Operation]:
+def _queues_behind(graph: tf.Graph, fetches: Any) -> set[tf.Operation]:
     """Returns the queues that running `fetches` takes from, however indirectly."""
     waiting = fetched_ops(graph, fetches)
     found: set[tf.Operation] = set()
     while waiting:
         taken = queues_taken_from(ancestors(waiting))
-        waiting = [op for queue in taken - found for op in enqueues_of(queue)]
+        waiting = [op for queue in taken - found
+                   for op in _consumers(queue, ENQUEUES)]
         found |= taken
     return found
 
@@ -169,14 +195,15 @@ def queue_filled_by(runner: tf1.train.QueueRunner) -> tf.Operation:
     return runner.queue if ref is None else ref.op  # an imported runner has the op
 
 
-def runners_filling(queue: tf.Operation) -> list[tf1.train.QueueRunner]:
-    """Returns the runners that fill a queue."""
-    return [r for r in runners_of(queue.graph) if queue_filled_by(r) is queue]
-
-
 def living_threads(runner: tf1.train.QueueRunner, session: tf1.Session) -> int | None:
     """Returns how many enqueuing threads of a runner live; None if never started."""
     return runner._runs_per_session.get(session)  # the only place that knows
+
+
+def queue_that_is_filled(session: tf1.Session) -> str | None:
+    """Returns the name of a queue whose runner has threads that live in a session."""
+    return next((queue_filled_by(runner).name for runner in runners_of(session.graph)
+                 if living_threads(runner, session)), None)
 
 
 def count_thread(

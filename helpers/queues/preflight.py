@@ -6,15 +6,13 @@ from typing import Any
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.graph import VARIABLE_TYPES, ancestors
 from helpers.queues.internals import (
+    Queue,
     is_closed,
-    living_threads,
-    probe_queue,
     probe_variable,
-    queue_filled_by,
+    queue_that_is_filled,
     raw_session,
-    runners_of,
-    variables_behind,
 )
 
 Run = Callable[[list], Any]
@@ -36,59 +34,53 @@ def check_session(session: tf1.Session) -> None:
         )
     if is_closed(session):
         raise RuntimeError("the session is closed: open a new one")
-    for runner in runners_of(session.graph):
-        if living_threads(runner, session):
-            raise RuntimeError(
-                f"the threads of queue '{queue_filled_by(runner).name}' run already: "
-                "a cell run twice, start_queue_runners, or a MonitoredSession; "
-                "leave them to one"
-            )
+    if queue := queue_that_is_filled(session):
+        raise RuntimeError(
+            f"the threads of queue '{queue}' run already: a cell run twice, "
+            "start_queue_runners, or a MonitoredSession; leave them to one"
+        )
 
 
-def check_pipeline(graph: tf.Graph, run: Run) -> None:
+def check_pipeline(queues: list[Queue], run: Run) -> None:
     """Refuses queues that are closed and variables that have no value.
 
     Args:
-      graph: of the session.
+      queues: of a session's graph; those without a runner are not asked.
       run: runs fetches in the session; it may raise at a limit of its own.
 
     Raises:
       RuntimeError: names the queue or the variable, and the fix.
     """
-    runners = runners_of(graph)
-    if runners:
-        _check_open(runners, run)
-        _check_initialised(graph, [op for r in runners for op in r.enqueue_ops], run)
+    if filled := [queue for queue in queues if queue.runners]:
+        _check_open(filled, run)
+        _check_initialised([op for queue in filled for runner in queue.runners
+                            for op in runner.enqueue_ops], run)
 
 
-def _has_ended(runner: tf1.train.QueueRunner) -> bool:
-    """Whether a feed has closed its queue because all rows are in."""
-    return getattr(runner, "has_ended", False)
-
-
-def _check_open(runners: list[tf1.train.QueueRunner], run: Run) -> None:
+def _check_open(queues: list[Queue], run: Run) -> None:
     """Refuses closed queues: the pipeline would end without a step."""
-    queues = [queue_filled_by(runner) for runner in runners]
-    found = run([probe_queue(queue)[:2] for queue in queues])
-    for runner, queue, (size, closed) in zip(runners, queues, found, strict=True):
-        if closed and not (size and _has_ended(runner)):  # else steps drain it
+    found = run([(queue.size, queue.closed) for queue in queues])
+    for queue, (size, closed) in zip(queues, found, strict=True):
+        # A feed that has ended closed its queue itself, and steps drain that.
+        ended = all(getattr(each, "has_ended", False) for each in queue.runners)
+        if closed and not (size and ended):
             raise RuntimeError(
-                f"queue '{queue.name}' is closed: this pipeline has run to its end or "
-                "was stopped once, and queues cannot be reopened: build a new graph "
+                f"queue '{queue.op.name}' is closed: this pipeline has run to its end "
+                "or was stopped once, and queues cannot be reopened: build a new graph "
                 "and session"
             )
 
 
-def _check_initialised(graph: tf.Graph, enqueues: list, run: Run) -> None:
+def _check_initialised(enqueues: list[tf.Operation], run: Run) -> None:
     """Refuses to start threads that would die on a variable without a value."""
-    needed = variables_behind(enqueues)
+    needed = [op for op in ancestors(enqueues) if op.type in VARIABLE_TYPES]
     found = run([probe_variable(op) for op in needed]) if needed else []
     missing = [op.name for op, is_set in zip(needed, found, strict=True) if not is_set]
     if missing:
         name = min(missing)
         raise RuntimeError(
             f"the pipeline needs variable '{name}', which is not initialised: run "
-            f"{_initializer_of(name, graph)} before running_queues"
+            f"{_initializer_of(name, enqueues[0].graph)} before running_queues"
         )
 
 

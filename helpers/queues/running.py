@@ -19,7 +19,7 @@ from helpers.queues.calls import InterruptibleCalls, attempt
 from helpers.queues.doctor import diagnose
 from helpers.queues.ends import OnlyTrueEnds, is_end_of_data
 from helpers.queues.hooks import add_hook, remove_hook
-from helpers.queues.internals import is_closed, probe_queue, queue_ops
+from helpers.queues.internals import is_closed, queue_ops, queues_of
 from helpers.queues.preflight import check_pipeline, check_session
 from helpers.queues.threads import NamingCoordinator, stop_threads
 
@@ -214,12 +214,9 @@ class Runner:
 def _check(session: tf1.Session, calls: InterruptibleCalls, stall: float) -> None:
     """Checks a pipeline before the start, but does not wait for ever."""
     limit = max(stall, _ANSWER)
-    for queue in queue_ops(session.graph):
-        probe_queue(queue)  # the ops that the stop will need
+    run = functools.partial(calls.call, limit, session.run)
     try:
-        check_pipeline(
-            session.graph, functools.partial(calls.call, limit, session.run)
-        )
+        check_pipeline(queues_of(session.graph), run)
     except TimeoutError:
         raise PipelineStalled(
             f"the session did not answer for {limit:g} s: see whether its server lives"

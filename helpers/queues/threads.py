@@ -17,12 +17,9 @@ from helpers.queues.doctor import diagnose
 from helpers.queues.hooks import hooks_of
 from helpers.queues.internals import (
     FEED_THREAD,
+    Queue,
     is_closed,
-    is_feed,
-    probe_queue,
-    queue_filled_by,
-    queue_ops,
-    runners_of,
+    queues_of,
 )
 
 _FREE = 0.5  # seconds that threads get before queues are closed under them
@@ -90,10 +87,11 @@ def stop_threads(
     for hook in hooks_of(session):
         hook.before_stop()
     was_closed, lost = is_closed(session), False
+    queues = queues_of(session.graph)  # anew: a step may wait for one built since
     coord.request_stop()
     try:
-        _free(session, coord, calls, grace)
-        failed = _joined(session, coord)
+        _free(session, queues, coord, calls, grace)
+        failed = _joined(queues, coord)
     finally:  # after a second Ctrl-C, too
         if not calls.end(_FREE):
             lost = not was_closed
@@ -101,34 +99,34 @@ def stop_threads(
     return failed, lost
 
 
-def _joined(session: tf1.Session, coord: NamingCoordinator) -> BaseException | None:
+def _joined(queues: list[Queue], coord: NamingCoordinator) -> BaseException | None:
     try:
         coord.join(stop_grace_period_secs=0)
     except Exception as error:
         return coord.readable(error)
     # A source that failed after the stop was asked for; it has no rows left.
-    feeds = [runner for runner in runners_of(session.graph) if is_feed(runner)]
-    return next((feed.failure for feed in feeds if feed.failure), None)
+    failures = (getattr(runner, "failure", None)
+                for queue in queues for runner in queue.runners)
+    return next(filter(None, failures), None)
 
 
 def _free(
-    session: tf1.Session, coord: NamingCoordinator, calls: InterruptibleCalls,
-    grace: float,
+    session: tf1.Session, queues: list[Queue], coord: NamingCoordinator,
+    calls: InterruptibleCalls, grace: float,
 ) -> None:
     """Waits for all to end, closing the queues that a thread or a step waits for.
 
     A feed looks before it enqueues, so that its queue can stay open for the next fit.
     It is closed only under a step or a thread that finds it empty, or after the grace.
     """
-    fed = {queue_filled_by(runner).name
-           for runner in runners_of(session.graph) if is_feed(runner)}
-    others = {op.name for op in queue_ops(session.graph)} - fed
+    fed = [queue for queue in queues if queue.is_fed]
     if _all_ended(coord, calls, _FREE):
         return
-    _close_queues(session, others)
+    _close_queues(session, [queue for queue in queues if not queue.is_fed])
     if fed and not _all_ended(coord, calls, _SPARE) and _waiting(coord, calls):
         found = attempt(_FREE, lambda: diagnose(session).queues)
-        _close_queues(session, {s.name for s in found or () if s.starves} & fed)
+        starving = {state.name for state in found or () if state.starves}
+        _close_queues(session, [queue for queue in fed if queue.op.name in starving])
     if not _all_ended(coord, calls, grace) and _waiting(coord, calls):
         _close_queues(session, fed)
 
@@ -152,10 +150,9 @@ def _waiting(coord: NamingCoordinator, calls: InterruptibleCalls) -> bool:
     )
 
 
-def _close_queues(session: tf1.Session, names: set[str]) -> None:
+def _close_queues(session: tf1.Session, queues: list[Queue]) -> None:
     """Closes queues, to free what waits for one that no runner closes."""
-    ops = [session.graph.get_operation_by_name(name) for name in names]
-    attempt(_FREE, lambda: session.run([probe_queue(op)[2] for op in ops]))
+    attempt(_FREE, lambda: session.run([queue.cancel for queue in queues]))
 
 
 def _failed(thread: str) -> str:
