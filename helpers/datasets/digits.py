@@ -56,13 +56,8 @@ def _bundled() -> dict[str, np.ndarray]:
     digits = np.loadtxt(BUNDLED, delimiter=",")  # 64 values from 0 to 16, the label
     images = np.round(digits[:, :-1] * 255 / 16).astype(np.uint8).reshape(-1, 8, 8)
     labels = digits[:, -1].astype(np.uint8)
-    parts = (
-        images[:NUM_TRAIN],
-        labels[:NUM_TRAIN],
-        images[NUM_TRAIN:],
-        labels[NUM_TRAIN:],
-    )
-    return dict(zip(ARRAYS, parts, strict=True))
+    return {"x_train": images[:NUM_TRAIN], "y_train": labels[:NUM_TRAIN],
+            "x_test": images[NUM_TRAIN:], "y_test": labels[NUM_TRAIN:]}
 
 
 def _downloaded() -> dict[str, np.ndarray]:

@@ -27,33 +27,18 @@ def program(given: Any) -> "Program":
     return SessionProgram(*given)
 
 
-class Program:
-    """What the two kinds have in common."""
-
-    def run(self, feeds: Feeds) -> Tensors:
-        """Returns every tensor by name, in order."""
-        raise NotImplementedError
-
-    def weights(self) -> Tensors:
-        """Returns every weight by name."""
-        raise NotImplementedError
-
-    def assign(self, values: Tensors) -> None:
-        """Sets the weights that are named."""
-        raise NotImplementedError
-
-    @contextlib.contextmanager
-    def holding(self, values: Tensors) -> Iterator[None]:
-        """Holds some weights at other values, and puts the old ones back."""
-        before = {name: w for name, w in self.weights().items() if name in values}
-        try:
-            self.assign(values)
-            yield
-        finally:
-            self.assign(before)
+@contextlib.contextmanager
+def holding(given: "Program", values: Tensors) -> Iterator[None]:
+    """Holds some weights of a program at other values, and puts the old ones back."""
+    before = {name: w for name, w in given.weights().items() if name in values}
+    try:
+        given.assign(values)
+        yield
+    finally:
+        given.assign(before)
 
 
-class SessionProgram(Program):
+class SessionProgram:
     """A session and some tensors of its graph, walked in the order of the graph."""
 
     def __init__(self, session: tf1.Session, tensors):
@@ -87,7 +72,7 @@ class SessionProgram(Program):
                 self._variables[name].load(value, self._session)
 
 
-class LayerProgram(Program):
+class LayerProgram:
     """A Keras model, with the output of each layer; or what returns tensors by name.
 
     What the whole returns is called `output`, unless it is a dictionary.
@@ -129,3 +114,6 @@ class LayerProgram(Program):
             name = getattr(v, "path", v.name)
             found[name if name not in found else f"{name} {len(found)}"] = v
         return found
+
+
+Program = SessionProgram | LayerProgram

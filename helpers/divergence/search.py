@@ -8,7 +8,7 @@ import numpy as np
 
 from helpers.arguments import numbers, real
 from helpers.divergence import causes, matching
-from helpers.divergence.programs import Program, Tensors, program
+from helpers.divergence.programs import Program, Tensors, holding, program
 
 _STAGES = {"same": "the same weights in both", "own": "their own weights"}
 
@@ -112,7 +112,7 @@ def first_difference(
         walk.found.partners = pairs
         first, second = matching.same_numbers(ours, theirs, pairs)
         walk.found.alone = sorted(second.keys() - pairs.keys())
-        with one.holding(first), other.holding(second):
+        with holding(one, first), holding(other, second):
             walk.run("same")
     walk.run("own")
     return walk.result()

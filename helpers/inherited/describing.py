@@ -5,7 +5,6 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import h5py
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
@@ -203,14 +202,8 @@ def _keras(found: kinds.Found) -> Description:
     with opened_hdf5(found.path) as file:
         version = file.attrs.get("keras_version", "unknown")
         config = keras_files.config_of(file)
-        variables = {}
-
-        def note(name, item):
-            if isinstance(item, h5py.Dataset) and "optimizer_weights" not in name:
-                key = name.removeprefix("model_weights/")
-                variables[key] = (item.dtype.name, item.shape)
-
-        file.visititems(note)
+        variables = {name: (array.dtype.name, array.shape)
+                     for name, array in keras_files.arrays_of(file).items()}
     given = version.decode() if isinstance(version, bytes) else version
     refused = keras_files.layer_refusals(config) if config else []
     return Description(found.path, found.kind, f"Keras {given}", variables,

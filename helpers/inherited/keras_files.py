@@ -32,6 +32,18 @@ def config_of(file: h5py.File) -> dict:
     return json.loads(text.decode() if isinstance(text, bytes) else text)
 
 
+def arrays_of(file: h5py.File) -> dict[str, h5py.Dataset]:
+    """Returns the arrays in a Keras HDF5 file by name, but for an optimizer's."""
+    found = {}
+
+    def note(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and "optimizer_weights" not in name:
+            found[name.removeprefix("model_weights/")] = item
+
+    file.visititems(note)
+    return found
+
+
 def layer_refusals(config: dict) -> Iterator[Refusal]:
     """Yields what a model's configuration names and must not be made here."""
     models = _LISTED["models"]

@@ -226,7 +226,8 @@ def _file(path: Path) -> Found:
     if content.startswith(_HDF5):
         return Found(path, KERAS)
     if content.endswith(_V1_TABLE):
-        return _old_or_index(path)
+        tf.train.load_checkpoint(str(path))
+        return Found(path, OLD_CHECKPOINT, prefix=str(path))
     if found := _records(path, content):
         return found
     if content[4:8] == b"TFL3":
@@ -245,11 +246,6 @@ def _how_to_load(content: bytes) -> str:
     return ("it holds Python objects, which np.load reads with allow_pickle=True; "
             "that runs whatever the file says, so do it in a container if the file is "
             "not yours")
-
-
-def _old_or_index(path: Path) -> Found:
-    tf.train.load_checkpoint(str(path))
-    return Found(path, OLD_CHECKPOINT, prefix=str(path))
 
 
 def _records(path: Path, content: bytes) -> Found | None:

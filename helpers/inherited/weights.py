@@ -3,12 +3,11 @@
 import os
 from pathlib import Path
 
-import h5py
 import numpy as np
 import tensorflow as tf
 
 from helpers.errors import DataError
-from helpers.inherited import kinds
+from helpers.inherited import keras_files, kinds
 from helpers.reading import opened_hdf5
 
 
@@ -26,7 +25,9 @@ def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
     found = kinds.find(path)
     with kinds.in_one_line(path, "its weights cannot be read"):
         if found.kind == kinds.KERAS:
-            arrays = _keras(found.path)
+            with opened_hdf5(found.path) as file:
+                arrays = {name: array[()] for name, array in
+                          keras_files.arrays_of(file).items()}
         elif found.prefix is not None:
             reader = tf.train.load_checkpoint(found.prefix)
             arrays = {name: reader.get_tensor(name)
@@ -43,15 +44,3 @@ def _constants(graph) -> dict[str, np.ndarray]:
     nodes = [node for node in graph.node if node.op == "Const"] if graph else []
     return {node.name: tf.make_ndarray(node.attr["value"].tensor) for node in nodes
             if tf.as_dtype(node.attr["dtype"].type).is_floating}
-
-
-def _keras(path: Path) -> dict[str, np.ndarray]:
-    arrays = {}
-
-    def note(name, item):
-        if isinstance(item, h5py.Dataset) and "optimizer_weights" not in name:
-            arrays[name.removeprefix("model_weights/")] = item[()]
-
-    with opened_hdf5(path) as file:
-        file.visititems(note)
-    return arrays

@@ -6,9 +6,7 @@ Taught in lesson 04a, 'From folders to shards'.
 import io
 import os
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -130,16 +128,12 @@ def write_picture_shards(
     sets = []
     for split, pairs in splits.items():
         pairs = [pairs[place] for place in shuffled_places(len(pairs), _SEED)]
-        examples = map(partial(_labelled, image_size), pairs)
+        examples = (make_example(_as_jpeg(path, image_size), label)
+                    for path, label in pairs)
         most = min(4, len(pairs)) if split == "train" else 1
         sets.append(ShardSet(home / split, examples, len(pairs), most, labels))
     write_sets(sets)
     return {split: len(pairs) for split, pairs in splits.items()}
-
-
-def _labelled(image_size: int, pair: tuple[Path, int]) -> Any:
-    path, label = pair
-    return make_example(_as_jpeg(path, image_size), label)
 
 
 def _as_jpeg(path: Path, image_size: int) -> bytes:
