@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import tensorflow as tf
-import tensorflow.compat.v1 as tf1
 
 from helpers.inherited import allowed, cutting, keras_files, kinds, loading
 from helpers.inherited import graph_facts as facts
 from helpers.inherited.graph_facts import Node
 from helpers.reading import opened_hdf5
+from helpers.records import wire
 
 MANY = 12  # names in a printed list
 
@@ -212,8 +212,7 @@ def _keras(found: kinds.Found) -> Description:
 
 
 def _records(found: kinds.Found) -> Description:
-    options = tf.io.TFRecordOptions(compression_type=found.compression)
-    payloads = tf1.io.tf_record_iterator(str(found.path), options)
+    payloads = wire.payloads(found.path, found.compression)
     number = sum(1 for _ in itertools.islice(payloads, found.records))
     kind = f"{found.kind}, {found.compression}" if found.compression else found.kind
     return Description(found.path, kind, records=number, cut=found.cut)

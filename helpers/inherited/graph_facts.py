@@ -165,11 +165,6 @@ def _reached(graph, kinds: Collection[str], till: Collection[str] = _SHAPES
     return found
 
 
-def read_by_loss(graph: tf.compat.v1.GraphDef, end: str) -> str | None:
-    """Returns the answer that an op compares with labels; None if it is no loss."""
-    return losses_of(graph, [end]).get(end)
-
-
 def losses_of(graph: tf.compat.v1.GraphDef, ends: Iterable[str]) -> dict[str, str]:
     """Returns those of some ops that are losses, each with the answer that it reads.
 

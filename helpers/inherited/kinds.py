@@ -264,8 +264,7 @@ def _records(path: Path, content: bytes) -> Found | None:
         if not error.records:
             raise
         count, cut = error.records, error.place
-    options = tf.io.TFRecordOptions(compression_type=compression)
-    first = next(tf.compat.v1.io.tf_record_iterator(str(path), options), b"")
+    first = next(wire.payloads(path, compression), b"")
     kind = EVENTS if not compression and b"brain.Event:" in first else RECORDS
     return Found(path, kind, compression=compression, records=count, cut=cut)
 

@@ -208,7 +208,7 @@ def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
         raise DataError(f"{path}: {len(found)} ends are possible ({names}): say which "
                         "by outputs=[...]")
     name = found[0].name
-    if answer := facts.read_by_loss(graph, name):
+    if answer := facts.losses_of(graph, [name]).get(name):
         raise DataError(f"{path}: the only end is a loss ({name}), of the answer "
                         f"{answer}: say outputs=['{answer}'] or ['{name}']")
     return {_key(name): f"{name}:0"}

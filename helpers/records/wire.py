@@ -171,14 +171,18 @@ def check_payloads(path: str | os.PathLike) -> int:
     return count
 
 
-def payloads(path: str | os.PathLike) -> Iterator[bytes]:
+def payloads(
+    path: str | os.PathLike, compression: str | None = None
+) -> Iterator[bytes]:
     """Returns an iterator over the payloads of one file, inside a graph block too."""
-    return tf1.io.tf_record_iterator(os.fspath(path), _options(path))
+    kind = compression_of(path) if compression is None else compression
+    return tf1.io.tf_record_iterator(os.fspath(path), tf.io.TFRecordOptions(kind))
 
 
 def reader(paths: Sequence[str]) -> tf1.TFRecordReader:
     """Adds the op that reads files which are all plain or all GZIP, as these are."""
-    return tf1.TFRecordReader(options=_options(paths[0]))
+    options = tf.io.TFRecordOptions(compression_of(paths[0]))
+    return tf1.TFRecordReader(options=options)
 
 
 def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
@@ -196,13 +200,8 @@ def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
         names = names.shuffle(len(paths), seed=seed)
     untuned = tf.data.Options()
     untuned.autotune.enabled = False
-    records = tf.data.TFRecordDataset(names, _options(paths[0]).compression_type)
+    records = tf.data.TFRecordDataset(names, compression_of(paths[0]))
     return records.with_options(untuned)
-
-
-def _options(path: str | os.PathLike) -> tf.io.TFRecordOptions:
-    """Returns what each of TensorFlow's readers must be told of a file."""
-    return tf.io.TFRecordOptions(compression_of(path))
 
 
 def _length(header: bytes, where: str, count: int) -> int:
