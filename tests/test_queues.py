@@ -136,6 +136,24 @@ def test_diagnose_reads_size_and_capacity():
     assert state.why.startswith("it has no runner")
 
 
+def test_diagnose_where_a_loop_takes_from_the_queue(request):
+    """In a loop the dequeue op names what brings the queue in, and no queue."""
+    if tf1.control_flow_v2_enabled():
+        request.addfinalizer(tf1.enable_control_flow_v2)
+        tf1.disable_control_flow_v2()
+    with tf.Graph().as_default() as graph:
+        first, second = fifo(name="first"), fifo(name="second")
+        taken = tf1.while_loop(lambda k: k < 3, lambda k: k + first.dequeue(), [0])
+        tf1.train.add_queue_runner(
+            tf1.train.QueueRunner(second, [second.enqueue(taken)]))
+        value = second.dequeue()
+    with (tf1.Session(graph=graph) as session, pytest.raises(PipelineStalled),
+          running_queues(session, stall=0.5, grace=1) as runner):
+        root = diagnose(session).starving
+        assert root.name == "second" and "slow, blocked or dry" in root.why
+        runner.run(value)
+
+
 # --- feed_queue ---
 
 

@@ -11,7 +11,6 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.graph import ancestors
 from helpers.queues.internals import (
-    READERS,
     Queue,
     items_taken,
     living_threads,
@@ -158,17 +157,17 @@ def _explained(
     """Returns the state of a queue with why it starves filled in."""
     if not state.starves:
         return state
-    behind = ancestors(enqueues)
-    reads = [op for op in behind if op.type in READERS]
-    waits_for: list[str] = []
-    if state.alive:
+    sources = queues_taken_from(ancestors(enqueues))
+    waits_for = []
+    for op, of_files in sources.items():
+        source = states.get(op.name)
         # A reader empties a healthy queue of file names as fast as it is filled, so
         # there being empty at this moment means nothing as long as its threads live.
-        refilled = {queue.name for queue in queues_taken_from(reads)
-                    if states[queue.name].alive}
-        sources = {queue.name for queue in queues_taken_from(behind)} - {state.name}
-        waits_for = sorted(name for name in sources - refilled if states[name].starves)
-    why = _cause(state, bool(enqueues), tuple(waits_for), bool(reads))
+        if state.alive and source and source is not state and source.starves and not (
+                of_files and source.alive):
+            waits_for.append(op.name)
+    waits_for.sort()
+    why = _cause(state, bool(enqueues), tuple(waits_for), any(sources.values()))
     return replace(state, waits_for=tuple(waits_for), why=why)
 
 

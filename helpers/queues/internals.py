@@ -4,7 +4,7 @@ Taught in lesson 03b, "The hang": size, closed, and which threads live.
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,10 +149,13 @@ def queues_of(graph: tf.Graph, fetches: Any = None) -> list[Queue]:
                   _consumers(op, DEQUEUES), runners[op]) for op in ops]
 
 
-def queues_taken_from(ops: Iterable[tf.Operation]) -> set[tf.Operation]:
-    """Returns the queues that ops take items or names of files from."""
-    found = {op.inputs[0].op for op in ops if op.type in DEQUEUES}
-    return found | {op.inputs[1].op for op in ops if op.type in READERS}
+def queues_taken_from(ops: Collection[tf.Operation]) -> dict[tf.Operation, bool]:
+    """Returns the queues that ops take from, and whether that is names of files.
+
+    In a `while_loop` it is not the queue but the op that brings it into the loop.
+    """
+    found = {op.inputs[0].op: False for op in ops if op.type in DEQUEUES}
+    return found | {op.inputs[1].op: True for op in ops if op.type in READERS}
 
 
 def _consumers(queue: tf.Operation, kinds: tuple[str, ...]) -> list[tf.Operation]:
@@ -172,7 +175,7 @@ def _queues_behind(graph: tf.Graph, fetches: Any) -> set[tf.Operation]:
     waiting = fetched_ops(graph, fetches)
     found: set[tf.Operation] = set()
     while waiting:
-        taken = queues_taken_from(ancestors(waiting))
+        taken = set(queues_taken_from(ancestors(waiting)))
         waiting = [op for queue in taken - found
                    for op in _consumers(queue, ENQUEUES)]
         found |= taken
