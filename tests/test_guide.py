@@ -32,8 +32,10 @@ def test_the_minutes_are_those_of_the_notebooks(text):
 
 
 def test_all_but_the_numbers_is_made_from_the_lessons(text):
+    """A word more or less may move what fits into two hours: that is let pass."""
     def words(page):
-        return re.sub(r"\d+", "#", page)
+        before, classes = page.split("## Two hours by the clock")
+        return re.sub(r"\d+", "#", before + classes[classes.index("\n## 01a"):])
 
     assert words(text) == words(guide.guide()), "run: python -m tools.guide"
 
