@@ -130,11 +130,30 @@ def test_the_text_page_asks_the_questions_of_the_sheet(board, tensorboard):
         expect(shown).to_contain_text(question, timeout=60_000)
 
 
-def test_readme_shows_the_picture():
-    assert SCREENSHOT.read_bytes().startswith(b"\x89PNG")
-    assert SCREENSHOT.stat().st_size < 150_000
+def test_readme_and_the_book_show_pictures_of_what_to_look_for():
     text = (ROOT / "README.md").read_text("utf-8")
     assert f'src="docs/{SCREENSHOT.name}"' in text
+    shown = re.findall(r"!\[([^]]+)\]\((\w+\.png)\)",
+                       (ROOT / "docs" / "look.md").read_text("utf-8"))
+    assert len(shown) == 4
+    for said, name in shown:
+        picture = ROOT / "docs" / name
+        assert picture.read_bytes().startswith(b"\x89PNG") and len(said) > 100
+        assert picture.stat().st_size < 150_000
+
+
+@pytest.mark.parametrize("run, blocks", [
+    ("queue_run", {"tower_0", "tower_1", "w", "b", "average", "update"}),
+    ("queue_regression", {"examples", "feed", "batch", "model", "loss", "train"}),
+])
+def test_what_the_pictures_show_is_there(graphs, run, blocks):
+    choose(graphs, f"prebuilt/{run}", min(blocks))
+    assert not blocks - names(graphs)
+    if run == "queue_run":
+        graphs.locator("paper-radio-button").get_by_text("Device", exact=True).click()
+        home, other = at_rest(graphs, lambda: [
+            colours(graphs, "tower_0"), colours(graphs, "tower_1")])
+        assert home == colours(graphs, "w") == colours(graphs, "update") != other
 
 
 def card(page, address, dashboard, run, tag, element):

@@ -28,7 +28,8 @@ BOOK = ROOT / "build" / "book"
 MADE_BY = "course.py book"
 SETTINGS = ROOT / "docs" / "book"
 DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/promises.md",
-             "docs/guide.md", "docs/names.md", "docs/errors.md", "docs/port.md")
+             "docs/guide.md", "docs/names.md", "docs/errors.md", "docs/port.md",
+             "docs/look.md")
 
 
 def write_source(folder: Path) -> None:

@@ -48,15 +48,17 @@ def show(fig: Figure, alt: str, title: str = "") -> None:
     if not title and not any(ax.get_title("left") for ax in fig.axes):
         raise ValueError("show: say in a title what the figure finds")
     if title:
-        fig.suptitle(title, x=0, y=1.01, ha="left", va="bottom", fontsize=10,
-                     fontweight="bold")
+        fig.draw_without_rendering()  # a layout that moves things has moved them
+        drawn, (width, height) = fig.get_tightbbox(), fig.get_size_inches()
+        fig.suptitle(title, x=drawn.x0 / width, y=(drawn.y1 + 0.08) / height, ha="left",
+                     va="bottom", fontsize=10, fontweight="bold")
     for text in fig.findobj(Text):
         if text.get_text() and float(text.get_fontsize()) < SMALLEST:
             raise ValueError(f"show: {text.get_text()!r} has {text.get_fontsize():g} "
                              f"points of at least {SMALLEST}")
-    png, width = _png(fig)
+    png, pixels = _png(fig)
     display({"image/png": png, "text/plain": repr(fig)}, raw=True,
-            metadata={"image/png": {"alt": alt, "width": width}})
+            metadata={"image/png": {"alt": alt, "width": pixels}})
     print(f"Figure: {alt}")
     plt.close(fig)
 
