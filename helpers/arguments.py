@@ -41,7 +41,8 @@ def numbers(**rules: Rule) -> Callable[[F], F]:
                 return function(*positional, **named)
             for name, rule in rules.items():
                 default = signature.parameters[name].default
-                if (value := bound.arguments.get(name, default)) is not default:
+                value = bound.arguments.get(name, default)  # AutoGraph reads no walrus
+                if value is not default:
                     bound.arguments[name] = rule(f"{owner}: {name}", value)
             return function(*bound.args, **bound.kwargs)
 
