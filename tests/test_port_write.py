@@ -128,7 +128,10 @@ NOT_RUN = {
         "contrib.rnn.python.ops.core_rnn_cell_impl", "contrib.cluster_resolver",
         "contrib.distribute", "contrib.tpu", "contrib.layers.summaries",
         "nn.seq2seq", "python.ops.seq2seq",
-        "contrib.legacy_seq2seq.python.ops.seq2seq")),
+        "contrib.legacy_seq2seq.python.ops.seq2seq", "python.data.Dataset",
+        "python.data.Iterator", "python.data.ops.dataset_ops.Dataset",
+        "python.data.ops.iterator_ops.Iterator",
+        "contrib.layers.python.layers.summaries")),
     "Tkinter", "input_data", "collections.MutableSequence", "collections.MutableSet",
     "numpy.reshape(newshape=)",
 }
