@@ -61,7 +61,10 @@ def python(*arguments, folder=ROOT):
     Raises KeyboardInterrupt after the child has ended, if Ctrl-C ended it.
     """
     command = [str(venv_python()), *map(str, arguments)]
-    environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1")
+    # What it starts inherits this: from 3.13 on Python colours a traceback, even in a
+    # file, where somebody asks for colours.
+    environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1",
+                       PYTHON_COLORS="0")
     if folder == ROOT:  # TensorFlow is imported in 4 s where it is compiled, else in 10
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(command, cwd=str(folder), env=environment)

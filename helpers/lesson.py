@@ -40,20 +40,22 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
     numpy.set_printoptions(precision=4, suppress=True)
     _figure_style()
     _tensorboard_in_notebooks()
-    _programs_without_colours()
+    _plain_programs()
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def _programs_without_colours() -> None:
+def _plain_programs() -> None:
     """Lets the programs that a lesson starts print the same under every Python.
 
-    A notebook's kernel asks for colours, and from 3.13 on Python colours its tracebacks
-    then, in a file and in a pipe too.
+    This is the one place that says so: each inherits it. A notebook's kernel asks for
+    colours, and from 3.13 on Python colours its tracebacks then, in a file and in a
+    pipe too. Each Python warns of what the next one leaves out.
     """
     for asks in ("FORCE_COLOR", "CLICOLOR_FORCE"):
         os.environ.pop(asks, None)
     os.environ["PYTHON_COLORS"] = "0"
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
 
 
 @contextlib.contextmanager

@@ -35,7 +35,8 @@ def nbgrader(tmp_path_factory):
         link.write(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})")
     scripts = environment["scripts"]
     subprocess.run([f"{scripts}/python", "-m", "pip", "install", "-q", PIN], check=True)
-    environ = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    environ = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+               "JUPYTER_PATH": f"{sys.prefix}/share/jupyter"}
     assert handout.main([str(folder / "class"), "--nbgrader"]) == 0
 
     def run(*arguments):

@@ -1,7 +1,12 @@
 """`course.py test`: which parts run, and what it sums up."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
+from helpers.files import ROOT
 from tools import run_tests
 
 PASS, FAIL = ["-c", ""], ["-c", "raise SystemExit(3)"]
@@ -24,3 +29,14 @@ def test_which_parts_run(arguments, parts, monkeypatch):
     monkeypatch.setattr(run_tests, "run", lambda commands: asked.extend(commands))
     run_tests.main(arguments)
     assert asked == parts
+
+
+def test_a_learners_pytest_knows_every_option_of_ours():
+    """It has nbval, and none of the other plugins of the tests."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--strict-config", "--collect-only", "-q",
+         "-p", "nbval.plugin", "--nbval", "notebooks/01a_variable_scope.ipynb"],
+        cwd=ROOT, env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+                       "PYTEST_ADDOPTS": ""},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0 and "warning" not in done.stdout.lower(), done.stdout

@@ -10,7 +10,9 @@ a point; nbgrader has to run where the course does.
 """
 
 import ast
+import re
 import sys
+import textwrap
 from pathlib import Path
 
 import nbformat
@@ -46,6 +48,14 @@ c.CourseDirectory.course_id = "tensorflow-machinery"
 c.ClearSolutions.code_stub = {{"python": "{stub}\\npass"}}
 c.ExecutePreprocessor.timeout = 300
 """
+TEST = """\
+import contextlib, io
+
+# What is written to standard error, such as progress, nbgrader takes for a failure.
+with contextlib.redirect_stderr(io.StringIO()):
+{call}
+assert report, report
+print(report)"""
 
 
 def handout(lesson: Lesson) -> nbformat.NotebookNode:
@@ -92,9 +102,8 @@ def assignment(lesson: Lesson) -> nbformat.NotebookNode:
             name = ast.parse(unmarked(cell.source)).body[0].name
             _mark(cell, name, solution=True)
         for check, _ in checked(cell):
-            *before, call = cell.source.splitlines()
-            cell.source = "\n".join(
-                [*before, f"report = {call}", "assert report, report", "print(report)"])
+            cell.source = TEST.format(call=textwrap.indent(
+                re.sub(r"^(?=.+\Z)", "report = ", cell.source, flags=re.M), "    "))
             _mark(cell, check, grade=True, locked=True, points=1)
     return notebook
 
