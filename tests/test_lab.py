@@ -75,10 +75,10 @@ def lab(serve, home):
 
 @pytest.fixture(scope="module")
 def plain_lab(serve, home):
-    """A running `jupyter lab notebooks/`, with the file that README names."""
+    """A running `jupyter lab` in the course's folder, as README says it."""
     copy = home / "course"
     with serve(
-        copy / "notebooks", *ALONE, "--allow-root", "--ServerApp.ip=127.0.0.1",
+        copy, *ALONE, "--allow-root", "--ServerApp.ip=127.0.0.1",
         "--config", JUPYTER / "config.py",
         ready="/api/status?token=t0k", program=("-m", "jupyterlab"),
         environment={"JUPYTER_CONFIG_DIR": str(home)},
@@ -147,10 +147,9 @@ def test_the_server_wants_a_token_and_listens_here_only(lab):
 def test_a_lesson_that_is_opened_has_no_mark_and_is_as_git_has_it(way, request, page):
     """No dot on its tab, no question when it is closed, no byte changed by a save."""
     address, folder = request.getfixturevalue(way)
-    below = folder if way == "lab" else folder / "notebooks"
     for lesson in (*nb.lessons(ROOT, ["03a"]), VGG, LESSON):
         file = folder / lesson.relative_to(ROOT)
-        open_at(address, page, file.relative_to(below))
+        open_at(address, page, file.relative_to(folder))
         page.wait_for_timeout(2000)
         assert page.locator(".jp-OutputArea-output").count() > 0
         assert page.locator(".lm-TabBar-tab.jp-mod-dirty").count() == 0
@@ -161,6 +160,18 @@ def test_a_lesson_that_is_opened_has_no_mark_and_is_as_git_has_it(way, request, 
         page.locator(".jp-NotebookPanel").wait_for(state="detached")
         assert page.locator(".jp-Dialog").count() == 0
         assert file.read_bytes() == lesson.read_bytes()
+
+
+@pytest.mark.parametrize("way", ["lab", "plain_lab"])
+def test_the_first_link_and_prebuilt_can_be_reached(way, request, page):
+    address, folder = request.getfixturevalue(way)
+    open_at(address, page, LESSON.relative_to(ROOT))
+    page.locator(".jp-Notebook a[href]", has_text="Start: README").click()
+    read = page.locator(".jp-FileEditor, .jp-MarkdownViewer")
+    expect(read.first).to_contain_text("TensorFlow", timeout=60_000)
+    page.goto(f"{address}/lab/tree/prebuilt?token=t0k")
+    there = sorted(path.name for path in (folder / "prebuilt").iterdir())[0]
+    page.locator(".jp-DirListing-item", has_text=there).wait_for(timeout=60_000)
 
 
 @pytest.mark.parametrize("way", ["one click", "Enter", "click and Enter"])
