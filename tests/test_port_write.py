@@ -52,12 +52,17 @@ def copies(programs, folder):
 
 def ran(new, names):
     """Returns how each copy ended, "" for well, and what it printed."""
-    mains = [main_of(new / name) for name in names]
+    ended = commanded(new, [main_of(new / name) for name in names])
+    return dict(zip(names, ended.values(), strict=True))
+
+
+def commanded(new, commands):
+    """Returns of each command how it ended, "" for well, and what it printed."""
     run = subprocess.run(
-        [sys.executable, HERE / "run_corpus.py", new, *mains],
+        [sys.executable, HERE / "run_corpus.py", new, *commands],
         stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=1100)
     assert run.returncode == 0, run.stderr[-2000:]
-    return dict(zip(names, json.loads(run.stdout).values(), strict=True))
+    return json.loads(run.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +89,7 @@ def mnist(folder):
 
 def main_of(folder):
     names = (folder.name, "train", "main")
-    return next(f"{folder.name}/{name}.py" for name in names
+    return next(f"{folder.name} {name}.py" for name in names
                 if (folder / f"{name}.py").exists())
 
 
@@ -107,6 +112,43 @@ def test_a_copy_of_a_copy_is_the_same(corpus, tmp_path):
     _, new, found = corpus
     for name in found.keys() - LEFT.keys():
         assert not changed_again(work(new / name)), name
+
+
+# Repositories: several files each, started in more ways than one.
+
+REPOSITORIES = HERE / "repositories"
+# Commands of which a line is left, and a word of it; some run all the same.
+NAMED = {
+    "char_rnn train.py": "NASCell", "char_rnn sample.py": "NASCell",
+    "estimator look.py": "drop_remainder", "estimator main.py": "Estimator",
+    "keras_1 towers.py": "the sides of its window", "keras_1 train.py": "nb_epoch",
+    "pix2pix pix2pix.py": "unless TensorFlow is 1",
+    "pix2pix tools/process.py": "list(...)", "tf_1_13 train.py": "AdamWOptimizer",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_a_program_of_a_repository_runs_or_is_named(tmp_path):
+    """What is called ready runs; the files that a program reaches are asked."""
+    _, new, found = copies(sorted(REPOSITORIES.iterdir()), tmp_path)
+    commands, named = [], {}
+    for name, done in found.items():
+        for line in (REPOSITORIES / name / "runs.txt").read_text().splitlines():
+            command = f"{name} {line}"
+            commands.append(command)
+            words = line.split()
+            start = words[0] if words[0] != "-m" else words[1].replace(".", "/") + ".py"
+            file = done.project.files[done.project.root / start]
+            named[command] = " ".join(
+                one.words for reached in done.project.reached(file)
+                for _, one in done.left(reached))
+    ended = {command: how for command, (how, _) in commanded(new, commands).items()}
+    print(sum(not how for how in ended.values()), "of", len(ended), "run")
+    assert not {command: how for command, how in ended.items()
+                if how and not named[command]}
+    assert {command for command in named if named[command]} == NAMED.keys()
+    assert all(NAMED[command] in named[command] for command in NAMED)
 
 
 # Both sides: programs of one family each, with what they printed when they were new.

@@ -1,62 +1,63 @@
-"""Runs many old programs in one process, each in a graph of its own.
+"""Runs many old programs, each in a fork of one process that has TensorFlow loaded.
 
-    python run_corpus.py FOLDER PROGRAM...
+    python run_corpus.py FOLDER "HOME PROGRAM ARGUMENT..."...
 
-Prints a JSON object: of each program "" or the error that ended it, and what it said.
+HOME is the folder below FOLDER where a program is started; a PROGRAM may be `-m MODULE`.
+Prints a JSON object: of each command "" or the error that ended it, and what it said.
 """
 
 import contextlib
-import io
 import json
 import os
 import runpy
+import signal
 import sys
+import tempfile
 import traceback
 
+LIMIT = 300  # seconds
 
-def run(folder, program):
-    """Returns "", or how a program ended."""
-    import tensorflow.compat.v1 as tf
 
-    tf.keras.backend.clear_session()  # a new default graph
-    opened, session = [], tf.InteractiveSession
-
-    def interactive(*args, **options):
-        opened.append(session(*args, **options))
-        return opened[-1]
-
-    tf.InteractiveSession = interactive
-    path = os.path.join(folder, program)
-    before, flags = set(sys.modules), set(tf.flags.FLAGS)
-    os.chdir(os.path.dirname(path))
-    sys.path.insert(0, os.path.dirname(path))
+def run(folder, command):
+    """Runs a command as Python would, and returns "" or how it ended."""
+    home, *words = command.split()
+    os.chdir(os.path.join(folder, home))
+    is_module = words[0] == "-m"
+    sys.argv = words[is_module:]
+    sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
     try:
-        runpy.run_path(path, run_name="__main__")
+        if is_module:
+            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(words[0], run_name="__main__")
     except SystemExit as end:
-        return "" if not end.code else f"exit {end.code}"
+        return f"exit {end.code}" if end.code else ""
     except BaseException as error:
         return "".join(traceback.format_exception(error)[-3:])
-    finally:
-        tf.InteractiveSession = session
-        for one in opened:  # its graph would stay the default one
-            one.close()
-        sys.path.pop(0)
-        for name in set(sys.modules) - before:
-            if getattr(sys.modules[name], "__file__", None) and \
-                    sys.modules[name].__file__.startswith(folder):
-                del sys.modules[name]
-        for name in set(tf.flags.FLAGS) - flags:
-            delattr(tf.flags.FLAGS, name)
     return ""
 
 
-os.environ["TF_USE_LEGACY_KERAS"] = "1"
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-folder, programs = os.path.realpath(sys.argv[1]), sys.argv[2:]
-sys.argv = ["program"]
-ended = {}
-for program in programs:
-    with contextlib.redirect_stdout(io.StringIO()) as said:
-        error = run(folder, program)
-    ended[program] = error, said.getvalue()
-print(json.dumps(ended))
+def forked(folder, command):
+    """Returns how a command ended in a process of its own, and what it said."""
+    with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as how:
+        child = os.fork()
+        if not child:
+            signal.alarm(LIMIT)
+            os.dup2(said.fileno(), 1)
+            with contextlib.redirect_stdout(os.fdopen(1, "w", closefd=False)):
+                how.write(run(folder, command))
+                sys.stdout.flush()
+            how.flush()
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        said.seek(0)
+        how.seek(0)
+        return how.read() or (f"ended by {status}" if status else ""), said.read()
+
+
+os.environ |= {"TF_USE_LEGACY_KERAS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+import tensorflow.compat.v1 as tf
+
+tf.keras.layers, tf.layers  # they load themselves when they are asked for
+top = os.path.realpath(sys.argv[1])
+print(json.dumps({command: forked(top, command) for command in sys.argv[2:]}))
