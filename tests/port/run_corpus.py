@@ -2,7 +2,8 @@
 
     python run_corpus.py FOLDER "HOME PROGRAM ARGUMENT..."...
 
-HOME is the folder below FOLDER where a program is started; a PROGRAM may be `-m MODULE`.
+HOME is the folder below FOLDER where a program is started; a PROGRAM may be
+`-m MODULE`.
 Prints a JSON object: of each command "" or the error that ended it, and what it said.
 """
 
@@ -56,8 +57,8 @@ def forked(folder, command):
 
 
 os.environ |= {"TF_USE_LEGACY_KERAS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-import tensorflow.compat.v1 as tf
+import tensorflow.compat.v1 as tf  # noqa: E402
 
-tf.keras.layers, tf.layers  # they load themselves when they are asked for
+_ = tf.keras.layers, tf.layers  # they load themselves when they are asked for
 top = os.path.realpath(sys.argv[1])
 print(json.dumps({command: forked(top, command) for command in sys.argv[2:]}))
