@@ -187,3 +187,16 @@ def test_a_crash_ends_with_the_verdict_on_the_first_error(way, tmp_path):
     for words in wanted:
         assert words in after, said
     assert ("course.py watch" in said) == (way != "no page knows it")
+
+
+def test_a_program_does_not_inherit_what_the_tool_imports_from_the_future(
+        tmp_path, monkeypatch, capsys):
+    """Python's `compile` hands such imports on, unless it is told not to."""
+    (tmp_path / "old.py").write_text("def f(x: int): pass\nprint(f.__annotations__)\n")
+    tool = "from __future__ import annotations\n" + (
+        ROOT / "tools" / "watch.py").read_text("utf-8")
+    names = {"__name__": "watch", "__file__": str(ROOT / "tools" / "watch.py")}
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    exec(compile(tool, "watch.py", "exec"), names)
+    names["run_as_main"](tmp_path / "old.py")
+    assert capsys.readouterr().out == "{'x': <class 'int'>}\n"

@@ -172,7 +172,8 @@ def run_as_main(path: Path) -> None:
     main = types.ModuleType("__main__")
     vars(main).update(__file__=str(path), __builtins__=builtins, __cached__=None)
     sys.modules["__main__"] = main
-    exec(compile(path.read_bytes(), str(path), "exec"), vars(main))
+    program = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    exec(program, vars(main))
 
 
 def import_ours(name: str, folder: Path) -> Any:
