@@ -1,10 +1,11 @@
 """What became of a name and of its call, looked up in the table of names."""
 
 import functools
-from inspect import Parameter
+import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from tools.port import advice
+from helpers.files import ROOT
 from tools.port.installed import (
     BESIDE,
     INNER,
@@ -17,15 +18,25 @@ from tools.port.installed import (
     signature,
     value,
 )
-from tools.port.rule import ARGUMENTS, SIGNS, row_of
+from tools.port.rule import SIGNS, judged, row_of, words_of
 from tools.port.syntax import Arguments
-from tools.port.today import is_tensorflow, needs_keras_2, refusal, today
+from tools.port.today import (
+    is_tensorflow,
+    needs_keras_2,
+    refusal,
+    renamed,
+    today,
+)
 
 VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
 _PLACES = {
     "tf_slim": " (package tf-slim, beside slim_shim.py)",
     **{name: f" (tools/port/beside/{name}.py beside the program)" for name in BESIDE},
 }
+# Arguments that have another name, stand where they stood, and are in no table of
+# TensorFlow's own.
+_SAME_PLACE = {"keep_prob": "rate", "device_name_or_function": "device_name",
+               "uniform_noise": "noise", "tensor": "data", "values": "data"}
 
 
 class Fate(NamedTuple):
@@ -74,10 +85,8 @@ def fate(name: str, call: Arguments | None) -> Fate:
     if path.split(".")[0] in INNER:
         return _private(path)
     path = _cut(path)
-    verdict, instead = _verdict(path, call)
-    if call and (new := today(f"tf.{path}")):
-        verdict, instead = _of_call(path, new, call) or (verdict, instead)
-    return Fate(f"tf.{path}", verdict, instead, advice.lesson(path))
+    verdict, instead = _of_call(path, call) or _verdict(path, call)
+    return Fate(f"tf.{path}", verdict, instead, lesson(path))
 
 
 def _of_library(name: str) -> str:
@@ -86,77 +95,78 @@ def _of_library(name: str) -> str:
     if new:
         python3 = row is not None and row.rule.since == "Python 3.0"
         return new.lstrip(".") + (", in Python 3" if python3 else "")
-    if row and row.words:
-        return row.words
-    return "nothing has this name today: write what it did"
+    return row and row.words or "nothing has this name today: write what it did"
 
 
-def _of_call(path: str, new: str, call: Arguments) -> tuple[str, str] | None:
+def _of_call(path: str, call: Arguments | None) -> tuple[str, str] | None:
     """Returns verdict and words where an argument's name, or the call, is another."""
-    renames = {old: word for old, (word, _) in ARGUMENTS.get(f"tf.{path}", {}).items()
-               if old in call.keywords}
-    after = call._replace(keywords=tuple(renames.get(k, k) for k in call.keywords))
-    if refused := refusal(new, after):
+    new = today(f"tf.{path}")
+    if call is None or new is None:
+        return None
+    if refused := refusal(f"tf.{path}", call):
         return "replaced", f"tf.{path}: {refused}"
-    if renames and look("tf1", path) is not NOTHING:
-        return "replaced", f"{new} with {', '.join(f'{w}=' for w in renames.values())}"
+    words = renamed(f"tf.{path}", call)
+    if words and look("tf1", path) is not NOTHING:
+        return "replaced", f"{new} with {', '.join(f'{w}=' for w in words.values())}"
     return None
 
 
 def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
+    """Returns the verdict and what to write, by both TensorFlows and the rules."""
     old, new = look("tf1", path), look("tf2", path)
-    if path.split(".")[0] == "keras":
-        return _keras(path, call, new)
-    if old is NOTHING and new is NOTHING:
-        return "gone", _instead_of_gone(path)
+    keras = path.split(".")[0] == "keras"
     if new is NOTHING:
-        return "moved", _instead_of_moved(path)
-    if old is NOTHING:
-        return ("replaced", f"tf.{path} is another thing") \
-            if f"tf.{path}" in section("renamed") else ("kept", f"tf.{path}")
-    if path in advice.ANOTHER_THING:
-        return "replaced", advice.ANOTHER_THING[path]
-    if path == "device" and call and call.first != "str":
-        return "replaced", "tf.device with a name: it takes no function"
-    if path in advice.AXIS_FIRST and call and call.first == "int":
-        return "replaced", advice.AXIS_FIRST[path]
+        return ("gone", _instead_of_gone(path)) if keras or old is NOTHING else (
+            "moved", _instead_of_moved(path))
+    if old is NOTHING and not keras and f"tf.{path}" in section("renamed"):
+        return "replaced", f"tf.{path} is another thing"
+    if old is NOTHING and not keras:
+        return "kept", f"tf.{path}"
+    said = {one.verdict: one for one in judged(f"tf.{path}", call)
+            if not _takes(new, one.argument)}
+    if one := said.get("replaced"):
+        return one.verdict, f"tf.{path}: {one.words}" if one.argument else one.words
+    if is_same(path):
+        return "kept", f"tf.{path}"
     if wrong := _misfit(old, new, path, call):
         return "replaced", wrong
-    if not is_same(path) and (other := advice.another_result(path, call)):
-        return "another result", other
+    if one := said.get("another result"):
+        return one.verdict, one.words
     return "kept", f"tf.{path}"
 
 
-def _misfit(old, new, path: str, call: Arguments | None) -> str:
+def _takes(new: Known, argument: str) -> bool:
+    """Whether a function of today has an argument of this name."""
+    found = signature(new)
+    return found is not None and argument in found.names
+
+
+def _misfit(old: Known, new: Known, path: str, call: Arguments | None) -> str:
     """Says which argument of a call today's function does not take, or ""."""
-    if is_same(path) or old.kind == "m":
+    before, after = signature(old), signature(new)
+    if call is None or after is None or old.kind == "m":
         return ""
-    before, after = _parameters(old), _parameters(new)
-    if before is None or after is None or call is None:
-        return ""
-    renamed = advice.keywords(f"tf.{path}")
-    names = [*before][:call.positional]
-    for place, (one, other) in enumerate(zip(names, after, strict=False), 1):
-        if one != other and (one, other) not in advice.SAME_PLACE:
-            return f"tf.{path}({one}=...): argument {place} is {other} today"
-    for keyword in [*names[len(after):], *call.keywords]:
-        if keyword not in after and after.get("**") is None and keyword in before:
-            other = renamed.get(keyword, "")
-            return (f"tf.{path}({other}=...) for {keyword}=" if other else
-                    f"tf.{path} without {keyword}=")
-    lost = [k for k in before if k not in after and k not in names]
+    other = {**_SAME_PLACE, **_renamed_arguments(path)}
+    given = before.names[:call.positional] if before else []
+    for place, (one, its_place) in enumerate(zip(given, after.names, strict=False), 1):
+        if its_place not in (one, other.get(one)):
+            return f"tf.{path}({one}=...): argument {place} is {its_place} today"
+    for word in [*given[len(after.names):], *call.keywords]:
+        known = before is None or word in before.names  # Keras 2 says what it took
+        if known and word not in after.names and not after.any_keyword:
+            return (f"tf.{path}({other[word]}=...) for {word}=" if word in other else
+                    f"tf.{path} without {word}=")
+    lost = [] if before is None else [
+        word for word in before.names if word not in [*after.names, *given]]
     if call.open and lost:
         return f"tf.{path}: see that the dictionary has none of {', '.join(lost)}"
     return ""
 
 
-def _parameters(known: Known) -> dict | None:
-    """Returns names of parameters in order; "**" stands for any keyword."""
-    found = signature(known)
-    if found is None:
-        return None
-    return {"**" if p.kind is p.VAR_KEYWORD else p.name: p for p in found
-            if p.kind is not p.VAR_POSITIONAL}
+def _renamed_arguments(path: str) -> dict[str, str]:
+    """Returns the arguments that TensorFlow's own table has under another name."""
+    words = section("arguments").get(f"tf.{path}", [])
+    return {old: new for old, _, new in (word.partition(":") for word in words)}
 
 
 def _cut(path: str) -> str:
@@ -177,16 +187,15 @@ def _cut(path: str) -> str:
 def _written_today(name: str, space: str, path: str) -> Fate:
     """The fate of what is written with `compat.v1` or `compat.v2` already."""
     path = path and _cut(path)
-    lesson = advice.lesson(path)
     if not path or look(space, path) is not NOTHING:
-        return Fate(name, "kept", name, lesson)
-    return Fate(name, "gone", _instead_of_gone(path), lesson)
+        return Fate(name, "kept", name, lesson(path))
+    return Fate(name, "gone", _instead_of_gone(path), lesson(path))
 
 
 def _private(path: str) -> Fate:
     """The fate of a name from TensorFlow's inner modules."""
     written, new = "tensorflow." + path, today(f"tf.{path}")
-    known = advice.longest(path, advice.PRIVATE)
+    known = words_of(f"tf.{path}")
     if inner(path) is not NOTHING and new == f"tf.{path}":
         return Fate(written, "moved", known or "a private module: find the public "
                     "tf.compat.v1 name or copy what you need", "10a")
@@ -196,45 +205,27 @@ def _private(path: str) -> Fate:
                 f"public name of {path.split('.')[-1]}", "10a")
 
 
-def _keras(path: str, call: Arguments | None, new) -> tuple[str, str]:
-    """Keras 2's names under Keras 3; `tf_keras` is Keras 2, and says what it took."""
-    if new is NOTHING:
-        return "gone", _instead_of_gone(path)
-    after = _parameters(new)
-    if call and after is not None and "**" not in after:
-        for keyword in call.keywords:
-            if keyword not in after:
-                return "replaced", f"tf.{path} without {keyword}="
-    known = advice.KERAS_KEYWORDS.keys() - set(after or ())
-    if call and (other := known & set(call.keywords)):
-        keyword = sorted(other)[0]
-        return "replaced", f"tf.{path}: {advice.KERAS_KEYWORDS[keyword]}"
-    if other := advice.longest(path, advice.KERAS_RESULTS):
-        return "another result", other
-    return "kept", f"tf.{path}"
-
-
 def _of_the_course(path: str) -> str:
     """Returns what the course's own table of old names says, or ""."""
     return " ".join(section("words").get(path, ()))
 
 
 def _instead_of_moved(path: str) -> str:
-    if path not in advice.MOVED and (known := _of_the_course(path)):
+    """The name's own row counts most, then the course's table, then TensorFlow's."""
+    name, row = f"tf.{path}", row_of(f"tf.{path}")
+    own = row.words if row and row.old == name else ""
+    if known := own or _of_the_course(path) or words_of(name):
         return known
-    if known := advice.longest(path, advice.MOVED):
-        return known
-    renamed = " ".join(section("renamed").get(f"tf.{path}", ()))
-    if renamed and look("tf2", renamed.removeprefix("tf.")) is not NOTHING:
-        return renamed
-    return f"tf.compat.v1.{path}"
+    other = " ".join(section("renamed").get(name, ()))
+    there = other and look("tf2", other.removeprefix("tf.")) is not NOTHING
+    return other if there else f"tf.compat.v1.{path}"
 
 
 def _instead_of_gone(path: str) -> str:
     """What runs it as it was comes first, what Keras 3 has comes second."""
-    found, row = today(f"tf.{path}"), row_of(f"tf.{path}")
-    other = advice.longest(found.removeprefix("tf."), advice.KERAS_3) if found else ""
-    other = other or _of_the_course(path) or (row.words if row else "")
+    found = today(f"tf.{path}")
+    other = (words_of(found) if found else "") or _of_the_course(path) or \
+        words_of(f"tf.{path}")
     if found is None:
         return other or "nothing: write it yourself, or keep TensorFlow 1.15 for it"
     if needs_keras_2(found) and other:
@@ -252,6 +243,24 @@ def _written(full: str) -> str:
     return full if look("tf2", path) is not NOTHING else f"tf.compat.v1.{path}"
 
 
+def lesson(path: str) -> str:
+    """Returns the sitting that shows a name; 10a shows them all."""
+    parts = path.split(".")
+    starts = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next(filter(None, map(_lessons().get, starts)), "10a")
+
+
+@functools.cache
+def _lessons() -> Mapping[str, str]:
+    """Returns the first lesson with each name, or where docs/names.md says it is."""
+    found: dict[str, str] = {}
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for name in re.findall(r"\btf1?\.([A-Za-z][\w.]*\w)", path.read_text("utf-8")):
+            found.setdefault(name, path.name.partition("_")[0])
+    page = (ROOT / "docs" / "names.md").read_text("utf-8")
+    return found | dict(re.findall(r"^\| `tf\.([\w.]+)`.*?\[(\d\d[a-z]?)", page, re.M))
+
+
 def age(use) -> str:
     """Returns what a use says of the program: "old", "today's" or "".
 
@@ -260,20 +269,18 @@ def age(use) -> str:
     take, and answer otherwise, may be of either, and says nothing.
     """
     name = use.name
-    if name in SIGNS:
+    if name in SIGNS or use.call and any(one.old for one in judged(name, use.call)):
         return "old"
     if name.partition(".")[0] == "keras":
         return _age_of_keras(use)
     if not is_tensorflow(name) or name.startswith(("tf.keras", "tf.compat")):
         return ""
     old, new = look("tf1", name[3:]), look("tf2", name[3:])
-    if new is not NOTHING and (old is NOTHING or (
-            use.call and _takes(new, use.call) and not _takes(old, use.call))):
+    taken = new is not NOTHING and (use.call is None or _fits(new, use.call))
+    if taken and (old is NOTHING or use.call and not _fits(old, use.call)):
         return "today's"
     verdict = fate(name, use.call).verdict
-    axis_first = name[3:] in advice.AXIS_FIRST and use.call and use.call.first == "int"
-    if verdict == "replaced" and new is not NOTHING and not axis_first and (
-            use.call is None or _takes(new, use.call)):
+    if verdict == "replaced" and taken:
         return ""  # both take it
     return "old" if verdict in ("moved", "gone", "replaced") else ""
 
@@ -286,20 +293,11 @@ def _age_of_keras(use) -> str:
         return "old"
     if path and old is NOTHING:
         return "today's"
-    return "old" if use.call and not _takes(new, use.call) and _takes(
+    return "old" if use.call and not _fits(new, use.call) and _fits(
         old, use.call) else ""
 
 
-def _takes(function, call) -> bool:
+def _fits(function: Known, call: Arguments) -> bool:
     """Whether a function takes a call, by its signature."""
     found = signature(function)
-    if found is None or call.open:
-        return True
-    places = [p for p in found if p.kind in (p.POSITIONAL_ONLY,
-                                             p.POSITIONAL_OR_KEYWORD)]
-    names = {p.name for p in found}
-    wanted = {p.name for p in places[call.positional:] if p.default is p.empty}
-    kinds, given = {p.kind for p in found}, {*call.keywords}
-    return (wanted <= given
-            and (call.positional <= len(places) or Parameter.VAR_POSITIONAL in kinds)
-            and (given <= names or Parameter.VAR_KEYWORD in kinds))
+    return found is None or found.takes(call)

@@ -7,13 +7,13 @@ imported but what belongs to Python itself.
 import functools
 import importlib
 import importlib.util
-import inspect
 import sys
 import types
 from pathlib import Path
 from typing import NamedTuple
 
 from helpers.files import ROOT
+from tools.port.syntax import Arguments
 
 INNER = ("python", "core", "tools", "examples", "models", "tensorboard")
 # Of what lies beside an old program, by `tools/port/beside`.
@@ -127,27 +127,52 @@ def _in_modules(space: str, name: str) -> bool:
     return False
 
 
-def signature(known: Known) -> list[inspect.Parameter] | None:
-    """Returns the parameters of a function or class, `None` for what is neither."""
-    return None if known.parameters is None else _parameters(known.parameters)
+class Signature:
+    """The parameters of a function or class.
+
+    Attributes:
+      names: of all that have one, in order.
+      places: of those that may stand without it.
+      optional: of those that may be left out.
+      any_place: whether more may stand without a name.
+      any_keyword: whether any other name may be given.
+    """
+
+    def __init__(self, words: tuple[str, ...]):
+        """Reads them as the table has them: `x`, `name=`, `y/`, `*`, `**options`."""
+        self.names: list[str] = []
+        self.places: list[str] = []
+        self.optional: set[str] = set()
+        self.any_place = self.any_keyword = False
+        keyword_only = False
+        for word in words:
+            name = word.strip("*=/")
+            if word.startswith("**"):
+                self.any_keyword = True
+            elif word.startswith("*"):
+                keyword_only, self.any_place = True, self.any_place or bool(name)
+            else:
+                self.names.append(name)
+                self.places += [] if keyword_only else [name]
+                self.optional |= {name} if "=" in word else set()
+
+    def refusal(self, call: Arguments) -> str:
+        """Returns why it does not take a call, or ""."""
+        if len(self.places) < call.positional and not self.any_place:
+            return f"it takes {len(self.places)} arguments"
+        other = [word for word in call.keywords if word not in self.names]
+        return f"it takes no {other[0]}=" if other and not self.any_keyword else ""
+
+    def takes(self, call: Arguments) -> bool:
+        """Whether it takes a call; what may come from `*args` is taken to fit."""
+        wanted = {*self.places[call.positional:]} - self.optional
+        return call.open or wanted <= {*call.keywords} and not self.refusal(call)
 
 
 @functools.cache
-def _parameters(words: tuple[str, ...]) -> list[inspect.Parameter]:
-    found, kind = [], inspect.Parameter.POSITIONAL_OR_KEYWORD
-    for word in words:
-        name = word.strip("*=/")
-        if word.startswith("**"):
-            found.append(inspect.Parameter(name, inspect.Parameter.VAR_KEYWORD))
-        elif word.startswith("*"):
-            kind = inspect.Parameter.KEYWORD_ONLY
-            found += [inspect.Parameter(
-                name, inspect.Parameter.VAR_POSITIONAL)] if name else []
-        else:
-            found.append(inspect.Parameter(
-                name, inspect.Parameter.POSITIONAL_ONLY if word.endswith("/") else kind,
-                default=None if "=" in word else inspect.Parameter.empty))
-    return found
+def signature(known: Known) -> Signature | None:
+    """Returns the parameters of a function or class, `None` for what is neither."""
+    return None if known.parameters is None else Signature(known.parameters)
 
 
 @functools.cache

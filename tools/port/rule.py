@@ -6,6 +6,9 @@ The page is printed by `explain`, is a section of docs/port.md, and each example
 is a test. What the module registers here is asked when old code is read:
 
     rows({...})                 old name -> name of today; the longest one counts
+    rows()                      the same from the text file beside the module
+    differs(words, ...)         TensorFlow 2 takes the old call, and answers otherwise
+    another(words, ...)         TensorFlow 2 has the name, for another call
     signs(...)                  names that only old programs have, and that stay
     arguments({...})            name -> old argument -> its name today
     @call("numpy.load")         each use of a name, with its arguments
@@ -24,11 +27,14 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 FACTS = re.compile(r"^(Since|Sitting|Side): +(.*)$", re.M)
-_BLOCK = re.compile(r"^(Before|After|Stays|Left|Noted):\n\n((?:    .*\n|\n)+)", re.M)
+_BLOCK = re.compile(
+    r"^(Before|After|Stays|Left|Noted|Report):\n\n((?:    .*\n|\n)+)", re.M)
 _LEFT = re.compile(r"#.*\b(?:left|note): (.*)$")
+_VERDICT = re.compile(r"# (kept|moved|replaced|another result|gone): (.*)$")
 
 
 class Change(NamedTuple):
@@ -89,16 +95,50 @@ class Row(NamedTuple):
     rule: "Rule"
 
 
-class Example(NamedTuple):
-    """Files before and after; `left` is `{line: words}` of those with a remark.
+class Judged(NamedTuple):
+    """What TensorFlow 2 makes of an old call that it has a name for.
 
-    `kind` is `Left`, or `Note` where the remarks are of lines that run as they are.
+    Attributes:
+      verdict: "another result" or "replaced".
+      words: what to write, or to mind.
+      when: which calls it is about; of all, and of the bare name, if `None`.
+      argument: or those that give this one, where today's function has it not.
+      old: whether no program of TensorFlow 2 calls it so.
+      rule: whose it is.
+    """
+
+    verdict: str
+    words: str
+    when: Callable | None
+    argument: str
+    old: bool
+    rule: "Rule"
+
+    def is_about(self, call) -> bool:
+        """Whether it is about a call; of what is passed on the worst is taken."""
+        if self.argument or self.when is None:
+            return not self.argument or bool(call) and self.argument in call.keywords
+        if call is None or call.open:
+            return self.verdict == "another result"
+        return self.when(call)
+
+
+class Example(NamedTuple):
+    """Files before and after.
+
+    Attributes:
+      before: the files.
+      after: what becomes of them.
+      left: `{line: words}` of those with a remark.
+      kind: `Left`, or `Note` where the remarks are of lines that run as they are.
+      report: `{line: (verdict, words)}` of what the report says.
     """
 
     before: dict[str, str]
-    after: dict[str, str]
-    left: dict[int, str]
+    after: dict[str, str] = {}
+    left: dict[int, str] = {}
     kind: type = Left
+    report: dict[int, tuple[str, str]] = {}
 
 
 class Rule:
@@ -107,6 +147,7 @@ class Rule:
     def __init__(self, module):
         """Reads the page; the hooks come while the module is run."""
         self.name = module.__name__.rpartition(".")[2].replace("_", "-")
+        self.path = Path(module.__file__)
         self.page = (module.__doc__ or "").strip() + "\n"
         self.facts = dict(FACTS.findall(self.page))
         self.rows: list[Row] = []
@@ -128,6 +169,7 @@ ROWS: dict[str, Row] = {}
 ARGUMENTS: dict[str, dict[str, tuple[str, "Rule"]]] = defaultdict(dict)
 HOOKS: dict[str, list[tuple[object, Rule, Callable]]] = defaultdict(list)
 SIGNS: dict[str, Rule] = {}
+JUDGED: dict[str, list[Judged]] = defaultdict(list)
 
 
 def load() -> dict[str, Rule]:
@@ -140,6 +182,11 @@ def load() -> dict[str, Rule]:
     return RULES
 
 
+def _caller() -> Rule:
+    """Returns the rule whose module calls the function that asks."""
+    return _rule(sys._getframe(2).f_globals["__name__"])
+
+
 def _rule(module: str) -> Rule:
     name = module.rpartition(".")[2].replace("_", "-")
     if name not in RULES:
@@ -147,26 +194,71 @@ def _rule(module: str) -> Rule:
     return RULES[name]
 
 
-def rows(table: dict[str, str | tuple[str, str]] | str) -> None:
+def rows(table: dict[str, str | tuple[str, str]] | None = None) -> None:
     """Registers names and what they are today, with a remark where some have nothing.
 
     Args:
-      table: `{old: new}` or `{old: (new, words)}`; or a text of columns, in which "-"
-        is nothing.
+      table: `{old: new}` or `{old: (new, words)}`. `None` is the text beside the
+        module: a name, its name of today ("-" nothing, "=" itself), and words.
 
     Raises:
       ValueError: another rule has the name; one name has one room.
     """
-    mine = _rule(sys._getframe(1).f_globals["__name__"])
-    if isinstance(table, str):
-        lines = [line.partition("#")[0].split(None, 2) for line in table.splitlines()]
-        table = {line[0]: (line[1].strip("-"), *line[2:]) for line in lines if line}
-    for old, new in table.items():
+    mine = _caller()
+    for old, new in (_text_rows(mine) if table is None else table).items():
         if old in ROWS:
             raise ValueError(f"{old}: {mine.name} and {ROWS[old].rule.name} have it")
-        new, words = (new, "") if isinstance(new, str) else (*new, "")[:2]
+        new, words = (new, "") if isinstance(new, str) else new
         ROWS[old] = Row(old, new, words, mine)
         mine.rows.append(ROWS[old])
+
+
+def _text_rows(rule: Rule) -> dict[str, tuple[str, str]]:
+    """Returns the rows of the text file beside the module of a rule."""
+    found = {}
+    for line in rule.path.with_suffix(".txt").read_text("utf-8").splitlines():
+        if words := line.partition("#")[0].split(None, 2):
+            old, new, *rest = words
+            found[old] = {"-": "", "=": old}.get(new, new), "".join(rest)
+    return found
+
+
+def differs(words: str, *names: str, when: Callable | None = None) -> None:
+    """Registers what TensorFlow 2 takes and answers otherwise.
+
+    Args:
+      words: what to mind.
+      names: full ones; what begins with one counts too.
+      when: which calls, by their `Arguments`; all if `None`.
+    """
+    _judge(Judged("another result", words, when, "", False, _caller()), names)
+
+
+def another(words: str, *names: str, when: Callable | None = None, argument: str = "",
+            old: bool = False) -> None:
+    """Registers what TensorFlow 2 has a name for, but takes no more.
+
+    Args:
+      words: what to write.
+      names: full ones; what begins with one counts too.
+      when: which calls, by their `Arguments`; all if `None`.
+      argument: or those that give this argument, unless today's function has it.
+      old: whether such a call is a sign of an old program.
+    """
+    _judge(Judged("replaced", words, when, argument, old, _caller()), names)
+
+
+def _judge(judged: Judged, names) -> None:
+    for name in names:
+        JUDGED[name].append(judged)
+
+
+def judged(name: str, call) -> list[Judged]:
+    """Returns what rules say of a call, those of the longest name first."""
+    parts = name.split(".")
+    starts = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    return [one for start in starts for one in JUDGED.get(start, ())
+            if one.is_about(call)]
 
 
 def arguments(table: dict[str, dict[str, str]]) -> None:
@@ -175,7 +267,7 @@ def arguments(table: dict[str, dict[str, str]]) -> None:
     Raises:
       ValueError: another rule has the argument.
     """
-    mine = _rule(sys._getframe(1).f_globals["__name__"])
+    mine = _caller()
     for name, renamed in table.items():
         for old, new in renamed.items():
             if old in ARGUMENTS[name]:
@@ -186,7 +278,7 @@ def arguments(table: dict[str, dict[str, str]]) -> None:
 
 def signs(*names: str) -> None:
     """Registers names that only old programs have, and that stay as they are."""
-    mine = _rule(sys._getframe(1).f_globals["__name__"])
+    mine = _caller()
     SIGNS.update(dict.fromkeys(names, mine))
 
 
@@ -236,13 +328,23 @@ def row_of(name: str) -> Row | None:
     return next(rows_of(name), None)
 
 
+def words_of(name: str) -> str:
+    """Returns the words of the longest name that a name begins with, or ""."""
+    return next((row.words for row in rows_of(name) if row.words), "")
+
+
 def page(rule: Rule) -> str:
     """Returns the page of a rule as Markdown: its docstring, its rows as a table."""
     first, _, rest = rule.page.partition("\n")
-    table = [f"| `{row.old}` | " + (f"`{row.new}` |" if row.new else
-                                    f"{row.words or 'nothing'} |") for row in rule.rows]
+    table = [f"| `{row.old}` | {_today(row)} |" for row in rule.rows]
     head = ["", "| old | today |", "|---|---|", *table] if table else []
     return "\n".join([f"## {rule.name}", "", first, rest.rstrip(), *head, ""])
+
+
+def _today(row: Row) -> str:
+    """Returns a row's name of today and its words, as its page has them."""
+    written = f"`{row.new}`" if row.new not in ("", row.old) else ""
+    return "; ".join(filter(None, [written, row.words])) or "nothing"
 
 
 def _examples(page: str):
@@ -253,7 +355,12 @@ def _examples(page: str):
         if kind == "Before":
             before = files
         elif kind == "After":
-            yield Example(before, files, {})
+            yield Example(before, files)
+        elif kind == "Report":
+            text, = files.values()
+            yield Example(files, report={
+                line: (said[1], said[2]) for line, one in
+                enumerate(text.split("\n"), 1) if (said := _VERDICT.search(one))})
         else:
             text, = files.values()
             left = {line: words[1].strip() for line, one in

@@ -1,7 +1,6 @@
 """What a name is today, by the rows and by the table of TensorFlow's names."""
 
 import functools
-import inspect
 
 from tools.port.installed import (
     BESIDE,
@@ -67,33 +66,18 @@ def is_tensorflow(name: str) -> bool:
     return name.partition(".")[0] == "tf"
 
 
-def refusal(name: str, call: Arguments) -> str:
-    """Returns why a function of today does not take a call, or "".
+def renamed(name: str, call: Arguments) -> dict[str, str]:
+    """Returns which arguments of a call have another name today, and which."""
+    return {old: new for old, (new, _) in ARGUMENTS.get(name, {}).items()
+            if old in call.keywords}
 
-    Args:
-      name: its full name under compat.v1.
-      call: the arguments as they would be given to it.
-    """
-    if name == "tf.image.resize_images" and call.positional > 2 \
-            and call.second != "list":
-        return "its size is one list, [height, width]"
-    parameters = signature(value(name))
-    if parameters is None:
-        return ""
-    kinds = {parameter.kind for parameter in parameters}
-    places = [p.name for p in parameters
-              if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if len(places) < call.positional and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        return f"it takes {len(places)} arguments"
-    if name.startswith("tf.nn.rnn_cell") and "input_size" in call.keywords:
-        return "it takes no input_size="
-    if name == "tf.nn.rnn_cell.MultiRNNCell" and call.first == "repeated":
-        return "each layer needs a cell of its own, [make() for _ in range(n)]"
-    known = {parameter.name for parameter in parameters}
-    other = [word for word in call.keywords if word not in known]
-    if other and inspect.Parameter.VAR_KEYWORD not in kinds:
-        return f"it takes no {other[0]}="
-    return ""
+
+def refusal(name: str, call: Arguments) -> str:
+    """Returns why nothing takes a call of an old name today, or ""."""
+    parameters = signature(value(today(name) or ""))
+    words = renamed(name, call)
+    new = call._replace(keywords=tuple(words.get(word, word) for word in call.keywords))
+    return parameters.refusal(new) if parameters else ""
 
 
 def needs_keras_2(name: str) -> bool:

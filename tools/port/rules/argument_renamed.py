@@ -13,6 +13,10 @@ After:
 
     tf.concat(axis=1, values=[a, b])
     tf.summary.scalar(name="loss", tensor=loss)
+
+Report:
+
+    tf.concat(concat_dim=1, values=x)  # replaced: tf.concat with axis=
 """
 
 from tools.port.rule import arguments

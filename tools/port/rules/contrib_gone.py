@@ -10,10 +10,14 @@ Left:
 
     tf.contrib.crf.crf_log_likelihood(x, y, n)  # left: a forward pass in tf.scan
     tf.contrib.training.HParams(a=1)  # left: a dataclass
-"""
 
-from pathlib import Path
+Report:
+
+    tf.contrib.eager.Network()  # gone: tf.keras.Model
+    tf.contrib.metrics.f1_score()  # gone: F1Score
+    tf.contrib.learn.preprocessing.VocabularyProcessor(3)  # gone: dictionary
+"""
 
 from tools.port.rule import rows
 
-rows(Path(__file__).with_suffix(".txt").read_text("utf-8"))
+rows()

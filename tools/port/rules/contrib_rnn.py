@@ -32,22 +32,25 @@ Left:
     tf.contrib.rnn.MultiRNNCell([cell] * 2)  # left: each layer needs a cell of its own
     tf.contrib.rnn.GRUCell(3, input_size=2)  # left: it takes no input_size=
     tf.contrib.rnn.LayerNormBasicLSTMCell(3)  # left: a cell of your own
+
+Report:
+
+    tf.contrib.rnn.static_bidirectional_rnn()  # gone: static_bidirectional_rnn
 """
 
-from tools.port.rule import Need, rows, writes
+from tools.port.rule import Need, call, rows, writes
 
+CELLS = ["tf.nn.rnn_cell", "tf.contrib.rnn", "tf.contrib.rnn.core_rnn_cell",
+         "tf.contrib.rnn.python.ops.core_rnn_cell",
+         "tf.contrib.rnn.python.ops.core_rnn_cell_impl", "tf.models.rnn.rnn_cell",
+         "tf.python.ops.rnn_cell", "tf.python.ops.rnn_cell_impl"]
+rows(dict.fromkeys(CELLS[2:], "tf.nn.rnn_cell"))
 rows({
     "tf.contrib.rnn": ("tf.nn.rnn_cell",
                        "a cell of your own on tf.compat.v1.nn.rnn_cell"),
     "tf.contrib.rnn.static_rnn": "tf.nn.static_rnn",
     "tf.contrib.rnn.static_bidirectional_rnn": "tf.nn.static_bidirectional_rnn",
-    "tf.contrib.rnn.core_rnn_cell": "tf.nn.rnn_cell",
-    "tf.contrib.rnn.python.ops.core_rnn_cell": "tf.nn.rnn_cell",
-    "tf.contrib.rnn.python.ops.core_rnn_cell_impl": "tf.nn.rnn_cell",
-    "tf.models.rnn.rnn_cell": "tf.nn.rnn_cell",
     "tf.models.rnn.rnn": "tf.nn", "tf.models.rnn.rnn.rnn": "tf.nn.static_rnn",
-    "tf.python.ops.rnn_cell": "tf.nn.rnn_cell",
-    "tf.python.ops.rnn_cell_impl": "tf.nn.rnn_cell",
 })
 
 
@@ -55,3 +58,13 @@ rows({
 def legacy(new, part):
     """The cells and layers stand on Keras 2."""
     yield Need(part, "legacy keras")
+
+
+@call(*(f"{home}.*" for home in CELLS))
+def refused(use):
+    """Leaves what a cell takes no more."""
+    if use.is_call and "input_size" in use.call.keywords:
+        yield use.left("it takes no input_size=")
+    elif use.is_call and use.name.endswith(".MultiRNNCell") and \
+            use.call.first == "repeated":
+        yield use.left("each layer needs a cell of its own, [make() for _ in range(n)]")

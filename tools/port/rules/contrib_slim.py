@@ -40,6 +40,11 @@ Before:
 After:
 
     w = tf.get_variable("w", [2], initializer=tf.glorot_uniform_initializer())
+
+Report:
+
+    tf.contrib.layers.batch_norm(x)  # gone: slim_shim
+    tf.contrib.slim.nets.vgg.vgg_16(x)  # gone: tf_slim.nets
 """
 
 from tools.port.rule import Need, Renamed, call, rows, writes

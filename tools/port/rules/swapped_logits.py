@@ -28,12 +28,21 @@ Stays:
     y = tf.placeholder(tf.float32)
     tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=out)
     tf.nn.sigmoid_cross_entropy_with_logits(labels, out)  # left: name logits=
+
+Report:
+
+    tf.nn.softmax_cross_entropy_with_logits(a, b)  # another result: by position
+    tf.nn.sigmoid_cross_entropy_with_logits(a, b)  # another result: by position
+    tf.nn.sigmoid_cross_entropy_with_logits(logits=a, labels=b)  # kept: logits
 """
 
-from tools.port.rule import call
+from tools.port.rule import call, differs
 
 NAMES = [f"tf.nn.{kind}_cross_entropy_with_logits"
          for kind in ("softmax", "sparse_softmax", "sigmoid")]
+differs("logits=..., labels=...: by position the labels come first today, under "
+        "compat.v1 too, and nothing complains", *NAMES,
+        when=lambda call: call.positional > 1)
 
 
 @call(*NAMES)

@@ -17,24 +17,29 @@ Left:
 
     tf.summary.scalar("loss", data=1.0, step=1)
     tf.Session()  # left: nothing is changed
+
+Report:
+
+    tf.compat.v1.Session()  # kept: compat.v1.Session
+    tf.compat.v1.layers.dense(x, 3)  # gone: Dense
+    tf.contrib.no_such_thing(x)  # gone: nothing
+    tf.float32.as_numpy_dtype  # kept: tf.float32
+    tf.Coordinator()  # gone: tf.train.Coordinator
+    x.shape[1].value  # moved: an int
 """
 
 import ast
 
 from tools.port import fates
-from tools.port.rule import ARGUMENTS, call, file
-from tools.port.today import refusal, today
+from tools.port.rule import call, file
+from tools.port.today import refusal
 
 
 @call("tf.*")
 def misfit(use):
     """Asks the function of today whether it takes the call."""
-    new = today(use.name)
-    if use.is_call and new:
-        renamed = ARGUMENTS.get(use.name, {})
-        words = tuple(renamed[k][0] if k in renamed else k for k in use.call.keywords)
-        if refused := refusal(new, use.call._replace(keywords=words)):
-            yield use.left(refused)
+    if use.is_call and (refused := refusal(use.name, use.call)):
+        yield use.left(refused)
 
 
 @file

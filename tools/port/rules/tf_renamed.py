@@ -17,10 +17,15 @@ After:
 
     x = tf.multiply(tf.stack([a, b]), 2)
     tf.signal.stft(x, 4, 2)
-"""
 
-from pathlib import Path
+Report:
+
+    tf.list_diff(a, b)  # gone: tf.compat.v1.setdiff1d
+    tf.audio_summary("a", x)  # gone: summary.audio
+    tf.nn.deconv2d(x)  # gone: tf.nn.conv2d_transpose
+    tf.contrib.tpu.TPUEstimator()  # gone: TPUStrategy
+"""
 
 from tools.port.rule import rows
 
-rows(Path(__file__).with_suffix(".txt").read_text("utf-8"))
+rows()
