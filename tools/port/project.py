@@ -106,9 +106,14 @@ class Part:
         self._moves, self._original = Places(found.edits), Text(found.text)
 
     @functools.cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Returns all nodes of its tree, the outer ones first."""
+        return list(ast.walk(self.tree)) if self.tree else []
+
+    @functools.cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """Returns of each node that which holds it."""
-        return {inner: outer for outer in ast.walk(self.tree or ast.Module([], []))
+        return {inner: outer for outer in self.nodes
                 for inner in ast.iter_child_nodes(outer)}
 
     def written(self, node) -> str:
@@ -230,6 +235,8 @@ class Project:
         is started), the root, what `sys.path` is given, and each folder between that
         is no package. A package of the name of a library is not meant from inside.
         """
+        if module and module.rpartition(".")[2] not in self._modules_here:
+            return None
         above = [path.parent, *path.parent.parents]
         if level:
             homes = above[level - 1:level]
@@ -254,6 +261,12 @@ class Project:
     def holds_package(self, folder: Path) -> bool:
         """Whether a folder is a package."""
         return folder / "__init__.py" in self.files
+
+    @functools.cached_property
+    def _modules_here(self) -> set[str]:
+        """Returns the last names of all modules of the project."""
+        return {path.parent.name if path.stem == "__init__" else path.stem
+                for path in self.files}
 
     @functools.cached_property
     def _given(self) -> list[Path]:
@@ -322,8 +335,7 @@ class Project:
 
     def _modules(self, file: File) -> set[str]:
         """Returns the first names of the modules that a file imports."""
-        return {name.partition(".")[0] for part in file.parts if part.tree
-                for node in ast.walk(part.tree)
+        return {name.partition(".")[0] for part in file.parts for node in part.nodes
                 if isinstance(node, ast.Import | ast.ImportFrom)
                 for name in ([one.name for one in node.names] if isinstance(
                     node, ast.Import) else [node.module or ""])
@@ -333,8 +345,8 @@ class Project:
     def _home(self, start: File) -> Path:
         home = start.path.parent
         while self.holds_package(home) and home != self.root and any(
-                getattr(node, "level", 0) for part in start.parts if part.tree
-                for node in ast.walk(part.tree)):
+                getattr(node, "level", 0) for part in start.parts
+                for node in part.nodes):
             home = home.parent  # it is started as `python -m package.start`
         return home
 

@@ -13,8 +13,8 @@ def root(file) -> str:
     roots = [local for local, full in file.names.items()
              if full in ("tf", "tf.compat.v1") and local.isidentifier()]
     taken = not roots and any(
-        isinstance(node, ast.Name) and node.id == "tf" for part in file.parts
-        if part.tree for node in ast.walk(part.tree))
+        isinstance(node, ast.Name) and node.id == "tf"
+        for part in file.parts for node in part.nodes)
     return "tf" if "tf" in roots else roots[0] if roots else "tf1" if taken else "tf"
 
 

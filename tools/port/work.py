@@ -1,6 +1,7 @@
 """Asks the rules about a project, and holds what they say."""
 
 import ast
+import functools
 import os
 import re
 from collections import defaultdict
@@ -52,6 +53,8 @@ class Work:
         self._of: dict[File, list[Found]] = defaultdict(list)
         self.beside: dict[str, set[Path]] = defaultdict(set)
         self._written: set[tuple] = set()
+        self._asked = functools.cache(lambda kind: [  # of a node
+            one[1:] for one in HOOKS["node"] if issubclass(kind, one[0])])
         for file in project.files.values():
             for use in file.uses:
                 self._name(use)
@@ -160,11 +163,9 @@ class Work:
                                  *imports(use, new)])
 
     def _nodes(self, part) -> None:
-        if part.tree and HOOKS["node"]:
-            for one in ast.walk(part.tree):
-                for kind, rule, function in HOOKS["node"]:
-                    if isinstance(one, kind):
-                        self.take(rule, function(one, part))
+        for one in part.nodes:
+            for rule, function in self._asked(type(one)):
+                self.take(rule, function(one, part))
 
     # What comes of it.
 
