@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from helpers.pages.damage import PAYLOADS, damage_frame
 from helpers.pages.deaths import draw_deaths
 from helpers.pages.loops import loop_frame
 from helpers.pages.memory import memory_frame
@@ -118,3 +119,14 @@ def test_one_thread_works_for_one_device_at_a_time():
     assert "1.0 times as fast" in frame.says
     assert "up to 1 devices at once" in frame.says
     assert frame.layers[1].count("<rect") == 16
+
+
+@pytest.mark.parametrize("damage, byte, payloads, said", [
+    ("cut", 43, PAYLOADS, "2 of 3 records, no error; check_shards: CutShortError"),
+    ("cut", 42, PAYLOADS, "2 of 3 records, no error; check_shards: no error"),
+    ("cut", 54, PAYLOADS, "2 of 3 records, DataLossError; check_shards: CutShortError"),
+    ("flip", 24, PAYLOADS, "1 of 3 records, DataLossError; check_shards: DataError"),
+    ("cut", 20, [b"four"], "1 of 1 records, no error; check_shards: no error"),
+])
+def test_a_cut_in_a_header_passes_tensorflow_in_silence(damage, byte, payloads, said):
+    assert said in damage_frame(damage, byte, payloads).says

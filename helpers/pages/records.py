@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
-import numpy as np
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from helpers.language import LOST, LOST_TINT, PAPER, RULE, TINT
+from helpers.language import LOST_TINT, PAPER
 from helpers.plots import strip
 
 _KINDS = (0, 1, "reference", 2)
@@ -37,27 +35,6 @@ def draw_bytes(data: bytes, fields: Sequence[int], names: Sequence[str]) -> Figu
         ax.text((0, 4, 12, 17)[k] + 1.3, 1.9, name, va="center", fontsize=8)
     ax.set(xlim=(-3, _ROW + 1.5), ylim=(-rows[-1], 2.6), aspect="equal")
     ax.axis("off")
-    return fig
-
-
-def draw_silence(verdicts: np.ndarray, readers: Sequence[str], title: str) -> Figure:
-    """Draws what each reader says of a file cut at each byte.
-
-    Args:
-      verdicts: whole numbers `[reader, bytes left]`: 0 says nothing though records are
-        missing, 1 is an error, 2 the whole file.
-      readers: their names.
-      title: what is found.
-
-    Taught in lesson 04a, 'Damage, and what the readers say'.
-    """
-    fig, ax = plt.subplots(figsize=(8, 2.2))
-    ax.imshow(verdicts, cmap=ListedColormap([LOST_TINT, RULE, TINT[0]]), vmin=0, vmax=2,
-              aspect="auto", interpolation="nearest")
-    where, left = np.nonzero(verdicts == 0)
-    ax.plot(left, where, "x", markersize=4, color=LOST)
-    ax.set(yticks=range(len(readers)), yticklabels=readers, title=title,
-           xlabel="bytes left in the file; ×: silent, grey: an error, blue: whole")
     return fig
 
 

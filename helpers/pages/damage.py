@@ -1,0 +1,99 @@
+"""What is left of a damaged record file, and who says so: the page of lesson 04a."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import tensorflow as tf
+
+from helpers import svg
+from helpers.errors import DataError
+from helpers.explore import Frame
+from helpers.records import check_shards
+
+PAYLOADS = (b"one", b"fifteen", b"thirty-one bytes are more of it")
+SIZE = (664, 124)  # of a frame
+
+
+def read_damaged(
+    damage: str, byte: int, payloads: Sequence[bytes] = PAYLOADS
+) -> tuple[list[bytes], str, str]:
+    """Writes a record file, damages it at one byte, and asks two readers.
+
+    Args:
+      damage: `"cut"` leaves the bytes before the place, `"flip"` turns the last bit of
+        the byte there.
+      byte: the place, from 0.
+      payloads: of the records.
+
+    Returns:
+      The records that `TFRecordDataset` hands out, the error with which it ends, and
+      that of `check_shards`: the name of its class, or nothing.
+
+    Raises:
+      IndexError: the file has no such byte to flip.
+
+    Taught in lesson 04a, 'Damage, and what the readers say'.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "damaged.tfr"
+        with tf.io.TFRecordWriter(str(path)) as writer:
+            for payload in payloads:
+                writer.write(payload)
+        data = bytearray(path.read_bytes())
+        if damage == "cut":
+            del data[byte:]
+        else:
+            data[byte] ^= 1
+        path.write_bytes(data)
+        records, error, found = [], "", ""
+        try:
+            for record in tf.data.TFRecordDataset(str(path)):
+                records.append(record.numpy())
+        except tf.errors.DataLossError as loss:
+            error = type(loss).__name__
+        try:
+            check_shards([path])
+        except DataError as damaged:
+            found = type(damaged).__name__
+    return records, error, found
+
+
+def damage_frame(
+    damage: str, byte: int, payloads: Sequence[bytes] = PAYLOADS
+) -> Frame:
+    """Draws each byte, the damage in red, and under them the records handed out.
+
+    The arguments are those of `read_damaged`.
+    """
+    records, error, found = read_damaged(damage, byte, payloads)
+    starts = [0]
+    for payload in payloads:
+        starts.append(starts[-1] + 16 + len(payload))
+    wide = (SIZE[0] - 8) / starts[-1]  # of a byte
+    squares = "".join(
+        _byte(start + k, wide, css)
+        for start, payload in zip(starts, payloads, strict=False)
+        for k, css in enumerate(["a"] * 8 + ["b"] * 4 + ["soft"] * len(payload)
+                                + ["c"] * 4))
+    left = 4 + wide * byte
+    right = 4 + wide * (starts[-1] if damage == "cut" else byte + 1)
+    lost = svg.box(left, 9, right - left, 52, "", fill="var(--paper)") + "".join(
+        svg.line([left, right - 1.5], ends, "bad") for ends in ([10, 60], [60, 10]))
+    handed = "".join(
+        _record(k, 4 + wide * start, wide * (end - start) - 4, k < len(records))
+        for k, (start, end) in enumerate(zip(starts, starts[1:], strict=False)))
+    return Frame([squares, lost, handed],
+                 f"TFRecordDataset: {len(records)} of {len(payloads)} records, "
+                 f"{error or 'no error'}; check_shards: {found or 'no error'}.")
+
+
+def _byte(k: int, wide: float, css: str) -> str:
+    return svg.box(4 + k * wide, 10, wide - 1.5, 50, css)
+
+
+def _record(k: int, x: float, width: float, came: bool) -> str:
+    look = {} if came else {"fill": "none", "stroke": "currentColor"}
+    return svg.box(x, 72, width, 16, "a" if came else "soft", **look) + svg.text(
+        x, 112, f"record {k} {'comes' if came else 'is lost'}",
+        "ink" if came else "bad", font_size=17)
