@@ -80,7 +80,7 @@ def test_a_page_notices_that_its_rule_is_gone(name, monkeypatch, tmp_path):
     for row in one.rows:
         monkeypatch.delitem(rule.ROWS, row.old)
     for kind, hooks in rule.HOOKS.items():
-        monkeypatch.setitem(rule.HOOKS, kind, [h for h in hooks if h[1] is not one])
+        monkeypatch.setitem(rule.HOOKS, kind, [h for h in hooks if h.rule is not one])
     for key, renamed in list(rule.ARGUMENTS.items()):
         kept = {old: to for old, to in renamed.items() if to[1] is not one}
         monkeypatch.setitem(rule.ARGUMENTS, key, kept)
@@ -127,8 +127,8 @@ def test_two_rules_on_one_place_are_a_failure(hook, monkeypatch, tmp_path):
         yield rule.Change(use.part, at, at, "third")
 
     monkeypatch.setitem(rule.HOOKS, "call", [
-        *rule.HOOKS["call"], ("numpy.float", mine, other),
-        *[("numpy.float", BOOK["axis-first"], third)] * (hook != "row")])
+        *rule.HOOKS["call"], rule.Hook("numpy.float", mine, other),
+        *[rule.Hook("numpy.float", BOOK["axis-first"], third)] * (hook != "row")])
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "old.py").write_text(text)
     done = work(tmp_path / "old")

@@ -210,63 +210,7 @@ def test_every_kind_of_edit_is_among_these_programs(sides):
     assert EDITS - made == NOT_RUN
 
 
-# What one kind of change makes.
-
-def changed(folder, text, name="old.py"):
-    path = folder / name
-    path.write_text(text)
-    done = work(path)
-    part, = done.project.files[path].parts
-    return done.text(part), done
-
-
 HEAD = "import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n"
-
-
-@pytest.mark.parametrize("text, line, words", [
-    ("import tensorflow as tf\ntf.Session()\ntf.contrib.crf.x(1)\n", 3, "CRF"),
-    ("import tensorflow as tf\n\ntf.pack(x, dims=3)\n", 3, "takes no dims="),
-    ("import tensorflow as tf\ntf.nn.softmax_cross_entropy_with_logits(labels, y)\n"
-     "tf.Session()\n", 2, "name logits= and labels="),
-    ("import nowhere_at_all\n", 1, "not installed"),
-    ("print x\ny = x.decode('utf-8')\n", 2, "bytes have it"),
-    ("import tensorflow as tf\ntf.contrib.rnn.MultiRNNCell([c] * 3)\n", 2, "its own"),
-    ("import tensorflow as tf\ntf.contrib.rnn.GRUCell(3, input_size=2)\n", 2,
-     "takes no input_size="),
-    ("print a / b\n", 1, "`//`"), ("x = input()\nprint x\n", 1, "evaluated"),
-    ("import numpy\nnumpy.fromstring(x, numpy.uint8)\n", 2, "frombuffer"),
-    ("import tensorflow as tf\ny = tf.nn.conv2d_transpose(x, w, s, t)\n"
-     "y = tf.reshape(y, y.get_shape())\ntf.Session()\n", 3, "batch"),
-    ("try: f()\nexcept ValueError, e: print e.message\n", 2, "str()"),
-    ("print 'a'.encode('hex')\n", 1, "codecs"),
-    ("import keras\nmodel.fit(x, y, nb_epoch=1)\n", 2, "epochs="),
-    ("import keras.nowhere as n\n", 1, "tf.keras"),
-    ("import string\nprint string.join(x, ' ')\n", 2, "' '.join"),
-])
-def test_what_is_left_has_its_line(text, line, words, tmp_path):
-    _, one = changed(tmp_path, text)
-    left = one.of(rule.Left)
-    assert [one.line for one in left] == [line] and words in left[0].words
-
-
-@pytest.mark.parametrize("text, new", [
-    ("print tf.train.BytesList(value=['a%d' % k, b'c', x.encode()])",
-     "print(tf.train.BytesList(value=[tf.compat.as_bytes('a%d' % k), b'c', "
-     "x.encode()]))"),
-    ("import csv, pickle\nf = open('a', 'wb')\ncsv.writer(f)\nf = open('b', 'rb')\n"
-     "print pickle.load(f)",
-     "import csv, pickle\nf = open('a', \"w\", newline=\"\")\ncsv.writer(f)\n"
-     "f = open('b', 'rb')\nprint(pickle.load(f, encoding=\"latin1\"))"),
-    ("class A:\n    def tostring(self): pass\nA().tostring()",
-     "class A:\n    def tostring(self): pass\nA().tostring()"),
-    # No mark of Python 2: what divides stays.
-    ("tf.flags.FLAGS._parse_flags(); h = 6 / 2",
-     "tf.flags.FLAGS.flag_values_dict(); h = 6 / 2"),
-    ("tf.flags.FLAGS(x)", "tf.flags.FLAGS(x)"),
-])
-def test_what_a_call_becomes(text, new, tmp_path):
-    text = f"import tensorflow as tf\ntf.Session()\n{text}"
-    assert changed(tmp_path, text)[0] == f"{HEAD}tf.Session()\n{new}"
 
 
 def test_files_that_import_each_other_are_of_one_python(tmp_path):

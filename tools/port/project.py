@@ -11,6 +11,7 @@ from tools.port.edits import Places, Text
 from tools.port.installed import is_package
 from tools.port.names import Reader
 from tools.port.rule import Change, Left, row_of
+from tools.port.syntax import dotted, given_by
 
 _PATHS = re.compile(rb"sys\.path\.(?:insert|append)\((?:\s*\d+\s*,)?\s*['\"]([^'\"]+)")
 _METHODS = re.compile(rb"^[ \t]+def\s+(\w+)\s*\(\s*self\b", re.M)
@@ -127,6 +128,33 @@ class Part:
     def place(self, offset: int) -> tuple[int, int]:
         """Returns line and column, in the file as it was found, of a place of today."""
         return self._original.place(self._moves.before(offset))
+
+    @functools.cached_property
+    def given(self) -> dict[str, list[ast.expr | None]]:
+        """Returns what each name is given somewhere; `None` is what nobody knows."""
+        found: dict[str, list[ast.expr | None]] = {}
+        for node in self.nodes:
+            for target, value in given_by(node):
+                whole = not isinstance(target, ast.Tuple | ast.List)
+                for one in [target] if whole else target.elts:
+                    if local := one.arg if isinstance(one, ast.arg) else dotted(one):
+                        found.setdefault(local, []).append(value if whole else None)
+        return found
+
+    def left(self, node, words: str) -> Left:
+        """Leaves the line of a node to the reader."""
+        return Left(self, self.line(node), words)
+
+    def wrapped(self, node, before: str, after: str = ")"):
+        """Yields what puts something around a node."""
+        start, end = self.text.span(node)
+        yield Change(self, start, start, before)
+        yield Change(self, end, end, after)
+
+    def behind(self, node, new: str) -> Change:
+        """Returns the change that puts something behind a node."""
+        end = self.text.span(node)[1]
+        return Change(self, end, end, new)
 
     def instead(self, node, new: str) -> Change:
         """Returns the change that writes something for a node."""

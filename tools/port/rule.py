@@ -13,6 +13,7 @@ is a test. What the module registers here is asked when old code is read:
     arguments({...})            name -> old argument -> its name today
     @call("numpy.load")         each use of a name, with its arguments
     @node(ast.Div)              each node of a kind
+    @python2(ast.Call)          the same, in a program of Python 2
     @writes("tf_slim")          each name of today that begins so and is written
     @file                       each file, after its names
     @project                    the whole, at the end
@@ -123,6 +124,22 @@ class Judged(NamedTuple):
         return self.when(call)
 
 
+class Hook(NamedTuple):
+    """What of the old code a rule is asked about.
+
+    Attributes:
+      key: a name, `name.*` for what begins with it, or a kind of node.
+      rule: whose it is.
+      ask: the function that is asked.
+      perhaps: words for a line that nothing but a method says to be of Python 2.
+    """
+
+    key: object
+    rule: "Rule"
+    ask: Callable
+    perhaps: str = ""
+
+
 class Example(NamedTuple):
     """Files before and after.
 
@@ -167,7 +184,7 @@ class Rule:
 RULES: dict[str, Rule] = {}
 ROWS: dict[str, Row] = {}
 ARGUMENTS: dict[str, dict[str, tuple[str, "Rule"]]] = defaultdict(dict)
-HOOKS: dict[str, list[tuple[object, Rule, Callable]]] = defaultdict(list)
+HOOKS: dict[str, list[Hook]] = defaultdict(list)
 SIGNS: dict[str, Rule] = {}
 JUDGED: dict[str, list[Judged]] = defaultdict(list)
 
@@ -282,12 +299,20 @@ def signs(*names: str) -> None:
     SIGNS.update(dict.fromkeys(names, mine))
 
 
-def _register(kind: str, *keys):
+def _register(kind: str, *keys, perhaps: str = ""):
     def decorator(function):
         mine = _rule(function.__module__)
-        HOOKS[kind] += [(key, mine, function) for key in keys or [None]]
+        HOOKS[kind] += [Hook(key, mine, function, perhaps) for key in keys or [None]]
         return function
     return decorator
+
+
+def hooks_of(kind: str, name: str) -> Iterator[Hook]:
+    """Yields what is to be asked about a name."""
+    for hook in HOOKS[kind]:
+        key = str(hook.key)
+        if name == key or key.endswith(".*") and name.startswith(key[:-1]):
+            yield hook
 
 
 def call(*names: str):
@@ -300,9 +325,20 @@ def node(*kinds: type):
     return _register("node", *kinds)
 
 
+def python2(*kinds: type, perhaps: str = ""):
+    """Has a function asked about nodes of Python 2: `function(node, part)`.
+
+    Args:
+      kinds: of nodes.
+      perhaps: where a method alone speaks of Python 2, nothing is changed; this is said
+        of the line then, if anything is.
+    """
+    return _register("python2", *kinds, perhaps=perhaps)
+
+
 def writes(*names: str):
     """Has a function asked about names of today: `function(new, part)`."""
-    return _register("writes", *names)
+    return _register("writes", *names, *(f"{name}.*" for name in names))
 
 
 def file(function):

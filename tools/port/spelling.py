@@ -3,7 +3,7 @@
 import ast
 
 from tools.port.installed import BESIDE
-from tools.port.rule import HOOKS, Need
+from tools.port.rule import Need, hooks_of
 from tools.port.syntax import MODULE_ROOTS
 from tools.port.today import is_tensorflow, today
 
@@ -26,10 +26,9 @@ def written(new: str, part) -> str:
 
 def needs(new: str, part):
     """Yields what a name of today needs, by the rules that know."""
-    for key, rule, function in HOOKS["writes"]:
-        if new == key or new.startswith(key + "."):
-            for one in function(new, part):
-                yield rule, one
+    for hook in hooks_of("writes", new):
+        for need in hook.ask(new, part):
+            yield hook.rule, need
 
 
 def spelled(use, new: str) -> str | None:

@@ -166,3 +166,18 @@ def is_axis(node) -> bool:
         whole = whole.func
     return (dotted(whole) or getattr(whole, "attr", "")).split(".")[-1] in (
         "shape", "get_shape", "_shape")
+
+
+def given_by(node):
+    """Yields what a statement gives to what: targets and values."""
+    if isinstance(node, ast.Assign):
+        yield from ((target, node.value) for target in node.targets)
+    elif isinstance(node, ast.AugAssign):
+        yield node.target, node.value
+    elif isinstance(node, ast.For):
+        numbers = dotted(getattr(node.iter, "func", None)) in ("range", "xrange")
+        yield node.target, ast.Constant(0) if numbers else None
+    elif isinstance(node, ast.arg):
+        yield node, None
+    elif isinstance(node, ast.withitem) and node.optional_vars:
+        yield node.optional_vars, node.context_expr

@@ -14,7 +14,7 @@ from tools.port.installed import (
     signature,
     value,
 )
-from tools.port.rule import ARGUMENTS, HOOKS, SIGNS, row_of, rows_of
+from tools.port.rule import ARGUMENTS, SIGNS, hooks_of, row_of, rows_of
 from tools.port.syntax import MODULE_ROOTS, Arguments
 
 
@@ -91,6 +91,4 @@ def asks(name: str) -> bool:
         return False
     own = name.startswith("builtins.")
     return (row_of(name) is not None or name in ARGUMENTS or name in SIGNS
-            or not own and is_gone(name) or any(
-            name == key or key.endswith(".*") and name.startswith(key[:-1])
-            for key, *_ in HOOKS["call"]))
+            or not own and is_gone(name) or any(hooks_of("call", name)))

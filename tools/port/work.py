@@ -5,6 +5,7 @@ import functools
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from tools.port.rule import (
     Note,
     Renamed,
     Rule,
+    hooks_of,
     load,
     row_of,
 )
@@ -53,19 +55,19 @@ class Work:
         self._of: dict[File, list[Found]] = defaultdict(list)
         self.beside: dict[str, set[Path]] = defaultdict(set)
         self._written: set[tuple] = set()
-        self._asked = functools.cache(lambda kind: [  # of a node
-            one[1:] for one in HOOKS["node"] if issubclass(kind, one[0])])
+        self._asked = functools.cache(lambda hooks, kind: [
+            hook for hook in HOOKS[hooks] if issubclass(kind, hook.key)])
         for file in project.files.values():
             for use in file.uses:
                 self._name(use)
             for part in file.parts:
                 self._nodes(part)
-        for _, rule, function in HOOKS["file"]:
+        for hook in HOOKS["file"]:
             for file in project.files.values():
                 if file.parts:
-                    self.take(rule, function(file, self))
-        for _, rule, function in HOOKS["project"]:
-            self.take(rule, function(project, self))
+                    self.take(hook.rule, hook.ask(file, self))
+        for hook in HOOKS["project"]:
+            self.take(hook.rule, hook.ask(project, self))
         for rule, need in [one for one in self.found if isinstance(one.thing, Need)]:
             if need.what.startswith("beside "):
                 self._put_beside(rule, need.part, need.what[7:])
@@ -128,9 +130,8 @@ class Work:
         if use.part.tree is None or is_tensorflow(
                 use.name) and not self.project.is_old(use.part.file):
             return  # what could not be read whole is left as it is
-        said = [Found(rule, thing) for key, rule, function in HOOKS["call"]
-                if use.name == key or key[-2:] == ".*" and
-                use.name.startswith(key[:-1]) for thing in function(use) or ()]
+        said = [Found(hook.rule, thing) for hook in hooks_of("call", use.name)
+                for thing in hook.ask(use) or ()]
         for rule, thing in said:
             if not isinstance(thing, Renamed):
                 self.take(rule, [thing])
@@ -163,9 +164,23 @@ class Work:
                                  *imports(use, new)])
 
     def _nodes(self, part) -> None:
-        for one in part.nodes:
-            for rule, function in self._asked(type(one)):
-                self.take(rule, function(one, part))
+        python2 = self.project.python2(part.file)
+        for node in part.nodes:
+            for hook in self._asked("node", type(node)):
+                self.take(hook.rule, hook.ask(node, part))
+            for hook in self._asked("python2", type(node)) if python2 else ():
+                found = list(hook.ask(node, part) or ())
+                self.take(hook.rule, found if python2 == "yes" else
+                          self._perhaps(hook, found))
+
+    def _perhaps(self, hook, found: list) -> Iterator[Left]:
+        """Yields lines in place of changes, where it may be no Python 2."""
+        yield from (one for one in found if isinstance(one, Left))
+        changes = [one for one in found if isinstance(one, Change)]
+        if changes and hook.perhaps:
+            part, start, *_ = changes[0]
+            yield Left(part, part.place(start)[0],
+                       f"{hook.perhaps} if it is Python 2")
 
     # What comes of it.
 

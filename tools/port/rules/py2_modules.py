@@ -16,6 +16,11 @@ After:
     import pickle
     import urllib
     urllib.request.urlretrieve("http://a/b", "b")
+
+Left:
+
+    import string
+    print string.join(x, " ")  # left: ' '.join
 """
 
 from tools.port.rule import rows
