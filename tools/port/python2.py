@@ -46,6 +46,14 @@ def parse(text: str) -> ast.Module:
         raise SyntaxError(f"cannot be parsed ({error})") from error
 
 
+def prints_to_a_file(text: str, tree: ast.Module) -> bool:
+    """Whether Python 3 would take `print >> file, x` for a tuple, and fail at it."""
+    return bool(re.search(r"\bprint\s*>>", text)) and any(
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.RShift)
+        and getattr(node.left, "id", "") == "print" for node in ast.walk(tree)
+    ) and any(syntax(text))
+
+
 def translated(text: str) -> tuple[list[Edit], ast.Module]:
     """Returns the changes that make Python 2 of a text Python 3, and its tree.
 

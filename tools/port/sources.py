@@ -160,8 +160,10 @@ def part(reader: Reader, cell: int | None, text: str, words: list[str]) -> Part:
     tree = None
     try:
         tree = python2.parse(code)
+        if python2.prints_to_a_file(code, tree):
+            raise SyntaxError("print >> file")
     except SyntaxError as error:
-        first = error
+        first, tree = error, None
         try:
             edits, tree = python2.translated(code)
             words.append("Python 2")

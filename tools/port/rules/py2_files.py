@@ -1,7 +1,7 @@
-"""A pickle is bytes and a table of `csv` is text; Python 2 knew no difference.
+"""A pickle and a proto are bytes, a table of `csv` is text; to Python 2 all was one.
 
-So the file of a pickle is opened with `b`, and that of a table without, and with
-`newline=""`. A pickle of Python 2 is read with its text as Latin-1.
+So the file of a pickle or a proto is opened with `b`, and that of a table without, and
+with `newline=""`. A pickle of Python 2 is read with its text as Latin-1.
 
 Since: Python 3.0
 Sitting: 10a
@@ -14,6 +14,7 @@ Before:
     csv.writer(f)
     f = open("b")
     print pickle.load(f)
+    graph.ParseFromString(open("c").read())
 
 After:
 
@@ -22,6 +23,7 @@ After:
     csv.writer(f)
     f = open("b", "rb")
     print(pickle.load(f, encoding="latin1"))
+    graph.ParseFromString(open("c", "rb").read())
 """
 
 import ast
@@ -38,6 +40,11 @@ def modes(node, part):
         yield from _pickle(node, function, part)
     elif module == "csv" and node.args:
         yield from _without_b(_opening(node.args[0], part), part)
+    elif getattr(node.func, "attr", "") == "ParseFromString" and node.args:
+        read = getattr(node.args[0], "func", None)
+        opened = _opening(read.value, part) if getattr(
+            read, "attr", "") == "read" else None
+        yield from _with_b(opened, part) if opened else ()
 
 
 def _pickle(node, function: str, part):

@@ -1,7 +1,7 @@
 """What the text of a program of Python 2 does not tell: somebody has to look.
 
-Text and bytes were one type, `input` evaluated what was typed, a `cmp=` compared two
-values, and each exception had a `message`.
+Text and bytes were one type, also in a zip file, `input` evaluated what was typed, a
+`cmp=` compared two values, and each exception had a `message`.
 
 Since: Python 3.0
 Sitting: 10a
@@ -13,6 +13,8 @@ Left:
     print "a".encode("hex")  # left: codecs
     name = input()  # left: evaluated
     x.sort(cmp=order)  # left: cmp_to_key
+    f = zipfile.ZipFile(path)
+    words = f.read(f.namelist()[0]).split()  # left: tf.compat.as_str
     try: f()
     except ValueError, e: print e.message  # left: str()
 """
@@ -34,6 +36,11 @@ def look(node, part):
         yield part.left(node, "`encode` to this is codecs.encode, of bytes")
     elif method == "decode":
         yield part.left(node, "`decode`: bytes have it, text has not")
+    elif method == "read" and node.args and any(
+            (dotted(getattr(one, "func", None)) or "").endswith("ZipFile")
+            for one in part.given.get(dotted(node.func.value) or "", [])):
+        yield part.left(node, "a zip file gives bytes: tf.compat.as_str(...), if it is "
+                              "text")
     elif dotted(node.func) == "input":
         yield part.left(node, "`input` evaluated what was typed")
     if any(word.arg == "cmp" for word in node.keywords):
