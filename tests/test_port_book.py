@@ -63,7 +63,7 @@ def changed_again(done: Work) -> list:
     """Returns the files of a copy that another copy would change."""
     return [path for path, file in done.project.files.items()
             if path.name not in BESIDE and done.is_changed(file)
-            and any(done.text(part) != part.found.found for part in file.parts)]
+            and any(done.text(part) != part.found for part in file.parts)]
 
 
 BESIDE = {path.name for path in write.BESIDE.iterdir()}

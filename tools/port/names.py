@@ -4,13 +4,14 @@ import ast
 import builtins
 from collections.abc import Callable, Container
 
+from tools.port.fates import exists
+from tools.port.part import Use
 from tools.port.syntax import (
     MODULE_ROOTS,
     ROOT,
     Aliases,
     Arguments,
     Scope,
-    Use,
     arguments_of,
     brought,
     canonical,
@@ -18,6 +19,7 @@ from tools.port.syntax import (
     is_axis,
     look_ahead,
 )
+from tools.port.today import asks
 
 OLD_METHODS = ("make_one_shot_iterator", "make_initializable_iterator")
 AXIS_VALUE = "tf.Dimension.value"
@@ -37,17 +39,11 @@ class Reader(ast.NodeVisitor):
       top: the module's own names.
     """
 
-    def __init__(self, exists: Callable[[str], bool] = lambda name: False,
-                 asks: Callable[[str], bool] = lambda name: False,
-                 exports: Callable[[str, int], Aliases | None] = lambda *_: None,
-                 own: Container[str] = ()):
+    def __init__(self, exports: Callable[[str, int], Aliases | None],
+                 own: Container[str]):
         """Starts with no name.
 
         Args:
-          exists: whether TensorFlow ever had a full name; decides what a name is that
-            `from tensorflow import *` may have brought.
-          asks: whether some rule asks for a name of another library, or of Python's
-            own: `builtins.xrange`.
           exports: the names that a neighbouring file gives away, by the module's name
             and the number of dots before it; `None` where there is no such file.
           own: the methods that the project defines itself.
@@ -56,8 +52,7 @@ class Reader(ast.NodeVisitor):
         self.imports: list[ast.Import | ast.ImportFrom] = []
         self.notes: list[tuple[int, str]] = []
         self.top = self.scope = Scope()
-        self._exists, self._asks, self._exports = exists, asks, exports
-        self._own = own
+        self._exports, self._own = exports, own
         self._stars: list[str] = []
         self.bound = set(dir(builtins))
         self._branches = self._guarded = 0
@@ -75,13 +70,16 @@ class Reader(ast.NodeVisitor):
 
     def _read_function(self, function, outside: Scope) -> None:
         self.scope = Scope(outside)
-        for argument in ast.walk(function.args):
-            if isinstance(argument, ast.arg) and argument.arg != "self" and \
-                    outside.get(argument.arg) not in MODULE_ROOTS:
-                self.scope.hidden.add(argument.arg)
+        self._hide(function.args, outside)
+        self.scope.hidden.discard("self")
         for node in function.body:
             self.visit(node)
         self.scope = self.top
+
+    def _hide(self, arguments: ast.arguments, outside: Scope) -> None:
+        """Hides what parameters hide, but for one that is called like TensorFlow."""
+        self.scope.hidden |= {one.arg for one in ast.walk(arguments) if isinstance(
+            one, ast.arg) and outside.get(one.arg) not in MODULE_ROOTS}
 
     # What binds a name.
 
@@ -198,25 +196,16 @@ class Reader(ast.NodeVisitor):
         self.scope = outside
 
     def visit_FunctionDef(self, node):
-        for part in [*node.decorator_list, *node.args.defaults,
-                     *filter(None, node.args.kw_defaults)]:
+        for part in [*node.decorator_list, node.args, *filter(None, [node.returns])]:
             self.visit(part)
-        for argument in ast.walk(node.args):
-            if isinstance(argument, ast.arg) and argument.annotation:
-                self.visit(argument.annotation)
-        if node.returns:
-            self.visit(node.returns)
         self._later.append((node, self.scope.of_methods or self.scope))
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node):
-        for part in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
-            self.visit(part)
+        self.visit(node.args)
         outside, self.scope = self.scope, Scope(self.scope)
-        self.scope.hidden |= {a.arg for a in ast.walk(node.args)
-                              if isinstance(a, ast.arg)
-                              and outside.get(a.arg) not in MODULE_ROOTS}
+        self._hide(node.args, outside)
         self.visit(node.body)
         self.scope = outside
 
@@ -225,7 +214,7 @@ class Reader(ast.NodeVisitor):
     def visit_Call(self, node):
         arguments = arguments_of(node)
         if found := self._full(node.func):
-            self._add(node.func, found[0], arguments, found[1], node)
+            self._add(node, found[0], arguments, found[1])
         else:
             self._special_call(node, arguments)
             self.visit(node.func)
@@ -292,7 +281,7 @@ class Reader(ast.NodeVisitor):
                 name = ".".join([full, *rest[:own]])
                 return None if ".FLAGS." in name else (name, full)
         for star in self._stars:
-            if parts[0] not in self.bound and self._exists(f"{star}.{parts[0]}"):
+            if parts[0] not in self.bound and exists(f"{star}.{parts[0]}"):
                 return f"{star}.{local}", star
         return None
 
@@ -313,8 +302,7 @@ class Reader(ast.NodeVisitor):
                 self.scope.hidden.add(local)
 
     def _add(self, node, name: str, call: Arguments | None = None,
-             through: str = ROOT, whole: ast.AST | None = None) -> None:
+             through: str = ROOT) -> None:
         ours = name.startswith("tf.") and name not in MODULE_ROOTS
-        if ours or (name != ROOT and not self._guarded and self._asks(name)):
-            self.uses.append(Use(node.lineno, node.col_offset + 1, name, call,
-                                 whole or node, through))
+        if ours or (name != ROOT and not self._guarded and asks(name)):
+            self.uses.append(Use(name, node, call, through))

@@ -7,158 +7,14 @@ import re
 from pathlib import Path
 
 from tools.port import fates, sources
-from tools.port.edits import Places, Text
 from tools.port.installed import is_package
 from tools.port.names import Reader
-from tools.port.rule import Change, Left, row_of
-from tools.port.syntax import dotted, given_by
+from tools.port.part import Part, Use
+from tools.port.rule import row_of
 
 _PATHS = re.compile(rb"sys\.path\.(?:insert|append)\((?:\s*\d+\s*,)?\s*['\"]([^'\"]+)")
 _METHODS = re.compile(rb"^[ \t]+def\s+(\w+)\s*\(\s*self\b", re.M)
 _MAIN = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.M)
-
-
-class Use:
-    """One use of a name; what is written for it is said in these words by rules."""
-
-    def __init__(self, part: "Part", found):
-        self.part, self.name, self.through = part, found.name, found.through
-        self.node, self.call = found.node, found.call
-        self._line, self._column = found.line, found.column
-
-    @property
-    def project(self) -> "Project":
-        """Returns the project, for what no file tells alone."""
-        return self.part.file.project
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """Returns line and column, from 1, in the file as it was found."""
-        return self.part.place(self.part.text.offset(self._line, self._column - 1))
-
-    @property
-    def line(self) -> int:
-        """Returns its line in the file as it was found."""
-        return self.place[0]
-
-    @property
-    def parent(self) -> ast.AST:
-        """Returns the node that it is a part of."""
-        return self.part.parents[self.node]
-
-    @property
-    def is_call(self) -> bool:
-        """Whether it is called here."""
-        return self.call is not None and isinstance(self.node, ast.Call)
-
-    @property
-    def function(self) -> ast.AST:
-        """Returns the node that is the name."""
-        return self.node.func if self.is_call else self.node
-
-    @property
-    def arguments(self) -> list[str]:
-        """Returns the arguments without a name as they are written."""
-        return [self.part.written(one) for one in self.node.args]
-
-    def keyword(self, name: str) -> ast.keyword | None:
-        """Returns an argument by its name."""
-        return next((k for k in self.node.keywords if k.arg == name), None)
-
-    def left(self, words: str) -> Left:
-        """Leaves the line to the reader."""
-        return Left(self.part, self.line, f"{self.name}: {words}")
-
-    def rename_method(self, new: str) -> Change:
-        """Returns the change of a method's name alone, which ends the node."""
-        end = self.part.text.span(self.function)[1]
-        return Change(self.part, end - len(self.name.strip(".()[]")), end, new)
-
-    def rename_keyword(self, old: str, new: str):
-        """Yields the change of an argument's name."""
-        if found := self.keyword(old):
-            start = self.part.text.span(found)[0]
-            yield Change(self.part, start, start + len(old), new)
-
-    def name_arguments(self, *names: str):
-        """Yields what names the first arguments, which stand without one."""
-        text = self.part.text
-        at = text.text.index("(", text.span(self.node.func)[1]) + 1
-        for name, argument in zip(names, self.node.args, strict=False):
-            while text.text[at].isspace():
-                at += 1
-            yield Change(self.part, at, at, f"{name}=")
-            at = text.text.find(",", text.span(argument)[1]) + 1
-
-    def add_argument(self, written: str):
-        """Yields one argument more, behind the others."""
-        last = max((self.part.text.span(one)[1] for one in
-                    [*self.node.args, *self.node.keywords]), default=None)
-        if last is not None:
-            yield Change(self.part, last, last, f", {written}")
-
-
-class Part:
-    """A file of Python, or a cell of a notebook, as Python 3."""
-
-    def __init__(self, file: "File", number: int, found: sources.Part):
-        self.file, self.number, self.found = file, number, found
-        self.cell, self.tree, self.text = found.cell, found.tree, found.edited
-        self._moves, self._original = Places(found.edits), Text(found.text)
-
-    @functools.cached_property
-    def nodes(self) -> list[ast.AST]:
-        """Returns all nodes of its tree, the outer ones first."""
-        return list(ast.walk(self.tree)) if self.tree else []
-
-    @functools.cached_property
-    def parents(self) -> dict[ast.AST, ast.AST]:
-        """Returns of each node that which holds it."""
-        return {inner: outer for outer in self.nodes
-                for inner in ast.iter_child_nodes(outer)}
-
-    def written(self, node) -> str:
-        """Returns the text of a node."""
-        return self.text.text[slice(*self.text.span(node))]
-
-    def line(self, node) -> int:
-        """Returns the line of a node in the file as it was found."""
-        return self.place(self.text.offset(node.lineno, node.col_offset))[0]
-
-    def place(self, offset: int) -> tuple[int, int]:
-        """Returns line and column, in the file as it was found, of a place of today."""
-        return self._original.place(self._moves.before(offset))
-
-    @functools.cached_property
-    def given(self) -> dict[str, list[ast.expr | None]]:
-        """Returns what each name is given somewhere; `None` is what nobody knows."""
-        found: dict[str, list[ast.expr | None]] = {}
-        for node in self.nodes:
-            for target, value in given_by(node):
-                whole = not isinstance(target, ast.Tuple | ast.List)
-                for one in [target] if whole else target.elts:
-                    if local := one.arg if isinstance(one, ast.arg) else dotted(one):
-                        found.setdefault(local, []).append(value if whole else None)
-        return found
-
-    def left(self, node, words: str) -> Left:
-        """Leaves the line of a node to the reader."""
-        return Left(self, self.line(node), words)
-
-    def wrapped(self, node, before: str, after: str = ")"):
-        """Yields what puts something around a node."""
-        start, end = self.text.span(node)
-        yield Change(self, start, start, before)
-        yield Change(self, end, end, after)
-
-    def behind(self, node, new: str) -> Change:
-        """Returns the change that puts something behind a node."""
-        end = self.text.span(node)[1]
-        return Change(self, end, end, new)
-
-    def instead(self, node, new: str) -> Change:
-        """Returns the change that writes something for a node."""
-        return Change(self, *self.text.span(node), new)
 
 
 class File:
@@ -181,9 +37,9 @@ class File:
         self.uses: list[Use] = []
         self.decoded = sources.Decoded("", "utf-8")
 
-    def read(self, asks) -> None:
+    def read(self) -> None:
         """Reads it, and before it what it imports."""
-        reader = Reader(fates.exists, asks, self._exports, self.project.methods)
+        reader = Reader(self._exports, self.project.methods)
         try:
             self.decoded = sources.decoded(self.path, self.words)
             cells = list(sources.cells(self.decoded.text)) \
@@ -194,14 +50,16 @@ class File:
         if sources.is_snippet("\n".join(code for _, code in cells)):
             reader.top.names["tf"] = "tf"
             self.words.append("no import: tf is taken for TensorFlow")
-        self.parts = [Part(self, n, sources.part(reader, cell, code, self.words))
-                      for n, (cell, code) in enumerate(cells)]
+        self.parts = [Part(self, n, *one) for n, one in enumerate(cells)]
+        for part in self.parts:
+            part.read(reader)
+            self.words += part.words
         self.words += [f"line {line}: {note}" for line, note in reader.notes]
         if not any(code.strip() for _, code in cells):
             self.words.append("empty")
         self.words = list(dict.fromkeys(self.words))
         self.names = reader.top.names
-        self.uses = [Use(part, use) for part in self.parts for use in part.found.uses]
+        self.uses = [use for part in self.parts for use in part.uses]
 
     @functools.cached_property
     def ages(self) -> set[str]:
@@ -216,7 +74,7 @@ class File:
     @property
     def code(self) -> str:
         """Returns its text as it was found."""
-        return "\n".join(part.found.text for part in self.parts)
+        return "\n".join(part.found for part in self.parts)
 
     def _exports(self, module: str, level: int):
         found = self.project.own(self.path, module, level)
@@ -233,17 +91,11 @@ class File:
 class Project:
     """All files together: the one place that rules ask for what no file tells alone."""
 
-    def __init__(self, paths: list[Path], root: Path, asks):
-        """Reads all files, each once and before those that import it.
-
-        Args:
-          paths: the files.
-          root: the folder.
-          asks: whether some rule asks for a name.
-        """
+    def __init__(self, paths: list[Path], root: Path):
+        """Reads all files of a folder, each once and before those that import it."""
         self.root = root if root.is_dir() else root.parent
         self.files = {path: File(self, path) for path in paths}
-        self._asks, self._read = asks, set()
+        self._read: set[File] = set()
         for file in self.files.values():
             self.read(file)
 
@@ -251,7 +103,7 @@ class Project:
         """Reads a file once; of two that import each other, one is first."""
         if file not in self._read:
             self._read.add(file)
-            file.read(self._asks)
+            file.read()
         return file
 
     # Which module is the project's own.

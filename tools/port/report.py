@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from tools.port.fates import VERDICTS, Fate, fate
 from tools.port.installed import is_gone
-from tools.port.project import File, Use
+from tools.port.part import Use
+from tools.port.project import File
 from tools.port.rule import Note, Top, row_of
 from tools.port.today import is_tensorflow
 from tools.port.work import Work
@@ -42,7 +43,7 @@ class Page:
         self.rows = [_row(use) for use in file.uses if _has_fate(use)]
         self.words = [*file.words, *(f"line {one.line}: {one.words}"
                                      for one in work.of(Note, file))]
-        self.changes = sum(len(part.found.edits) + len(work.edits(part))
+        self.changes = sum(len(part.edits) + len(work.edits(part))
                            for part in file.parts)
         self.old = work.project.is_old(file)
         self.waits = [one.path.name for one in file.imports

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools.port import python2
-from tools.port.edits import Edit, Text, applied
-from tools.port.names import Reader
-from tools.port.syntax import Use
+from tools.port.edits import Edit
 
 ENDINGS = (".py", ".ipynb")
 NOT_UTF_8 = "not UTF-8: read as Latin-1"
@@ -28,31 +26,20 @@ class Unreadable(Exception):
     """A file from which no name can be read; the message is the clear word."""
 
 
-class Part(NamedTuple):
-    """A file of Python, or a cell of a notebook.
+class Parsed(NamedTuple):
+    """What a parser makes of code.
 
     Attributes:
-      cell: its number; `None` outside of notebooks.
-      found: the text as it was found.
-      text: the same with one kind of newline; each character is where it was.
       edits: what makes Python 3 of it.
       tree: of the edited text; `None` where it cannot be parsed.
-      uses: the names in it, at their places in the edited text.
-      imports: its statements that import.
+      is_python2: whether it is Python 2.
+      words: what else is to be said of it.
     """
 
-    cell: int | None
-    found: str
-    text: str
     edits: list[Edit]
     tree: ast.Module | None
-    uses: list[Use]
-    imports: list
-
-    @property
-    def edited(self) -> Text:
-        """Returns the text of Python 3 to which places of the tree belong."""
-        return Text(applied(self.text, self.edits))
+    is_python2: bool = False
+    words: tuple[str, ...] = ()
 
 
 def files_of(path: Path) -> Iterator[Path]:
@@ -151,37 +138,29 @@ def masked(code: str) -> str:
     return _MAGIC.sub(lambda found: f"{found[1]}0".ljust(len(found[0])), code)
 
 
-def part(reader: Reader, cell: int | None, text: str, words: list[str]) -> Part:
-    """Reads code into the reader."""
-    plain = with_plain_newlines(text)
-    code = plain if cell is None else masked(plain)
-    where = "" if cell is None else f"cell {cell}: "
-    edits: list[Edit] = []
-    tree = None
+def parsed(code: str) -> Parsed:
+    """Parses Python 3, or 2, or says in which line neither can be."""
+    first = None
     try:
         tree = python2.parse(code)
-        if python2.prints_to_a_file(code, tree):
-            raise SyntaxError("print >> file")
+        if not python2.prints_to_a_file(code, tree):
+            return Parsed([], tree)
     except SyntaxError as error:
-        first, tree = error, None
-        try:
-            edits, tree = python2.translated(code)
-            words.append("Python 2")
-        except SyntaxError as second:
-            edits = list(python2.syntax(code))
-            first = second if edits else error
-            words += ["Python 2"] if edits else []
-            words.append(f"{where}syntax error in line {first.lineno}: read as far as "
-                         "it goes")
-    if tree:
-        reader.read(tree)
-    else:
-        for start, block in _blocks(applied(code, edits)):
-            with contextlib.suppress(SyntaxError):  # the one that is broken
-                reader.read(ast.increment_lineno(python2.parse(block), start))
-    read = Part(cell, text, plain, edits, tree, _in_order(reader.uses), reader.imports)
-    reader.uses, reader.imports = [], []
-    return read
+        first = error
+    try:
+        return Parsed(*python2.translated(code), is_python2=True)
+    except SyntaxError as error:
+        edits = list(python2.syntax(code))
+        line = (first if first and not edits else error).lineno
+    word = f"syntax error in line {line}: read as far as it goes"
+    return Parsed(edits, None, bool(edits), (word,))
+
+
+def pieces(code: str) -> Iterator[ast.Module]:
+    """Yields the trees of what can be parsed of broken code, in their places."""
+    for start, block in _blocks(code):
+        with contextlib.suppress(SyntaxError):  # the one that is broken
+            yield ast.increment_lineno(python2.parse(block), start)
 
 
 def _blocks(code: str) -> Iterator[tuple[int, str]]:
@@ -195,11 +174,3 @@ def _blocks(code: str) -> Iterator[tuple[int, str]]:
         if ends:
             yield start, "\n".join(lines[start:number])
             start = number
-
-
-def _in_order(uses: list[Use]) -> list[Use]:
-    """Returns each place once, with its arguments where they are known."""
-    places: dict[tuple, Use] = {}
-    for use in sorted(uses, key=lambda use: (use.line, use.column, use.call is None)):
-        places.setdefault((use.line, use.column, use.name), use)
-    return list(places.values())

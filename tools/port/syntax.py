@@ -28,26 +28,6 @@ class Arguments(NamedTuple):
     second: str = ""
 
 
-class Use(NamedTuple):
-    """One name in a file.
-
-    Attributes:
-      line: from 1.
-      column: from 1.
-      name: in full, whatever the file calls it: `tf.contrib.slim.conv2d`.
-      call: its arguments; `None` where it is not called here.
-      node: the call, or where it stands; `None` where there is no tree.
-      through: the full name of the alias through which it is used.
-    """
-
-    line: int
-    column: int
-    name: str
-    call: Arguments | None
-    node: ast.AST | None = None
-    through: str = ROOT
-
-
 def canonical(module: str) -> str:
     """Returns `tf.x` for `tensorflow.x`; other modules keep their name."""
     first, dot, rest = module.partition(".")

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from tools.port import sources
 from tools.port.edits import Edit, applied
 from tools.port.installed import is_gone
-from tools.port.project import File, Part, Project, Use
+from tools.port.part import Part, Use
+from tools.port.project import File, Project
 from tools.port.rule import (
     ARGUMENTS,
     HOOKS,
@@ -28,7 +29,7 @@ from tools.port.rule import (
     row_of,
 )
 from tools.port.spelling import imports, needs, spelled
-from tools.port.today import asks, is_tensorflow, today
+from tools.port.today import is_tensorflow, today
 
 BESIDE = Path(__file__).parent / "beside"
 
@@ -192,15 +193,14 @@ class Work:
     def text(self, part: Part) -> str:
         """Returns the new text of a part, with the newlines that it had."""
         if part.tree is None:
-            return part.found.found
-        found = part.found
-        text = applied(applied(found.found, found.edits), self.edits(part))
-        ends = set(re.findall(r"\r?\n", found.found))
+            return part.found
+        text = applied(applied(part.found, part.edits), self.edits(part))
+        ends = set(re.findall(r"\r?\n", part.found))
         return re.sub(r"(?<!\r)\n", "\r\n", text) if ends == {"\r\n"} else text
 
     def is_changed(self, file: File) -> bool:
         """Whether anything in a file becomes something else."""
-        return any(part.tree is not None and (part.found.edits or self.edits(part))
+        return any(part.tree is not None and (part.edits or self.edits(part))
                    for part in file.parts)
 
     def clashes(self) -> list[tuple[Found, Found]]:
@@ -223,4 +223,4 @@ def work(path: Path) -> Work:
       Unreadable: there is nothing at this path.
     """
     load()
-    return Work(Project(list(sources.files_of(path)), path, asks))
+    return Work(Project(list(sources.files_of(path)), path))

@@ -106,8 +106,8 @@ def _tags(file: File, work: Work) -> list[tuple[int, str]]:
     """
     tags = [(one.thing.part.place(one.thing.start)[0], one.rule.name)
             for one in work.said(Change, file)]
-    tags += [(part.found.found.count("\n", 0, edit.start) + 1, "Python 3")
-             for part in file.parts for edit in part.found.edits]
+    tags += [(part.found.count("\n", 0, edit.start) + 1, "Python 3")
+             for part in file.parts for edit in part.edits]
     return tags if file.path.suffix == ".py" else [(0, name) for _, name in tags]
 
 

@@ -66,7 +66,7 @@ def follow(file, work):
     old = file.project.is_old(file)
     top = anchor(file) if old else None
     for part in file.parts:
-        for node in part.found.imports if part.tree else ():
+        for node in part.imports if part.tree else ():
             span = part.text.span(node)
             if top and part is top[0] and span == top[1:]:
                 continue

@@ -43,7 +43,7 @@ from tools.port.rule import Left, file, row_of
 def missing(file, work):
     """Leaves the import."""
     for part in file.parts:
-        for node in part.found.imports:
+        for node in part.imports:
             names = [alias.name for alias in node.names] if isinstance(
                 node, ast.Import) else [node.module or ""]
             for name in names if not getattr(node, "level", 0) else ():

@@ -1,0 +1,195 @@
+"""A piece of old code, and each use of a name in it, as rules speak of them."""
+
+import ast
+import functools
+
+from tools.port import sources
+from tools.port.edits import Places, Text, applied
+from tools.port.rule import Change, Left
+from tools.port.syntax import ROOT, Arguments, dotted, given_by
+
+
+class Use:
+    """One use of a name; what is written for it is said in these words by rules.
+
+    Attributes:
+      name: in full, whatever the file calls it: `tf.contrib.slim.conv2d`.
+      node: the call, or the name where it is none.
+      call: its arguments; `None` where it is not called here.
+      through: the full name of the alias through which it is used.
+      part: where it stands.
+    """
+
+    part: "Part"
+
+    def __init__(self, name: str, node, call: Arguments | None = None,
+                 through: str = ROOT):
+        self.name, self.node, self.call, self.through = name, node, call, through
+
+    @property
+    def project(self):
+        """Returns the project, for what no file tells alone."""
+        return self.part.file.project
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Returns line and column, from 1, in the file as it was found."""
+        return self.part.place(self.part.start(self.function))
+
+    @property
+    def line(self) -> int:
+        """Returns its line in the file as it was found."""
+        return self.place[0]
+
+    @property
+    def parent(self) -> ast.AST:
+        """Returns the node that it is a part of."""
+        return self.part.parents[self.node]
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is called here."""
+        return self.call is not None and isinstance(self.node, ast.Call)
+
+    @property
+    def function(self) -> ast.AST:
+        """Returns the node that is the name."""
+        return self.node.func if self.is_call else self.node
+
+    @property
+    def arguments(self) -> list[str]:
+        """Returns the arguments without a name as they are written."""
+        return [self.part.written(one) for one in self.node.args]
+
+    def keyword(self, name: str) -> ast.keyword | None:
+        """Returns an argument by its name."""
+        return next((k for k in self.node.keywords if k.arg == name), None)
+
+    def left(self, words: str) -> Left:
+        """Leaves the line to the reader."""
+        return Left(self.part, self.line, f"{self.name}: {words}")
+
+    def rename_method(self, new: str) -> Change:
+        """Returns the change of a method's name alone, which ends the node."""
+        end = self.part.text.span(self.function)[1]
+        return Change(self.part, end - len(self.name.strip(".()[]")), end, new)
+
+    def rename_keyword(self, old: str, new: str):
+        """Yields the change of an argument's name."""
+        if found := self.keyword(old):
+            start = self.part.text.span(found)[0]
+            yield Change(self.part, start, start + len(old), new)
+
+    def name_arguments(self, *names: str):
+        """Yields what names the first arguments, which stand without one."""
+        text = self.part.text
+        at = text.text.index("(", text.span(self.node.func)[1]) + 1
+        for name, argument in zip(names, self.node.args, strict=False):
+            while text.text[at].isspace():
+                at += 1
+            yield Change(self.part, at, at, f"{name}=")
+            at = text.text.find(",", text.span(argument)[1]) + 1
+
+    def add_argument(self, written: str):
+        """Yields one argument more, behind the others."""
+        last = max((self.part.text.span(one)[1] for one in
+                    [*self.node.args, *self.node.keywords]), default=None)
+        if last is not None:
+            yield Change(self.part, last, last, f", {written}")
+
+
+class Part:
+    """A file of Python, or a cell of a notebook.
+
+    Attributes:
+      file: the file.
+      number: of the part, from 0; `cell`: that of the cell, `None` outside notebooks.
+      found: the text as it was found.
+      edits: what makes Python 3 of it; `text`: what that is.
+      tree: of `text`; `None` where it cannot be parsed.
+      uses: the names in it.
+      imports: its statements that import.
+    """
+
+    def __init__(self, file, number: int, cell: int | None, found: str):
+        """Reads the text; `words` are said of it."""
+        self.file, self.number, self.cell, self.found = file, number, cell, found
+        plain = sources.with_plain_newlines(found)
+        read = sources.parsed(plain if cell is None else sources.masked(plain))
+        self.edits, self.tree = read.edits, read.tree
+        self.text, self._original = Text(applied(plain, read.edits)), Text(plain)
+        self._moves = Places(read.edits)
+        where = "" if cell is None else f"cell {cell}: "
+        self.words = [*["Python 2"] * read.is_python2,
+                      *(f"{where}{word}" for word in read.words)]
+        self.uses: list[Use] = []
+        self.imports: list[ast.Import | ast.ImportFrom] = []
+
+    def read(self, reader) -> None:
+        """Finds the names, of broken code in what can be parsed of it."""
+        for tree in [self.tree] if self.tree else sources.pieces(self.text.text):
+            reader.read(tree)
+        places: dict[tuple, Use] = {}
+        for use in sorted(reader.uses, key=lambda use: use.call is None):
+            use.part = self
+            places.setdefault((self.start(use.function), use.name), use)
+        self.uses = [places[key] for key in sorted(places, key=lambda key: key[0])]
+        self.imports, reader.uses, reader.imports = reader.imports, [], []
+
+    @functools.cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Returns all nodes of its tree, the outer ones first."""
+        return list(ast.walk(self.tree)) if self.tree else []
+
+    @functools.cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """Returns of each node that which holds it."""
+        return {inner: outer for outer in self.nodes
+                for inner in ast.iter_child_nodes(outer)}
+
+    def start(self, node) -> int:
+        """Returns where a node begins."""
+        return self.text.offset(node.lineno, node.col_offset)
+
+    def written(self, node) -> str:
+        """Returns the text of a node."""
+        return self.text.text[slice(*self.text.span(node))]
+
+    def line(self, node) -> int:
+        """Returns the line of a node in the file as it was found."""
+        return self.place(self.start(node))[0]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Returns line and column, in the file as it was found, of a place of today."""
+        return self._original.place(self._moves.before(offset))
+
+    @functools.cached_property
+    def given(self) -> dict[str, list[ast.expr | None]]:
+        """Returns what each name is given somewhere; `None` is what nobody knows."""
+        found: dict[str, list[ast.expr | None]] = {}
+        for node in self.nodes:
+            for target, value in given_by(node):
+                whole = not isinstance(target, ast.Tuple | ast.List)
+                for one in [target] if whole else target.elts:
+                    if local := one.arg if isinstance(one, ast.arg) else dotted(one):
+                        found.setdefault(local, []).append(value if whole else None)
+        return found
+
+    def left(self, node, words: str) -> Left:
+        """Leaves the line of a node to the reader."""
+        return Left(self, self.line(node), words)
+
+    def wrapped(self, node, before: str, after: str = ")"):
+        """Yields what puts something around a node."""
+        start, end = self.text.span(node)
+        yield Change(self, start, start, before)
+        yield Change(self, end, end, after)
+
+    def behind(self, node, new: str) -> Change:
+        """Returns the change that puts something behind a node."""
+        end = self.text.span(node)[1]
+        return Change(self, end, end, new)
+
+    def instead(self, node, new: str) -> Change:
+        """Returns the change that writes something for a node."""
+        return Change(self, *self.text.span(node), new)
