@@ -175,19 +175,6 @@ def test_line_and_column_point_at_the_name(tmp_path):
                 "." + row.fate.name.strip(".()") in start, (row, start)
 
 
-@pytest.mark.parametrize(("text", "new"), [
-    ("import sys\nprint >> sys.stderr, 7 / 2\n",
-     "import sys\nprint(7 // 2, file=sys.stderr)\n"),
-    ("print = 8\nx = 'print >> x'; y = 7 / 2\n", ""),
-])
-def test_what_python_3_parses_and_does_not_run_is_python_2(text, new, tmp_path):
-    (tmp_path / "old.py").write_text(text)
-    done = work(tmp_path)
-    part, = done.project.files[tmp_path / "old.py"].parts
-    assert done.text(part) == (new or text)
-
-
-
 # Files of every kind: a clear word each.
 
 def test_python_2_is_read_whole(tmp_path, capsys):

@@ -15,6 +15,7 @@ is a test. What the module registers here is asked when old code is read:
     @node(ast.Div)              each node of a kind
     @python2(ast.Call)          the same, in a program of Python 2
     @writes("tf_slim")          each name of today that begins so and is written
+    @text                       each text before it is parsed
     @file                       each file, after its names
     @project                    the whole, at the end
 
@@ -339,6 +340,14 @@ def python2(*kinds: type, perhaps: str = ""):
 def writes(*names: str):
     """Has a function asked about names of today: `function(new, part)`."""
     return _register("writes", *names, *(f"{name}.*" for name in names))
+
+
+def text(function):
+    """Has a function asked for what makes Python 3 of a text: `function(code, tree)`.
+
+    The tree is `None` where it cannot be parsed; it returns `Edit`s.
+    """
+    return _register("text")(function)
 
 
 def file(function):

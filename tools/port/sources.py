@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.port import python2
-from tools.port.edits import Edit
+from tools.port.edits import Edit, applied
+from tools.port.rule import HOOKS
+from tools.port.syntax import parse
 
 ENDINGS = (".py", ".ipynb")
 NOT_UTF_8 = "not UTF-8: read as Latin-1"
@@ -139,28 +140,27 @@ def masked(code: str) -> str:
 
 
 def parsed(code: str) -> Parsed:
-    """Parses Python 3, or 2, or says in which line neither can be."""
-    first = None
+    """Parses Python 3, or what rules make Python 3 of, or says why neither can be."""
+    tree, wrong = _tried(code)
+    edits = [edit for hook in HOOKS["text"] for edit in hook.ask(code, tree)]
+    if edits:
+        tree, wrong = _tried(applied(code, edits))
+    return Parsed(edits, tree, bool(edits), wrong)
+
+
+def _tried(code: str) -> tuple[ast.Module | None, tuple[str, ...]]:
+    """Returns the tree of code, or a word on why there is none."""
     try:
-        tree = python2.parse(code)
-        if not python2.prints_to_a_file(code, tree):
-            return Parsed([], tree)
+        return parse(code), ()
     except SyntaxError as error:
-        first = error
-    try:
-        return Parsed(*python2.translated(code), is_python2=True)
-    except SyntaxError as error:
-        edits = list(python2.syntax(code))
-        line = (first if first and not edits else error).lineno
-    word = f"syntax error in line {line}: read as far as it goes"
-    return Parsed(edits, None, bool(edits), (word,))
+        return None, (f"syntax error in line {error.lineno}: read as far as it goes",)
 
 
 def pieces(code: str) -> Iterator[ast.Module]:
     """Yields the trees of what can be parsed of broken code, in their places."""
     for start, block in _blocks(code):
         with contextlib.suppress(SyntaxError):  # the one that is broken
-            yield ast.increment_lineno(python2.parse(block), start)
+            yield ast.increment_lineno(parse(block), start)
 
 
 def _blocks(code: str) -> Iterator[tuple[int, str]]:

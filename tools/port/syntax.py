@@ -1,6 +1,7 @@
 """Names and calls as a syntax tree has them."""
 
 import ast
+import warnings
 from typing import NamedTuple
 
 ROOT = "tf"
@@ -26,6 +27,20 @@ class Arguments(NamedTuple):
     open: bool
     first: str = ""
     second: str = ""
+
+
+def parse(code: str) -> ast.Module:
+    """Parses Python 3; warnings about odd escapes are the file's own affair.
+
+    Raises:
+      SyntaxError: it is none, or nests too deeply to be read.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code)
+    except (RecursionError, MemoryError, ValueError) as error:
+        raise SyntaxError(f"cannot be parsed ({error})") from error
 
 
 def canonical(module: str) -> str:

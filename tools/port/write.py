@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.port.project import File
-from tools.port.rule import Change, Need
+from tools.port.rule import HOOKS, Change, Need
 from tools.port.sources import SKIPPED, code_cells
 from tools.port.work import BESIDE, Work
 
@@ -106,8 +106,8 @@ def _tags(file: File, work: Work) -> list[tuple[int, str]]:
     """
     tags = [(one.thing.part.place(one.thing.start)[0], one.rule.name)
             for one in work.said(Change, file)]
-    tags += [(part.found.count("\n", 0, edit.start) + 1, "Python 3")
-             for part in file.parts for edit in part.edits]
+    tags += [(part.found.count("\n", 0, edit.start) + 1, hook.rule.name)
+             for hook in HOOKS["text"] for part in file.parts for edit in part.edits]
     return tags if file.path.suffix == ".py" else [(0, name) for _, name in tags]
 
 

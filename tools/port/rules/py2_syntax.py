@@ -1,13 +1,60 @@
-"""Python 2's syntax as changes that make it Python 3: what is meant stays the same."""
+"""The syntax of Python 2 becomes that of Python 3; what is meant stays the same.
+
+`print` and `exec` were statements, an error and a name were parted by a comma, and a
+`lambda` took pairs. What Python 3 parses is asked for `print >> file` alone, which is a
+tuple to it, and fails. Tabs that stand beside blanks go to the next eighth column.
+
+Since: Python 3.0
+Sitting: 10a
+Side: Python 2.7
+
+Before:
+
+    print "names", 0777, 3L, ur"x"
+    print >>log, "a",
+    try:
+        x = `y` <> "2"
+        raise ValueError, "no"
+    except (ValueError, KeyError), error:
+        exec "x = 1" in names
+    pairs.sort(key=lambda (a, b): a + b)
+
+After:
+
+    print("names", 0o777, 3, r"x")
+    print("a", file=log, end=" ")
+    try:
+        x = repr(y) != "2"
+        raise ValueError("no")
+    except (ValueError, KeyError) as error:
+        exec("x = 1", names)
+    pairs.sort(key=lambda a_b: (lambda a, b: a + b)(*a_b))
+
+Before:
+
+    import sys
+    print >> sys.stderr, 7 / 2
+
+After:
+
+    import sys
+    print(7 // 2, file=sys.stderr)
+
+Stays:
+
+    print = 8
+    x = "print >> x"; y = 7 / 2
+"""
 
 import ast
 import itertools
 import re
-import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from tools.port.edits import Edit, applied
+from tools.port.rule import text
+from tools.port.syntax import parse
 
 _TOKEN = re.compile(
     r"""(?P<comment>\#[^\n]*)
@@ -32,63 +79,54 @@ class Token(NamedTuple):
     depth: int
 
 
-def parse(text: str) -> ast.Module:
-    """Parses Python 3; warnings about odd escapes are the file's own affair.
-
-    Raises:
-      SyntaxError: it is none, or nests too deeply to be read.
-    """
+@text
+def syntax(code: str, tree: ast.Module | None) -> list[Edit]:
+    """Returns the changes that make Python 3 of Python 2, none for Python 3."""
+    if tree and not _prints_to_a_file(code, tree):
+        return []
+    edits = list(_changes(code))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (RecursionError, MemoryError, ValueError) as error:
-        raise SyntaxError(f"cannot be parsed ({error})") from error
+        parse(applied(code, edits))
+    except IndentationError:  # tabs beside blanks
+        edits += _without_tabs(code)
+    except SyntaxError:
+        pass
+    return edits
 
 
-def prints_to_a_file(text: str, tree: ast.Module) -> bool:
+def _prints_to_a_file(code: str, tree: ast.Module) -> bool:
     """Whether Python 3 would take `print >> file, x` for a tuple, and fail at it."""
-    return bool(re.search(r"\bprint\s*>>", text)) and any(
+    return bool(re.search(r"\bprint\s*>>", code)) and any(
         isinstance(node, ast.BinOp) and isinstance(node.op, ast.RShift)
-        and getattr(node.left, "id", "") == "print" for node in ast.walk(tree)
-    ) and any(syntax(text))
+        and getattr(node.left, "id", "") == "print" for node in ast.walk(tree))
 
 
-def translated(text: str) -> tuple[list[Edit], ast.Module]:
-    """Returns the changes that make Python 2 of a text Python 3, and its tree.
-
-    Raises:
-      SyntaxError: it is neither.
-    """
-    edits = list(syntax(text))
-    try:
-        return edits, parse(applied(text, edits))
-    except IndentationError:  # tabs beside blanks: a tab goes to the next eighth column
-        edits += [Edit(token.start, token.end, token.text.expandtabs(8))
-                  for token in _tokens(text)
-                  if token.kind == "space" and "\t" in token.text
-                  and text[token.start - 1:token.start] in ("", "\n")]
-        return edits, parse(applied(text, edits))
+def _without_tabs(code: str) -> Iterator[Edit]:
+    """Yields what puts blanks for the tabs at the beginning of a line."""
+    for token in _tokens(code):
+        first = code[token.start - 1:token.start] in ("", "\n")
+        if first and token.kind == "space" and "\t" in token.text:
+            yield Edit(token.start, token.end, token.text.expandtabs(8))
 
 
-def _tokens(text: str) -> Iterator[Token]:
+def _tokens(code: str) -> Iterator[Token]:
     depth = 0
-    for found in _TOKEN.finditer(text):
+    for found in _TOKEN.finditer(code):
         word = found[0]
         depth -= word in (")", "]", "}")
         yield Token(str(found.lastgroup), word, found.start(), found.end(), depth)
         depth += word in ("(", "[", "{")
 
 
-def syntax(text: str) -> Iterator[Edit]:
-    """Yields the changes that make Python 3 of the syntax of Python 2."""
-    whole = list(_tokens(text))
+def _changes(code: str) -> Iterator[Edit]:
+    """Yields the changes, statement by statement."""
+    whole = list(_tokens(code))
     yield from _words(whole)
-    printing = not re.search(r"from\s+__future__\s+import[^\n]*print_function", text)
+    printing = not re.search(r"from\s+__future__\s+import[^\n]*print_function", code)
     for statement in _statements(whole):
         first = statement[0].text
         if first == "print" and printing:
-            yield from _print(statement, text)
+            yield from _print(statement, code)
         elif first == "exec":
             yield from _exec(statement)
         elif first == "raise":
@@ -149,7 +187,7 @@ def _is_bracket(tokens: list[Token]) -> bool:
         token.depth == depth for token in tokens[1:-1]) and tokens[-1].text == ")"
 
 
-def _print(statement: list[Token], text: str) -> Iterator[Edit]:
+def _print(statement: list[Token], code: str) -> Iterator[Edit]:
     word, *rest = statement
     if not rest:
         yield Edit(word.end, word.end, "()")
@@ -161,7 +199,7 @@ def _print(statement: list[Token], text: str) -> Iterator[Edit]:
     if rest[0].text == ">>":
         commas = _commas(rest)
         end = commas[0] if commas else len(rest)
-        ending = ["file=" + text[rest[1].start:rest[end - 1].end]]
+        ending = ["file=" + code[rest[1].start:rest[end - 1].end]]
         rest = rest[end + 1:]
         start = rest[0].start if rest else last.end
     if rest and last.text == ",":
