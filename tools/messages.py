@@ -17,6 +17,7 @@ _PART = re.compile(r"^(?P<level>##|###) (?P<title>[^\n]+)\n(?P<body>.*?)(?=^##|\
 _CODE = re.compile(r"```python\n(.*?)```", re.S)
 _ALSO = re.compile(r"\s*Also\s(`[^`]+`(?:;\s`[^`]+`)*)\.\n\n")
 _OP = r"[A-Z]\w*[a-z]\w*"
+_NOTICE = re.compile(r"^\S* ?\S*: I \w+/.*\n?", re.M)  # a log says what went well
 _GAP = r"[\s\S]{0,600}?"  # what differs; a log is longer than one message
 
 
@@ -41,7 +42,7 @@ class Entry(NamedTuple):
     def fits(self, message: str) -> str:
         """Returns the pattern that a message has somewhere; "" if it has none."""
         found = (p for p in self.patterns if self._regex(p).search(_plain(message)))
-        return max(found, key=len, default="")
+        return max(found, key=_said, default="")
 
     def _regex(self, pattern: str) -> re.Pattern:
         if self.section == NO_MESSAGE:  # words that people use
@@ -77,15 +78,26 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     What follows from another error comes after it, and what is said in plain words
     after every message.
     """
+    message = _NOTICE.sub("", message) or message
     every, words = entries(), _words(message)
     fitting = [entry for entry in every if entry.fits(message)]
     fitting.sort(key=lambda entry: (entry.section == NO_MESSAGE,
                                     entry.section == FOLLOWS,
-                                    -len(entry.fits(message))))
-    others = {entry: len(words & _words(entry.patterns[0])) for entry in every}
-    near = sorted(others, key=lambda entry: -others[entry])
-    near = [entry for entry in near if others[entry] > 3 and entry not in fitting]
+                                    -_said(entry.fits(message))))
+    others = {entry: _near(words, _words(entry.patterns[0])) for entry in every}
+    near = sorted(filter(others.get, every), key=lambda entry: -others[entry])
     return fitting, [] if fitting else near[:3]
+
+
+def _said(pattern: str) -> int:
+    """Returns how much a pattern says."""
+    return len(pattern.replace("…", ""))
+
+
+def _near(words: set[str], of_pattern: set[str]) -> int:
+    """Returns how many words are of a pattern too, 0 if they are too few of it."""
+    both = len(words & of_pattern)
+    return both if both > 3 and 2 * both >= len(of_pattern) else 0
 
 
 def trail(log: str) -> list[str]:
