@@ -18,11 +18,10 @@ from tools.port.installed import (
     signature,
     value,
 )
-from tools.port.rule import SIGNS, judged, row_of, words_of
+from tools.port.rule import SIGNS, hooks_of, judged, row_of, words_of
 from tools.port.syntax import Arguments
 from tools.port.today import (
     is_tensorflow,
-    needs_keras_2,
     refusal,
     renamed,
     today,
@@ -76,9 +75,6 @@ def fate(name: str, call: Arguments | None) -> Fate:
     if not (is_tensorflow(name) or name.startswith("keras")):
         return Fate(name.removeprefix("builtins."), "gone", _of_library(name), "10a")
     path = name.removeprefix("tf.")
-    if path == "Dimension.value":
-        return Fate("shape[...].value", "moved", "shape[...]: an axis is an int (under "
-                    "compat.v1 it has a value)", "10a")
     for prefix, space in (("compat.v1", "tf1"), ("compat.v2", "tf2")):
         if path == prefix or path.startswith(prefix + "."):
             return _written_today(name, space, path[len(prefix) + 1:])
@@ -228,7 +224,7 @@ def _instead_of_gone(path: str) -> str:
         words_of(f"tf.{path}")
     if found is None:
         return other or "nothing: write it yourself, or keep TensorFlow 1.15 for it"
-    if needs_keras_2(found) and other:
+    if _needs_keras_2(found) and other:
         return f"{_written(found)}; in Keras 3 {other}"
     return _written(found)
 
@@ -238,9 +234,15 @@ def _written(full: str) -> str:
     root, _, path = full.partition(".")
     if root != "tf":
         return full + _PLACES[root]
-    if needs_keras_2(full):
+    if _needs_keras_2(full):
         return f"tf.compat.v1.{path} under TF_USE_LEGACY_KERAS=1"
     return full if look("tf2", path) is not NOTHING else f"tf.compat.v1.{path}"
+
+
+def _needs_keras_2(name: str) -> bool:
+    """Whether a rule says so of a name of today."""
+    return any(need.what == "legacy keras" for hook in hooks_of("writes", name)
+               for need in hook.ask(name, None))
 
 
 def lesson(path: str) -> str:

@@ -4,6 +4,7 @@ They are read from `table.txt`, which `python -m tools.port.table` makes: nothin
 imported but what belongs to Python itself.
 """
 
+import ast
 import functools
 import importlib
 import importlib.util
@@ -13,13 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from helpers.files import ROOT
-from tools.port.syntax import Arguments
+from tools.port.syntax import Arguments, parse
 
 INNER = ("python", "core", "tools", "examples", "models", "tensorboard")
-# Of what lies beside an old program, by `tools/port/beside`.
-BESIDE = {"tutorials_mnist": ("", "read_data_sets", "load_mnist"),
-          "old_seq2seq": ("", "sequence_loss", "sequence_loss_by_example",
-                          "batch_sequence_loss", "rnn_decoder")}
+# What we have for old programs, to lie beside them.
+BESIDE = {path.stem: path for path in Path(__file__).with_name("beside").glob("*.py")}
 _HOMES = ("layers", "nn.rnn_cell", "keras")
 # Python's own are looked into: they are there, and importing them does nothing.
 _OWN = sys.stdlib_module_names - {"antigravity", "this"}
@@ -95,7 +94,7 @@ def value(name: str) -> Known:
     """Returns what a full name under compat.v1 is, or `NOTHING`."""
     root, _, path = name.partition(".")
     if root in BESIDE:
-        return Known("f") if path in BESIDE[root] else NOTHING
+        return Known("f") if path in _functions(root) else NOTHING
     if root != "tf":
         return look(root, path) if root == "tf_slim" else NOTHING
     for home in _HOMES:
@@ -104,6 +103,13 @@ def value(name: str) -> Known:
             return found if found is not NOTHING or home != "keras" else look(
                 "tf2", path)
     return look("tf1", path)
+
+
+@functools.cache
+def _functions(beside: str) -> set[str]:
+    """Returns what a file of ours has, with "" for itself."""
+    tree = parse(BESIDE[beside].read_text("utf-8"))
+    return {"", *(node.name for node in tree.body if isinstance(node, ast.FunctionDef))}
 
 
 def is_same(path: str) -> bool:

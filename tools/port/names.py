@@ -247,12 +247,6 @@ class Reader(ast.NodeVisitor):
             self._add(node, ".__flags")
         self.generic_visit(node)
 
-    def visit_Subscript(self, node):
-        method = getattr(getattr(node.value, "func", None), "attr", "")
-        if method in ("keys", "values", "items") and not node.value.args:
-            self._add(node.value.func, f".{method}()[]")
-        self.generic_visit(node)
-
     def visit_Name(self, node):
         if not isinstance(node.ctx, ast.Load):
             return

@@ -46,8 +46,7 @@ class Page:
         self.changes = sum(len(part.edits) + len(work.edits(part))
                            for part in file.parts)
         self.old = work.project.is_old(file)
-        self.waits = [one.path.name for one in file.imports
-                      if work.left(one) or not one.whole]
+        self.waits = work.waits(file)
         self.top: list[str] = []
         self.place = ""
         for one in work.of(Top, file):

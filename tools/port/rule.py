@@ -11,7 +11,7 @@ is a test. What the module registers here is asked when old code is read:
     another(words, ...)         TensorFlow 2 has the name, for another call
     signs(...)                  names that only old programs have, and that stay
     arguments({...})            name -> old argument -> its name today
-    @call("numpy.load")         each use of a name, with its arguments
+    @call("numpy.load")         each call of a name, with its arguments
     @node(ast.Div)              each node of a kind
     @python2(ast.Call)          the same, in a program of Python 2
     @writes("tf_slim")          each name of today that begins so and is written
@@ -20,7 +20,7 @@ is a test. What the module registers here is asked when old code is read:
     @project                    the whole, at the end
 
 Each yields `Change`, `Left`, `Note` and `Need`, and nobody else makes any; one that is
-asked about a use may yield `Renamed`.
+asked about a call may yield `Renamed`.
 """
 
 import importlib
@@ -76,7 +76,7 @@ class Need(NamedTuple):
 
 
 class Renamed(NamedTuple):
-    """A use of a name is this name today, whatever its row says."""
+    """What is called is this name today, whatever its row says."""
 
     new: str
 
@@ -317,7 +317,7 @@ def hooks_of(kind: str, name: str) -> Iterator[Hook]:
 
 
 def call(*names: str):
-    """Has a function asked about each use of these names: `function(use)`."""
+    """Has a function asked about each call of these names: `function(use)`."""
     return _register("call", *names)
 
 

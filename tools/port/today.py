@@ -80,11 +80,6 @@ def refusal(name: str, call: Arguments) -> str:
     return parameters.refusal(new) if parameters else ""
 
 
-def needs_keras_2(name: str) -> bool:
-    """Whether a full name of today stands on Keras 2."""
-    return name.startswith(("tf.layers", "tf.nn.rnn_cell", "tf.keras", "tf_slim"))
-
-
 def asks(name: str) -> bool:
     """Whether some rule asks for a name that is not TensorFlow's."""
     if is_tensorflow(name):

@@ -114,6 +114,11 @@ class Work:
                 for one in self.said(Left, file)}
         return [said[key] for key in sorted(said)]
 
+    def waits(self, file: File) -> list[str]:
+        """Returns the names of the files that it imports and that do not run yet."""
+        return [one.path.name for one in file.imports
+                if self.left(one) or not one.whole]
+
     def needs(self, file: File) -> set[str]:
         """Returns what a file needs."""
         return {need.what for need in self.of(Need, file)}
@@ -131,7 +136,8 @@ class Work:
         if use.part.tree is None or is_tensorflow(
                 use.name) and not self.project.is_old(use.part.file):
             return  # what could not be read whole is left as it is
-        said = [Found(hook.rule, thing) for hook in hooks_of("call", use.name)
+        hooks = hooks_of("call", use.name) if use.is_call else ()
+        said = [Found(hook.rule, thing) for hook in hooks
                 for thing in hook.ask(use) or ()]
         for rule, thing in said:
             if not isinstance(thing, Renamed):

@@ -151,9 +151,7 @@ def what_is_left(work: Work) -> str:
     lines = [f"{path.relative_to(root)}: a link that leads out of the folder: it is "
              "copied as a link" for path in links_out(root)]
     for path, file in work.project.files.items():
-        left = work.left(file)
-        waits = [one.path.name for one in file.imports
-                 if work.left(one) or not one.whole]
+        left, waits = work.left(file), work.waits(file)
         lines.append(f"{path.relative_to(root)}: " + (
             f"{len(left)} left" if left else
             f"ready when {' and '.join(waits)} is" if waits else

@@ -35,7 +35,7 @@ another("tf.split(value, number, axis)", "tf.split", old=True,
 @call("tf.concat")
 def concat(use):
     """Names the two arguments of the old order."""
-    if use.is_call and use.call.positional == 2 and use.call.first != "list" and (
+    if use.call.positional == 2 and use.call.first != "list" and (
             use.call.first == "int" or use.call.second == "list"):
         yield from use.name_arguments("axis", "values")
 
@@ -43,5 +43,5 @@ def concat(use):
 @call("tf.split")
 def split(use):
     """Names the three."""
-    if use.is_call and use.call.positional == 3 and use.call.first == "int":
+    if use.call.positional == 3 and use.call.first == "int":
         yield from use.name_arguments("axis", "num_or_size_splits", "value")

@@ -63,8 +63,8 @@ def legacy(new, part):
 @call(*(f"{home}.*" for home in CELLS))
 def refused(use):
     """Leaves what a cell takes no more."""
-    if use.is_call and "input_size" in use.call.keywords:
+    if "input_size" in use.call.keywords:
         yield use.left("it takes no input_size=")
-    elif use.is_call and use.name.endswith(".MultiRNNCell") and \
+    elif use.name.endswith(".MultiRNNCell") and \
             use.call.first == "repeated":
         yield use.left("each layer needs a cell of its own, [make() for _ in range(n)]")

@@ -76,5 +76,5 @@ def shim(new, part):
       "tf.contrib.layers.xavier_initializer_conv2d")
 def normal(use):
     """`uniform=` is tf-slim's own."""
-    if use.is_call and (use.call.positional or "uniform" in use.call.keywords):
+    if (use.call.positional or "uniform" in use.call.keywords):
         yield Renamed(f"tf_slim.{use.name.rpartition('.')[2]}")

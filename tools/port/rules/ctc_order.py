@@ -32,7 +32,7 @@ from tools.port.rules.sampled_loss import LABELS
 @call("tf.nn.ctc_loss", "tf.contrib.ctc.ctc_loss")
 def order(use):
     """Names what stands in the old order."""
-    if not use.is_call or use.call.positional < 2 or use.call.open:
+    if use.call.positional < 2 or use.call.open:
         return
     labels = [any(word in one for word in LABELS) for one in use.arguments[:2]]
     if labels[1] and not labels[0] and use.call.positional < 4:

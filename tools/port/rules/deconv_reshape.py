@@ -20,9 +20,9 @@ from tools.port.rule import call
 @call("tf.reshape")
 def by_shape(use):
     """Leaves a reshape to a static shape in a file that deconvolves."""
-    if use.is_call and any(
-            other.name.startswith(("tf.nn.conv2d_transpose", "tf.nn.deconv2d"))
-            for other in use.part.file.uses) \
-            and use.arguments[1:] and use.arguments[1].endswith(".get_shape()"):
+    deconvolves = any(
+        other.name.startswith(("tf.nn.conv2d_transpose", "tf.nn.deconv2d"))
+        for other in use.part.file.uses)
+    if deconvolves and "".join(use.arguments[1:2]).endswith(".get_shape()"):
         yield use.left("give tf.shape(...), for the batch of conv2d_transpose is its "
                        "input's today, and may be unknown")

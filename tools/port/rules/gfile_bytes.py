@@ -41,8 +41,6 @@ _BYTES = re.compile(r"\bdecode_(jpeg|png|gif|image|raw)\b|\bParseFromString\b")
 @call("tf.gfile.FastGFile", "tf.gfile.GFile", "tf.gfile.Open", "tf.io.gfile.GFile")
 def as_text(use):
     """Opens a proto as bytes; leaves what is read at once from a file of text."""
-    if not use.is_call:
-        return
     keyword = use.keyword("mode")
     mode = keyword.value if keyword else (use.node.args[1:] or [None])[0]
     if mode is not None and getattr(mode, "value", "") != "r":

@@ -52,7 +52,7 @@ import ast
 import builtins
 
 from tools.port.installed import INNER
-from tools.port.rule import Change, Left, file
+from tools.port.rule import Change, file
 from tools.port.rules.compat_v1 import anchor
 from tools.port.rules.import_unused import is_gone, is_unused
 from tools.port.spelling import written
@@ -89,7 +89,7 @@ def _import(node, part, work, old):
         elif len(node.names) == 1 and (alias.asname or "." not in local):
             yield part.instead(node, f"{local} = {written(new, part)}")
         else:
-            yield Left(part, part.line(node), f"import {alias.name}")
+            yield part.left(node, f"import {alias.name}")
 
 
 def _is_own(module: str | None, file) -> bool:

@@ -35,7 +35,7 @@ Left:
 
 import ast
 
-from tools.port.rule import Left, node, rows, signs
+from tools.port.rule import node, rows, signs
 from tools.port.syntax import dotted
 
 ARGUMENTS = {
@@ -49,9 +49,11 @@ ARGUMENTS = {
     "subsample_length": "strides", "U_regularizer": "recurrent_regularizer",
     "W_constraint": "kernel_constraint", "b_constraint": "bias_constraint",
     "dropout_W": "dropout", "dropout_U": "recurrent_dropout",
-    "Model(input": "inputs", "Model(output": "outputs", "Dropout(p": "rate",
-    "Dense(bias": "use_bias", "BatchNormalization(mode": "none",
 }
+# Of one class each; "" is none.
+OF_A_CLASS = {"Model": {"input": "inputs", "output": "outputs"},
+              "Dropout": {"p": "rate"}, "Dense": {"bias": "use_bias"},
+              "BatchNormalization": {"mode": ""}}
 # With three or more arguments by place these took the two sides of their window, and
 # the second one is the stride today.
 WINDOWS = ("Convolution2D", "Conv2D", "Deconvolution2D", "SeparableConvolution2D",
@@ -71,19 +73,18 @@ signs(".fit_generator()", ".evaluate_generator()", ".predict_generator()",
 def arguments(node, part):
     """Leaves Keras 1's arguments."""
     name = (dotted(node.func) or "").rpartition(".")[2]
-    found = [(word.arg, ARGUMENTS[key]) for word in node.keywords
-             for key in (word.arg, f"{name}({word.arg}") if key in ARGUMENTS]
+    known = {**ARGUMENTS, **OF_A_CLASS.get(name, {})}
+    found = [(word.arg, known[word.arg]) for word in node.keywords if word.arg in known]
     windows = name in WINDOWS and len(node.args) > 2
     if not (found or windows) or name == "Embedding" or \
             not part.file.project.has_keras(part.file):
         return
     if windows:
-        yield Left(part, part.line(node), f"{name}: the sides of its window are one "
-                                          "argument, (rows, columns)")
+        yield part.left(node, f"{name}: the sides of its window are one argument, "
+                              "(rows, columns)")
     else:
         (old, new), *_ = found
-        yield Left(part, part.line(node),
-                   f"{old}= is {new}=" if new != "none" else f"without {old}=")
+        yield part.left(node, f"{old}= is {new}=" if new else f"without {old}=")
 
 
 @node(ast.ImportFrom)
@@ -91,4 +92,4 @@ def star(node, part):
     """Leaves what brings all names of a module."""
     if not node.level and (node.module or "").partition(".")[0] == "keras" and \
             node.names[0].name == "*":
-        yield Left(part, part.line(node), f"{node.module}: find its names in tf.keras")
+        yield part.left(node, f"{node.module}: find its names in tf.keras")

@@ -36,7 +36,7 @@ After:
 import ast
 
 from tools.port.installed import BESIDE, is_package
-from tools.port.rule import Left, file, row_of
+from tools.port.rule import file, row_of
 
 
 @file
@@ -51,5 +51,5 @@ def missing(file, work):
                 if not (is_package(package) or row_of(name) or file.project.own(
                         file.path, name) or file.project.is_own(file.path, name)
                         or package in BESIDE):
-                    yield Left(part, part.line(node) if part.tree else node.lineno,
-                               f"the package {package}, which is not installed here")
+                    yield part.left(node, f"the package {package}, which is not "
+                                          "installed here")

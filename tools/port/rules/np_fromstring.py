@@ -17,5 +17,5 @@ from tools.port.rule import call
 @call("numpy.fromstring")
 def of_bytes(use):
     """Leaves what reads no text."""
-    if use.is_call and "sep" not in use.call.keywords and use.call.positional < 4:
+    if "sep" not in use.call.keywords and use.call.positional < 4:
         yield use.left("numpy.frombuffer(...).copy(), for bytes")

@@ -48,7 +48,7 @@ from tools.port.rule import call
 @call("numpy.load")
 def load(use):
     """Says allow_pickle=True where a pickle is read."""
-    if not use.is_call or "allow_pickle" in use.call.keywords or use.call.open:
+    if "allow_pickle" in use.call.keywords or use.call.open:
         return
     if "encoding" not in use.call.keywords and not _is_asked_for_item(use):
         return

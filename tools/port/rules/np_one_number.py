@@ -22,7 +22,7 @@ After:
 
 import ast
 
-from tools.port.rule import Change, node
+from tools.port.rule import node
 from tools.port.syntax import dotted
 
 
@@ -37,8 +37,7 @@ def number(node, part):
               and dotted(one.func).endswith((".random.rand", ".random.randn"))
               and getattr(one.args[0], "value", None) == 1]
     if inside:
-        end = part.text.span(node.args[0])[1]
-        yield Change(part, end, end, ".item()")
+        yield part.behind(node.args[0], ".item()")
 
 
 def _is_numpy(node, part) -> bool:

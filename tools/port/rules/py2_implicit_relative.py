@@ -57,7 +57,7 @@ After:
 import ast
 
 from tools.port.installed import is_package
-from tools.port.rule import Left, node
+from tools.port.rule import node
 
 
 @node(ast.Import, ast.ImportFrom)
@@ -77,8 +77,8 @@ def say_from_where(node, part):
         return
     if path.parent in homes or any("." in name for name in beside) and isinstance(
             node, ast.Import):
-        yield Left(part, part.line(node), f"{beside[0]}: of this folder, which a "
-                   "program finds that is started in it, and no other")
+        yield part.left(node, f"{beside[0]}: of this folder, which a program finds "
+                              "that is started in it, and no other")
     elif isinstance(node, ast.ImportFrom):
         start = part.text.text.index(node.module, part.text.span(node)[0] + 4)
         yield part.instead(node, part.written(node).replace(

@@ -30,8 +30,6 @@ QUEUES = ["tf.train.string_input_producer", "tf.train.slice_input_producer",
 @call(*QUEUES)
 def under_a_gpu(use):
     """Leaves what stands in a block that asks for a GPU."""
-    if not use.is_call:
-        return
     node = use.node
     while node in use.part.parents:
         node = use.part.parents[node]

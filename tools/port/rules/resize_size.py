@@ -17,5 +17,5 @@ from tools.port.rule import call
 @call("tf.image.resize_images")
 def two_numbers(use):
     """Leaves a call that gives height and width apart."""
-    if use.is_call and use.call.positional > 2 and use.call.second != "list":
+    if use.call.positional > 2 and use.call.second != "list":
         yield use.left("its size is one list, [height, width]")

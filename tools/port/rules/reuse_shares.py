@@ -19,7 +19,7 @@ from tools.port.rule import Note, call
 @call("tf.variable_scope")
 def shares(use):
     """Points out a scope that shares, in a file that has layers."""
-    if use.is_call and "reuse" in use.call.keywords and any(
+    if "reuse" in use.call.keywords and any(
             other.name.startswith(("tf.layers.", "tf.contrib.layers."))
             for other in use.part.file.uses):
         yield Note(use.part, use.line, "reuse shares the weights of the old layers; "

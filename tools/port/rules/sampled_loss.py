@@ -23,6 +23,6 @@ LABELS = ("label", "target", "y_")
 @call("tf.nn.nce_loss", "tf.nn.sampled_softmax_loss")
 def order(use):
     """Leaves what does not say that its third argument are the labels."""
-    if use.is_call and len(use.arguments) > 3 and not any(
+    if len(use.arguments) > 3 and not any(
             word in use.arguments[2] for word in LABELS):
         yield use.left("name labels= and inputs=, since 1.0 the labels come first")

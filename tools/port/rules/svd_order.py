@@ -19,5 +19,5 @@ from tools.port.rule import call
 @call("tf.svd", "tf.linalg.svd")
 def order(use):
     """Leaves what names neither."""
-    if use.is_call and use.call.positional > 1:
+    if use.call.positional > 1:
         yield use.left("name compute_uv= and full_matrices=, which changed places")

@@ -48,7 +48,7 @@ differs("logits=..., labels=...: by position the labels come first today, under 
 @call(*NAMES)
 def name_both(use):
     """Names what stands without a name."""
-    if not use.is_call or not use.call.positional or \
+    if not use.call.positional or \
             {"logits", "labels"} & {*use.call.keywords}:
         return
     first, *more = use.arguments

@@ -38,7 +38,7 @@ from tools.port.today import refusal
 @call("tf.*")
 def misfit(use):
     """Asks the function of today whether it takes the call."""
-    if use.is_call and (refused := refusal(use.name, use.call)):
+    if (refused := refusal(use.name, use.call)):
         yield use.left(refused)
 
 

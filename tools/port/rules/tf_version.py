@@ -25,7 +25,7 @@ Stays:
 
 import ast
 
-from tools.port.rule import Left, node
+from tools.port.rule import node
 from tools.port.syntax import dotted
 
 _SMALLER, _GREATER = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
@@ -43,8 +43,8 @@ def stops(node, part):
              for sign in one.ops]
     if asked and guards and not (signs and isinstance(signs[0], newest)) and \
             part.file.project.is_old(part.file):
-        yield Left(part, part.line(node), "it stops unless TensorFlow is 1, and this "
-                                          "is 2: drop the condition")
+        yield part.left(node, "it stops unless TensorFlow is 1, and this is 2: drop "
+                              "the condition")
 
 
 def _is_root(node, part) -> bool:

@@ -20,7 +20,7 @@ from tools.port.rule import call
 @call("tf.nn.weighted_cross_entropy_with_logits")
 def order(use):
     """Leaves what looks like the old order."""
-    if use.is_call and use.call.positional > 1 and (
+    if use.call.positional > 1 and (
             "logit" in use.arguments[0] or "label" in use.arguments[1]
             or "target" in use.arguments[1]):
         yield use.left("name labels= and logits=, today the labels come first")
