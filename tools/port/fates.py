@@ -118,23 +118,17 @@ def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
         return "replaced", f"tf.{path} is another thing"
     if old is NOTHING and not keras:
         return "kept", f"tf.{path}"
-    said = {one.verdict: one for one in judged(f"tf.{path}", call)
-            if not _takes(new, one.argument)}
-    if one := said.get("replaced"):
-        return one.verdict, f"tf.{path}: {one.words}" if one.argument else one.words
+    said = {one.verdict: one.words for one in judged(f"tf.{path}", call)}
+    own = "" if is_same(path) or keras else _own_words(path)
+    if words := own or said.get("replaced"):
+        return "replaced", words
     if is_same(path):
         return "kept", f"tf.{path}"
     if wrong := _misfit(old, new, path, call):
         return "replaced", wrong
-    if one := said.get("another result"):
-        return one.verdict, one.words
+    if words := said.get("another result"):
+        return "another result", words
     return "kept", f"tf.{path}"
-
-
-def _takes(new: Known, argument: str) -> bool:
-    """Whether a function of today has an argument of this name."""
-    found = signature(new)
-    return found is not None and argument in found.names
 
 
 def _misfit(old: Known, new: Known, path: str, call: Arguments | None) -> str:
@@ -201,6 +195,12 @@ def _private(path: str) -> Fate:
                 f"public name of {path.split('.')[-1]}", "10a")
 
 
+def _own_words(path: str) -> str:
+    """Returns the words of the row that a name has itself, or ""."""
+    row = row_of(f"tf.{path}")
+    return row.words if row and row.old == f"tf.{path}" else ""
+
+
 def _of_the_course(path: str) -> str:
     """Returns what the course's own table of old names says, or ""."""
     return " ".join(section("words").get(path, ()))
@@ -208,9 +208,8 @@ def _of_the_course(path: str) -> str:
 
 def _instead_of_moved(path: str) -> str:
     """The name's own row counts most, then the course's table, then TensorFlow's."""
-    name, row = f"tf.{path}", row_of(f"tf.{path}")
-    own = row.words if row and row.old == name else ""
-    if known := own or _of_the_course(path) or words_of(name):
+    name = f"tf.{path}"
+    if known := _own_words(path) or _of_the_course(path) or words_of(name):
         return known
     other = " ".join(section("renamed").get(name, ()))
     there = other and look("tf2", other.removeprefix("tf.")) is not NOTHING

@@ -74,11 +74,10 @@ class Use:
         end = self.part.text.span(self.function)[1]
         return Change(self.part, end - len(self.name.strip(".()[]")), end, new)
 
-    def rename_keyword(self, old: str, new: str):
-        """Yields the change of an argument's name."""
-        if found := self.keyword(old):
-            start = self.part.text.span(found)[0]
-            yield Change(self.part, start, start + len(old), new)
+    def rename_keyword(self, old: str, new: str) -> Change:
+        """Returns the change of an argument's name."""
+        start = self.part.start(self.keyword(old))
+        return Change(self.part, start, start + len(old), new)
 
     def name_arguments(self, *names: str):
         """Yields what names the first arguments, which stand without one."""

@@ -6,11 +6,10 @@ The page is printed by `explain`, is a section of docs/port.md, and each example
 is a test. What the module registers here is asked when old code is read:
 
     rows({...})                 old name -> name of today; the longest one counts
+    rows({"f(old=)": "new"})    an argument of f, in the same table
     rows()                      the same from the text file beside the module
-    differs(words, ...)         TensorFlow 2 takes the old call, and answers otherwise
-    another(words, ...)         TensorFlow 2 has the name, for another call
+    in_tf2(verdict, words, ...) what TensorFlow 2 makes of an old call
     signs(...)                  names that only old programs have, and that stay
-    arguments({...})            name -> old argument -> its name today
     @call("numpy.load")         each call of a name, with its arguments
     @node(ast.Div)              each node of a kind
     @python2(ast.Call)          the same, in a program of Python 2
@@ -85,7 +84,7 @@ class Row(NamedTuple):
     """An old name with what it is today.
 
     Attributes:
-      old: the full name, or what a full name begins with.
+      old: the full name, or what a full name begins with, or `name(argument=)`.
       new: the name under compat.v1, "" for nothing.
       words: what to write where nothing has it.
       rule: whose row it is.
@@ -98,28 +97,18 @@ class Row(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What TensorFlow 2 makes of an old call that it has a name for.
-
-    Attributes:
-      verdict: "another result" or "replaced".
-      words: what to write, or to mind.
-      when: which calls it is about; of all, and of the bare name, if `None`.
-      argument: or those that give this one, where today's function has it not.
-      old: whether no program of TensorFlow 2 calls it so.
-      rule: whose it is.
-    """
+    """What TensorFlow 2 makes of an old call, as `in_tf2` has it."""
 
     verdict: str
     words: str
     when: Callable | None
-    argument: str
     old: bool
     rule: "Rule"
 
     def is_about(self, call) -> bool:
         """Whether it is about a call; of what is passed on the worst is taken."""
-        if self.argument or self.when is None:
-            return not self.argument or bool(call) and self.argument in call.keywords
+        if self.when is None:
+            return True
         if call is None or call.open:
             return self.verdict == "another result"
         return self.when(call)
@@ -184,7 +173,6 @@ class Rule:
 
 RULES: dict[str, Rule] = {}
 ROWS: dict[str, Row] = {}
-ARGUMENTS: dict[str, dict[str, tuple[str, "Rule"]]] = defaultdict(dict)
 HOOKS: dict[str, list[Hook]] = defaultdict(list)
 SIGNS: dict[str, Rule] = {}
 JUDGED: dict[str, list[Judged]] = defaultdict(list)
@@ -216,8 +204,9 @@ def rows(table: dict[str, str | tuple[str, str]] | None = None) -> None:
     """Registers names and what they are today, with a remark where some have nothing.
 
     Args:
-      table: `{old: new}` or `{old: (new, words)}`. `None` is the text beside the
-        module: a name, its name of today ("-" nothing, "=" itself), and words.
+      table: `{old: new}` or `{old: (new, words)}`; the old name of an argument is
+        `function(argument=)`. `None` is the text beside the module: a name, its name
+        of today ("-" nothing, "=" itself), and words.
 
     Raises:
       ValueError: another rule has the name; one name has one room.
@@ -241,34 +230,20 @@ def _text_rows(rule: Rule) -> dict[str, tuple[str, str]]:
     return found
 
 
-def differs(words: str, *names: str, when: Callable | None = None) -> None:
-    """Registers what TensorFlow 2 takes and answers otherwise.
+def in_tf2(verdict: str, words: str, *names: str, when: Callable | None = None,
+           old: bool = False) -> None:
+    """Registers what TensorFlow 2 makes of an old call that it has a name for.
 
     Args:
-      words: what to mind.
+      verdict: "another result": it takes the call and gives something else; "replaced":
+        it does not take it.
+      words: what to write, or to mind.
       names: full ones; what begins with one counts too.
-      when: which calls, by their `Arguments`; all if `None`.
+      when: which calls, by their `Arguments`; all, and the bare name, if `None`.
+      old: whether no program of TensorFlow 2 calls it so.
     """
-    _judge(Judged("another result", words, when, "", False, _caller()), names)
-
-
-def another(words: str, *names: str, when: Callable | None = None, argument: str = "",
-            old: bool = False) -> None:
-    """Registers what TensorFlow 2 has a name for, but takes no more.
-
-    Args:
-      words: what to write.
-      names: full ones; what begins with one counts too.
-      when: which calls, by their `Arguments`; all if `None`.
-      argument: or those that give this argument, unless today's function has it.
-      old: whether such a call is a sign of an old program.
-    """
-    _judge(Judged("replaced", words, when, argument, old, _caller()), names)
-
-
-def _judge(judged: Judged, names) -> None:
     for name in names:
-        JUDGED[name].append(judged)
+        JUDGED[name].append(Judged(verdict, words, when, old, _caller()))
 
 
 def judged(name: str, call) -> list[Judged]:
@@ -277,21 +252,6 @@ def judged(name: str, call) -> list[Judged]:
     starts = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
     return [one for start in starts for one in JUDGED.get(start, ())
             if one.is_about(call)]
-
-
-def arguments(table: dict[str, dict[str, str]]) -> None:
-    """Registers arguments that have another name today.
-
-    Raises:
-      ValueError: another rule has the argument.
-    """
-    mine = _caller()
-    for name, renamed in table.items():
-        for old, new in renamed.items():
-            if old in ARGUMENTS[name]:
-                owner = ARGUMENTS[name][old][1].name
-                raise ValueError(f"{name}({old}=): {mine.name} and {owner} have it")
-            ARGUMENTS[name][old] = new, mine
 
 
 def signs(*names: str) -> None:
@@ -366,6 +326,11 @@ def rows_of(name: str) -> Iterator[Row]:
     for length in range(len(parts), 0, -1):
         if found := ROWS.get(".".join(parts[:length])):
             yield found
+
+
+def argument(name: str, word: str) -> Row | None:
+    """Returns the row of an argument of a function."""
+    return ROWS.get(f"{name}({word}=)")
 
 
 def row_of(name: str) -> Row | None:

@@ -14,7 +14,7 @@ from tools.port.installed import (
     signature,
     value,
 )
-from tools.port.rule import ARGUMENTS, SIGNS, hooks_of, row_of, rows_of
+from tools.port.rule import ROWS, SIGNS, argument, hooks_of, row_of, rows_of
 from tools.port.syntax import MODULE_ROOTS, Arguments
 
 
@@ -68,8 +68,7 @@ def is_tensorflow(name: str) -> bool:
 
 def renamed(name: str, call: Arguments) -> dict[str, str]:
     """Returns which arguments of a call have another name today, and which."""
-    return {old: new for old, (new, _) in ARGUMENTS.get(name, {}).items()
-            if old in call.keywords}
+    return {word: row.new for word in call.keywords if (row := argument(name, word))}
 
 
 def refusal(name: str, call: Arguments) -> str:
@@ -80,10 +79,16 @@ def refusal(name: str, call: Arguments) -> str:
     return parameters.refusal(new) if parameters else ""
 
 
+@functools.cache
+def _with_arguments() -> set[str]:
+    """Returns the functions of whose arguments some have a row."""
+    return {old.partition("(")[0] for old in ROWS if "(" in old}
+
+
 def asks(name: str) -> bool:
     """Whether some rule asks for a name that is not TensorFlow's."""
     if is_tensorflow(name):
         return False
     own = name.startswith("builtins.")
-    return (row_of(name) is not None or name in ARGUMENTS or name in SIGNS
+    return (row_of(name) is not None or name in _with_arguments() or name in SIGNS
             or not own and is_gone(name) or any(hooks_of("call", name)))

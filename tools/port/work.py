@@ -15,7 +15,6 @@ from tools.port.installed import is_gone
 from tools.port.part import Part, Use
 from tools.port.project import File, Project
 from tools.port.rule import (
-    ARGUMENTS,
     HOOKS,
     RULES,
     Change,
@@ -24,6 +23,7 @@ from tools.port.rule import (
     Note,
     Renamed,
     Rule,
+    argument,
     hooks_of,
     load,
     row_of,
@@ -146,8 +146,9 @@ class Work:
                 isinstance(one.thing, Left) for one in said):
             return
         if use.is_call:
-            for old, (word, owner) in ARGUMENTS.get(use.name, {}).items():
-                self.take(owner, use.rename_keyword(old, word))
+            for word in use.call.keywords:
+                if row := argument(use.name, word):
+                    self.take(row.rule, [use.rename_keyword(word, row.new)])
         self._write_name(use, next((one.thing.new for one in said if isinstance(
             one.thing, Renamed)), today(use.name)))
 

@@ -19,14 +19,14 @@ Report:
     tf.concat(concat_dim=1, values=x)  # replaced: tf.concat with axis=
 """
 
-from tools.port.rule import arguments
+from tools.port.rule import rows
 
-arguments({
-    "tf.concat": {"concat_dim": "axis"},
-    "tf.split": {"split_dim": "axis", "num_split": "num_or_size_splits"},
-    "tf.batch_matmul": {"adj_x": "adjoint_a", "adj_y": "adjoint_b"},
-    "tf.scalar_summary": {"tags": "name", "values": "tensor"},
-    "tf.histogram_summary": {"tag": "name"}, "tf.audio_summary": {"tag": "name"},
-    "tf.image_summary": {"tag": "name", "max_images": "max_outputs"},
-    "tf.nn.sigmoid_cross_entropy_with_logits": {"targets": "labels"},
+rows({
+    "tf.concat(concat_dim=)": "axis",
+    "tf.split(split_dim=)": "axis", "tf.split(num_split=)": "num_or_size_splits",
+    "tf.batch_matmul(adj_x=)": "adjoint_a", "tf.batch_matmul(adj_y=)": "adjoint_b",
+    "tf.scalar_summary(tags=)": "name", "tf.scalar_summary(values=)": "tensor",
+    "tf.histogram_summary(tag=)": "name", "tf.audio_summary(tag=)": "name",
+    "tf.image_summary(tag=)": "name", "tf.image_summary(max_images=)": "max_outputs",
+    "tf.nn.sigmoid_cross_entropy_with_logits(targets=)": "labels",
 })

@@ -24,12 +24,12 @@ Stays:
     d = tf.split(c, 2, 0)
 """
 
-from tools.port.rule import another, call
+from tools.port.rule import call, in_tf2
 
-another("tf.concat(values, axis)", "tf.concat", old=True,
-        when=lambda call: call.first == "int")
-another("tf.split(value, number, axis)", "tf.split", old=True,
-        when=lambda call: call.first == "int")
+in_tf2("replaced", "tf.concat(values, axis)", "tf.concat", old=True,
+       when=lambda call: call.first == "int")
+in_tf2("replaced", "tf.split(value, number, axis)", "tf.split", old=True,
+       when=lambda call: call.first == "int")
 
 
 @call("tf.concat")

@@ -20,14 +20,18 @@ Report:
     tf.keras.applications.VGG16(weights=None)  # kept: tf.keras.applications.VGG16
 """
 
-from tools.port.rule import another, differs, rows
+from tools.port.rule import in_tf2, rows
+
+LOST = {
+    "lr": "learning_rate= for lr=", "decay": "a schedule for decay=",
+    "batch_input_shape": "tf.keras.Input for batch_input_shape=",
+    "weights": "set_weights for weights=",
+}
 
 rows()
-another("learning_rate= for lr=", "tf.keras", argument="lr")
-another("a schedule for decay=", "tf.keras", argument="decay")
-another("tf.keras.Input for batch_input_shape=", "tf.keras",
-        argument="batch_input_shape")
-another("set_weights for weights=", "tf.keras", argument="weights")
-differs("give reset_after=False for weights of Keras 2.0 or of GRUCell",
-        "tf.keras.layers.GRU")
-differs("training= of the call", "tf.keras.backend.learning_phase")
+for word, words in LOST.items():
+    in_tf2("replaced", words, "tf.keras.layers", "tf.keras.optimizers",
+           when=lambda call, word=word: word in call.keywords)
+in_tf2("another result", "give reset_after=False for weights of Keras 2.0 or of "
+       "GRUCell", "tf.keras.layers.GRU")
+in_tf2("another result", "training= of the call", "tf.keras.backend.learning_phase")

@@ -15,6 +15,6 @@ After:
     print(np.reshape(np.arange(6), shape=(2, 3)))
 """
 
-from tools.port.rule import arguments
+from tools.port.rule import rows
 
-arguments({"numpy.reshape": {"newshape": "shape"}})
+rows({"numpy.reshape(newshape=)": "shape"})

@@ -2,7 +2,8 @@
 
 Under `compat.v1` the call means what it meant, and nothing is written. The report says
 what to mind when the program is written anew. A name that is passed on, or a call with
-`*args`, is taken at its worst.
+`*args`, is taken at its worst. What an argument that is gone, or stands elsewhere,
+makes of a call, the signatures of both tell without any rule.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -20,36 +21,45 @@ Report:
     tf.image.resize(x, [2, 2])  # another result: half-pixel
     tf.where(c, x, y)  # another result: picks rows no more
     tf.where(c)  # kept: tf.where
+    tf.device("/gpu:%d" % i)  # kept: tf.device
+    tf.device(setter)  # replaced: it takes no function
 """
 
-from tools.port.rule import differs
+from tools.port.rule import in_tf2
+
+OTHER = "another result"
 
 
-def _has_shards(call) -> bool:
+def has_shards(call) -> bool:
+    """Whether a table is given in pieces."""
     return call.first == "list" or "partition_strategy" in call.keywords
 
 
-differs("tf.nn.dropout(rate=1 - keep_prob): the second argument drops",
-        "tf.nn.dropout", when=lambda call: "rate" not in call.keywords)
-differs("the ids of several shards go to other rows",
-        "tf.nn.embedding_lookup", "tf.nn.embedding_lookup_sparse",
-        "tf.nn.safe_embedding_lookup_sparse", "tf.nn.sampled_softmax_loss",
-        "tf.nn.nce_loss", when=_has_shards)
-differs("tf.nn.sparse_softmax_cross_entropy_with_logits, or tf.stop_gradient(labels): "
-        "the labels get a gradient", "tf.nn.softmax_cross_entropy_with_logits",
-        when=lambda call: call.positional < 2)
-differs("tf.image.resize: half-pixel centres, [0, 2, 4] becomes [4.5, 6.5, 8.5]",
-        "tf.image.resize")
-differs("it gives False and writes nothing without tf.summary.create_file_writer",
-        "tf.summary.scalar", "tf.summary.histogram", "tf.summary.image",
-        "tf.summary.audio", "tf.summary.text")
-differs("a condition of one axis picks rows no more: it broadcasts", "tf.where",
-        when=lambda call: call.positional + len(call.keywords) > 1)
-differs("a ragged tensor in place of a sparse one", "tf.strings.split")
-differs("give stddev: its default went from 1 to 0.05", "tf.random_normal_initializer",
-        when=lambda call: call.positional < 2 and "stddev" not in call.keywords)
-differs("give minval and maxval: the defaults went from 0 and 1 to -0.05 and 0.05",
-        "tf.random_uniform_initializer",
-        when=lambda call: call.positional + len(call.keywords) < 2)
-differs("a Keras initializer: its defaults and its seed work otherwise",
-        "tf.initializers")
+in_tf2(OTHER, "tf.nn.dropout(rate=1 - keep_prob): the second argument drops",
+       "tf.nn.dropout", when=lambda call: "rate" not in call.keywords)
+in_tf2(OTHER, "the ids of several shards go to other rows",
+       "tf.nn.embedding_lookup", "tf.nn.embedding_lookup_sparse",
+       "tf.nn.safe_embedding_lookup_sparse", "tf.nn.sampled_softmax_loss",
+       "tf.nn.nce_loss", when=has_shards)
+in_tf2(OTHER, "tf.nn.sparse_softmax_cross_entropy_with_logits, or "
+       "tf.stop_gradient(labels): the labels get a gradient",
+       "tf.nn.softmax_cross_entropy_with_logits",
+       when=lambda call: call.positional < 2)
+in_tf2(OTHER, "tf.image.resize: half-pixel centres, [0, 2, 4] becomes [4.5, 6.5, 8.5]",
+       "tf.image.resize")
+in_tf2(OTHER, "it gives False and writes nothing without "
+       "tf.summary.create_file_writer", "tf.summary.scalar", "tf.summary.histogram",
+       "tf.summary.image", "tf.summary.audio", "tf.summary.text")
+in_tf2(OTHER, "a condition of one axis picks rows no more: it broadcasts", "tf.where",
+       when=lambda call: call.positional + len(call.keywords) > 1)
+in_tf2(OTHER, "a ragged tensor in place of a sparse one", "tf.strings.split")
+in_tf2(OTHER, "give stddev: its default went from 1 to 0.05",
+       "tf.random_normal_initializer",
+       when=lambda call: call.positional < 2 and "stddev" not in call.keywords)
+in_tf2(OTHER, "give minval and maxval: the defaults went from 0 and 1 to -0.05 and "
+       "0.05", "tf.random_uniform_initializer",
+       when=lambda call: call.positional + len(call.keywords) < 2)
+in_tf2(OTHER, "a Keras initializer: its defaults and its seed work otherwise",
+       "tf.initializers")
+in_tf2("replaced", "tf.device with a name: it takes no function", "tf.device",
+       when=lambda call: call.first != "str")

@@ -1,4 +1,4 @@
-"""What TensorFlow 2 has in place of a name that `compat.v1` alone has.
+"""What TensorFlow 2 has in place of a name that `compat.v1` has.
 
 Nothing is written for it: the old program runs on `compat.v1`, and the report says what
 to use when it is written anew. The rows are in `tf2_instead.txt`; "=" is the name
@@ -17,7 +17,11 @@ Report:
     tf.flags.FLAGS.batch_size  # moved: argparse
     tf.python.framework.ops  # moved: tf, tf.compat.v1
     tf.examples.tutorials.mnist.input_data  # gone: tf.keras.datasets.mnist
+    x.shape[1].value  # moved: an axis is an int
     tf.Session()  # moved: tf.function
+    tf.saved_model.load(session, tags, folder)  # replaced: compat.v1's with a session
+    tf.summary.scalar("a", x, collections=[])  # replaced: without collections=
+    tf.argmax(x, dimension=1)  # replaced: axis
 """
 
 from tools.port.rule import rows
