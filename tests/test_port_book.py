@@ -54,7 +54,7 @@ def _wrong(example: Example, number: int, folder):
 def _not_reported(example: Example, number: int, done: Work):
     page, = report.pages(done)
     for line, (verdict, words) in example.report.items():
-        fates = [row.fate for row in page.rows if row.line == line]
+        fates = [fate for use, fate in page.rows if use.line == line]
         if not any(one.verdict == verdict and words in one.instead for one in fates):
             yield f"{number}: line {line} is reported as {fates}"
 

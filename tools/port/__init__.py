@@ -30,22 +30,9 @@ def main(argv: list[str] | None = None) -> int:
     Returns:
       The exit code.
     """
-    parser = argparse.ArgumentParser(prog="course.py port",
-                                     description=__doc__.split("\n")[0])
-    parser.add_argument("path", type=Path, nargs="?",
-                        help="a file, or a folder of .py and .ipynb")
-    parser.add_argument("out", type=Path, nargs="?", help="the copy that --write makes")
-    parser.add_argument("--write", action="store_true", help="make a changed copy")
-    parser.add_argument("--explain", metavar="RULE", nargs="?", const="",
-                        help="the page of a rule; without a name, the list of all")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
-    arguments = parser.parse_args(argv)
-    if arguments.write != (arguments.out is not None):
-        parser.error("--write and the folder OUT go together")
+    arguments = _arguments(argv)
     if arguments.explain is not None:
         return _explain(arguments.explain)
-    if arguments.path is None:
-        parser.error("which file or folder?")
     from tools.port import sources
 
     try:
@@ -66,6 +53,25 @@ def main(argv: list[str] | None = None) -> int:
     print(json.dumps(report.as_json(pages), indent=1) if arguments.json
           else report.as_text(pages))
     return 0 if all(page.file.whole for page in pages) else 1
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    """Returns what was asked for; what makes no sense ends the program."""
+    parser = argparse.ArgumentParser(prog="course.py port",
+                                     description=__doc__.split("\n")[0])
+    parser.add_argument("path", type=Path, nargs="?",
+                        help="a file, or a folder of .py and .ipynb")
+    parser.add_argument("out", type=Path, nargs="?", help="the copy that --write makes")
+    parser.add_argument("--write", action="store_true", help="make a changed copy")
+    parser.add_argument("--explain", metavar="RULE", nargs="?", const="",
+                        help="the page of a rule; without a name, the list of all")
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    arguments = parser.parse_args(argv)
+    if arguments.write != (arguments.out is not None):
+        parser.error("--write and the folder OUT go together")
+    if arguments.explain is None and arguments.path is None:
+        parser.error("which file or folder?")
+    return arguments
 
 
 def _write(path: Path, out: Path, done) -> int:

@@ -18,6 +18,7 @@ from tools.port.syntax import (
     dotted,
     is_axis,
     look_ahead,
+    modules_of,
 )
 from tools.port.today import asks
 
@@ -35,7 +36,6 @@ class Reader(ast.NodeVisitor):
     Attributes:
       uses: what was found.
       imports: the statements that import.
-      notes: `(line, words)` on what cannot be read from the text.
       top: the module's own names.
     """
 
@@ -50,7 +50,6 @@ class Reader(ast.NodeVisitor):
         """
         self.uses: list[Use] = []
         self.imports: list[ast.Import | ast.ImportFrom] = []
-        self.notes: list[tuple[int, str]] = []
         self.top = self.scope = Scope()
         self._exports, self._own = exports, own
         self._stars: list[str] = []
@@ -84,7 +83,7 @@ class Reader(ast.NodeVisitor):
     # What binds a name.
 
     def visit_Import(self, node):
-        self._note(node, [alias.name for alias in node.names])
+        self._note(node)
         for alias in node.names:
             full = canonical(alias.name)
             local = alias.asname or alias.name.partition(".")[0]
@@ -97,12 +96,13 @@ class Reader(ast.NodeVisitor):
             for name, value in exports.items():
                 self._bind(f"{alias.asname or alias.name}.{name}", value)
 
-    def _note(self, node, modules: list[str]) -> None:
-        ours = {name.partition(".")[0] for name in modules} & {"tensorflow", "keras"}
+    def _note(self, node) -> None:
+        modules = {name.partition(".")[0] for name in modules_of(node)}
+        ours = modules & {"tensorflow", "keras"}
         self.imports += [node] if ours or not self._guarded else []
 
     def visit_ImportFrom(self, node):
-        self._note(node, [node.module or ""])
+        self._note(node)
         module = canonical(node.module or "")
         exports = self._exports(node.module or "", node.level)
         for alias in node.names:
@@ -222,17 +222,13 @@ class Reader(ast.NodeVisitor):
             self.visit(argument)
 
     def _special_call(self, node, arguments) -> None:
-        """Methods whose values are unknown, and names that a program makes."""
-        first = self._value(node.args[0]) if node.args else None
-        if dotted(node.func) == "getattr" and first and first.startswith(ROOT):
-            self.notes.append((node.lineno, f"a name of {first} is made at run time: "
-                                            "look for yourself"))
+        """Adds a method whose value is unknown: `.f()`, or `.f(...)` with arguments."""
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if method in OLD_METHODS:
             self._add(node.func, f"tf.data.Dataset.{method}", arguments)
-        elif method and not node.keywords and method not in self._own and not (
-                method == "tostring" and node.args):
-            self._add(node.func, f".{method}()", arguments)
+        elif method and not node.keywords and method not in self._own:
+            given = "..." if node.args else ""
+            self._add(node.func, f".{method}({given})", arguments)
 
     def visit_Attribute(self, node):
         if node.attr[:2] == "__" and node.attr != "__flags":

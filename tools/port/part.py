@@ -146,6 +146,11 @@ class Part:
         return {inner: outer for outer in self.nodes
                 for inner in ast.iter_child_nodes(outer)}
 
+    def full(self, node) -> str:
+        """Returns the full name of `a.b.c`, by what the file's own names stand for."""
+        first, dot, rest = (dotted(node) or "").partition(".")
+        return f"{self.file.names.get(first, first)}{dot}{rest}"
+
     def start(self, node) -> int:
         """Returns where a node begins."""
         return self.text.offset(node.lineno, node.col_offset)

@@ -4,6 +4,7 @@ import ast
 import functools
 import os
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tools.port import fates, sources
@@ -11,6 +12,7 @@ from tools.port.installed import is_package
 from tools.port.names import Reader
 from tools.port.part import Part, Use
 from tools.port.rule import row_of
+from tools.port.syntax import modules_of
 
 _PATHS = re.compile(rb"sys\.path\.(?:insert|append)\((?:\s*\d+\s*,)?\s*['\"]([^'\"]+)")
 _METHODS = re.compile(rb"^[ \t]+def\s+(\w+)\s*\(\s*self\b", re.M)
@@ -54,7 +56,6 @@ class File:
         for part in self.parts:
             part.read(reader)
             self.words += part.words
-        self.words += [f"line {line}: {note}" for line, note in reader.notes]
         if not any(code.strip() for _, code in cells):
             self.words.append("empty")
         self.words = list(dict.fromkeys(self.words))
@@ -167,12 +168,7 @@ class Project:
     @functools.cache  # noqa: B019 (a run has one project)
     def reached(self, file: File) -> set[File]:
         """Returns a file and all that it imports, near and far."""
-        found, open_ = {file}, [file]
-        while open_:
-            new = set(open_.pop().imports) - found
-            found |= new
-            open_ += new
-        return found
+        return _closure(file, lambda one: one.imports)
 
     @functools.cached_property
     def starts(self) -> list[File]:
@@ -216,10 +212,7 @@ class Project:
     def _modules(self, file: File) -> set[str]:
         """Returns the first names of the modules that a file imports."""
         return {name.partition(".")[0] for part in file.parts for node in part.nodes
-                if isinstance(node, ast.Import | ast.ImportFrom)
-                for name in ([one.name for one in node.names] if isinstance(
-                    node, ast.Import) else [node.module or ""])
-                if name and not getattr(node, "level", 0)}
+                for name in modules_of(node)}
 
     @functools.cache  # noqa: B019
     def _home(self, start: File) -> Path:
@@ -244,11 +237,7 @@ class Project:
         groups: dict[File, set[File]] = {}
         for file in beside:
             if file not in groups:
-                group, open_ = {file}, [file]
-                while open_:
-                    new = beside[open_.pop()] - group
-                    group |= new
-                    open_ += new
+                group = _closure(file, beside.__getitem__)
                 groups |= dict.fromkeys(group, group)
         return groups
 
@@ -307,3 +296,13 @@ def _raw(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
+
+
+def _closure(file: File, near: Callable[[File], Iterable[File]]) -> set[File]:
+    """Returns a file and all that can be reached from it."""
+    found, open_ = {file}, [file]
+    while open_:
+        new = {*near(open_.pop())} - found
+        found |= new
+        open_ += new
+    return found

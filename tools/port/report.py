@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-from typing import NamedTuple
 
 from tools.port.fates import VERDICTS, Fate, fate
 from tools.port.installed import is_gone
@@ -15,15 +14,6 @@ from tools.port.work import Work
 MARKS = {"moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
 LEGEND = ("> only tf.compat.v1 has it   ! tf has it, and takes another call   "
           "? tf takes it, and gives something else   x nothing has it")
-
-
-class Row(NamedTuple):
-    """One use of a name, with what became of it."""
-
-    line: int
-    column: int
-    cell: int | None
-    fate: Fate
 
 
 class Page:
@@ -40,7 +30,8 @@ class Page:
     def __init__(self, file: File, work: Work):
         """Looks up the names of a file."""
         self.file, self.left = file, work.left(file)
-        self.rows = [_row(use) for use in file.uses if _has_fate(use)]
+        self.rows = [(use, fate(use.name, use.call)) for use in file.uses
+                     if _has_fate(use)]
         self.words = [*file.words, *(f"line {one.line}: {one.words}"
                                      for one in work.of(Note, file))]
         self.changes = sum(len(part.edits) + len(work.edits(part))
@@ -58,18 +49,13 @@ class Page:
 
     def count(self, verdict: str) -> int:
         """Returns how many uses have a verdict."""
-        return sum(row.fate.verdict == verdict for row in self.rows)
+        return sum(fate.verdict == verdict for _, fate in self.rows)
 
 
 def _has_fate(use: Use) -> bool:
     """Whether a name is TensorFlow's, or one of another library that is gone."""
     name = use.name
     return is_tensorflow(name) or is_gone(name) or row_of(name) is not None
-
-
-def _row(use: Use) -> Row:
-    line, column = use.place
-    return Row(line, column, use.part.cell, fate(use.name, use.call))
 
 
 def pages(work: Work) -> list[Page]:
@@ -82,7 +68,7 @@ def as_json(pages: list[Page]) -> dict:
     return {
         "files": [{"path": str(p.file.path), "words": p.words,
                    "top": {"place": p.place, "lines": p.top} if p.top else None,
-                   "names": [_row_as_json(row) for row in p.rows],
+                   "names": [_row_as_json(*row) for row in p.rows],
                    "left": [_left_as_json(*one) for one in p.left]} for p in pages],
         "summary": summary(pages),
     }
@@ -93,12 +79,11 @@ def _left_as_json(rule, left) -> dict:
     return entry if left.part.cell is None else {**entry, "cell": left.part.cell}
 
 
-def _row_as_json(row: Row) -> dict:
+def _row_as_json(use: Use, fate: Fate) -> dict:
     """Returns the entry of `names`; `cell` is there in notebooks only."""
-    entry = {"line": row.line, "column": row.column, "name": row.fate.name,
-             "verdict": row.fate.verdict, "instead": row.fate.instead,
-             "lesson": row.fate.lesson}
-    return entry if row.cell is None else {**entry, "cell": row.cell}
+    line, column = use.place
+    entry = {"line": line, "column": column, **fate._asdict()}
+    return entry if use.part.cell is None else {**entry, "cell": use.part.cell}
 
 
 def summary(pages: list[Page]) -> dict:
@@ -152,9 +137,8 @@ def as_text(pages: list[Page]) -> str:
                                      subsequent_indent="  ")]
         lines += [f"      {line}" for line in one.top]
         lines += [f"  {word}" for word in one.words]
-        for row in one.rows:
-            if row.fate.verdict != "kept":
-                lines += _lines(row)
+        for use, its_fate in one.rows:
+            lines += _lines(use, its_fate) if its_fate.verdict != "kept" else []
         if kept := one.count("kept"):
             lines.append(f"  {kept} kept")
         lines += [f"  by hand, {_place(left)}: {left.words} [{rule.name}]"
@@ -168,13 +152,12 @@ def _place(left) -> str:
     return f"{cell}line {left.line}"
 
 
-def _lines(row: Row) -> list[str]:
-    place = f"{row.line}:{row.column}"
-    if row.cell is not None:
-        place = f"[{row.cell}] {place}"
-    first = (f"  {MARKS[row.fate.verdict]} {place:9s} {row.fate.name:38s} "
-             f"{row.fate.verdict}")
-    then = textwrap.wrap(f"{row.fate.instead} (sitting {row.fate.lesson})", 66,
+def _lines(use: Use, fate: Fate) -> list[str]:
+    line, column = use.place
+    cell = "" if use.part.cell is None else f"[{use.part.cell}] "
+    place = f"{cell}{line}:{column}"
+    first = f"  {MARKS[fate.verdict]} {place:9s} {fate.name:38s} {fate.verdict}"
+    then = textwrap.wrap(f"{fate.instead} (sitting {fate.lesson})", 66,
                          initial_indent=" " * 14, subsequent_indent=" " * 14)
     return [first, *then]
 

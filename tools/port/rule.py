@@ -205,7 +205,8 @@ def rows(table: dict[str, str | tuple[str, str]] | None = None) -> None:
 
     Args:
       table: `{old: new}` or `{old: (new, words)}`; the old name of an argument is
-        `function(argument=)`. `None` is the text beside the module: a name, its name
+        `function(argument=)`, of a method `.name()`, or `.name(...)` if it is given
+        something. `None` is the text beside the module: a name, its name
         of today ("-" nothing, "=" itself), and words.
 
     Raises:

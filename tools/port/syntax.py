@@ -82,6 +82,15 @@ def dotted(node) -> str | None:
     return None
 
 
+def modules_of(node) -> list[str]:
+    """Returns the modules that a node imports by their full names."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        return [node.module or ""]
+    return []
+
+
 def brought(node: ast.Import | ast.ImportFrom) -> Aliases:
     """Returns what an import binds: local names and their full ones."""
     if isinstance(node, ast.Import):

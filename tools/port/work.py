@@ -51,33 +51,39 @@ class Work:
     """
 
     def __init__(self, project: Project):
-        """Asks them all: names, then nodes, then files, then the whole."""
+        """Has all rules asked: of names, then nodes, then files, then the whole."""
         self.project, self.found = project, list[Found]()
         self._of: dict[File, list[Found]] = defaultdict(list)
         self.beside: dict[str, set[Path]] = defaultdict(set)
         self._written: set[tuple] = set()
         self._asked = functools.cache(lambda hooks, kind: [
             hook for hook in HOOKS[hooks] if issubclass(kind, hook.key)])
-        for file in project.files.values():
+        self._ask()
+        for rule, need in [one for one in self.found if isinstance(one.thing, Need)]:
+            if need.what.startswith("beside "):
+                self._put_beside(rule, need.part, need.what[7:])
+        clashes = self.clashes()
+        self._torn = {one.thing.part for pair in clashes for one in pair}
+        for one, other in clashes:
+            part, at = one.thing[:2]
+            self.take(one.rule, [Left(part, part.place(at)[0], (
+                f"the rules {one.rule.name} and {other.rule.name} want this place: "
+                "nothing is changed here, which is a fault of port"))])
+
+    def _ask(self) -> None:
+        """Asks all rules."""
+        files = self.project.files.values()
+        for file in files:
             for use in file.uses:
                 self._name(use)
             for part in file.parts:
                 self._nodes(part)
         for hook in HOOKS["file"]:
-            for file in project.files.values():
+            for file in files:
                 if file.parts:
                     self.take(hook.rule, hook.ask(file, self))
         for hook in HOOKS["project"]:
-            self.take(hook.rule, hook.ask(project, self))
-        for rule, need in [one for one in self.found if isinstance(one.thing, Need)]:
-            if need.what.startswith("beside "):
-                self._put_beside(rule, need.part, need.what[7:])
-        self._torn = {one.thing.part for pair in self.clashes() for one in pair}
-        for one, other in self.clashes():
-            part, at = one.thing[:2]
-            self.take(one.rule, [Left(part, part.place(at)[0], (
-                f"the rules {one.rule.name} and {other.rule.name} want this place: "
-                "nothing is changed here, which is a fault of port"))])
+            self.take(hook.rule, hook.ask(self.project, self))
 
     def _put_beside(self, rule: Rule, part: Part, name: str) -> None:
         """Notes where a file of ours goes; what has its name and is not it, stays."""

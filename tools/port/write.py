@@ -40,33 +40,45 @@ def write(folder: Path, out: Path, work: Work) -> None:
       out: where the copy goes; it must not be there, or be empty.
       work: what to change in each file.
     """
-    root = work.project.root
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as draft:
         part = Path(draft) / "copy"
-        if folder.is_dir():
-            shutil.copytree(folder, part, symlinks=True, ignore=_passed_over)
-        else:
-            part.mkdir()
-            shutil.copy(folder, part)
-        changes: list[bytes] = []
-        for path, file in work.project.files.items():
-            if work.is_changed(file):
-                name = path.relative_to(root)
-                new = new_bytes(file, work)
-                (part / name).write_bytes(new)
-                changes += _difference(path.read_bytes(), new, name, _tags(file, work))
-        for name, places in sorted(work.beside.items()):
-            by = [(0, one.rule.name) for one in work.found
-                  if isinstance(one.thing, Need) and one.thing.what == f"beside {name}"]
-            for place in sorted(places):
-                inside = place.relative_to(root) / name
-                shutil.copy(BESIDE / name, part / inside)
-                changes += _difference(None, (BESIDE / name).read_bytes(), inside, by)
+        _copy(folder, part)
+        changes = [*_changed(part, work), *_put_beside(part, work)]
         (part / DIFF).write_bytes(b"".join(changes))
         if out.exists():
             out.rmdir()  # it is empty: `refusal` has seen to that
         part.rename(out)
+
+
+def _copy(folder: Path, to: Path) -> None:
+    if folder.is_dir():
+        shutil.copytree(folder, to, symlinks=True, ignore=_passed_over)
+    else:
+        to.mkdir()
+        shutil.copy(folder, to)
+
+
+def _changed(copy: Path, work: Work) -> Iterator[bytes]:
+    """Writes the files that change, and yields the lines of the patch."""
+    for path, file in work.project.files.items():
+        if work.is_changed(file):
+            name = path.relative_to(work.project.root)
+            new = new_bytes(file, work)
+            (copy / name).write_bytes(new)
+            yield from _difference(path.read_bytes(), new, name, _tags(file, work))
+
+
+def _put_beside(copy: Path, work: Work) -> Iterator[bytes]:
+    """Puts in the files of ours, and yields the lines of the patch."""
+    for name, places in sorted(work.beside.items()):
+        raw = (BESIDE / name).read_bytes()
+        by = [(0, one.rule.name) for one in work.found
+              if isinstance(one.thing, Need) and one.thing.what == f"beside {name}"]
+        for place in sorted(places):
+            inside = place.relative_to(work.project.root) / name
+            (copy / inside).write_bytes(raw)
+            yield from _difference(None, raw, inside, by)
 
 
 def _passed_over(folder: str, names: list[str]) -> set[str]:

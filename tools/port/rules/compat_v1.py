@@ -47,6 +47,7 @@ import ast
 
 from tools.port.rule import Change, Top, project
 from tools.port.spelling import root
+from tools.port.syntax import modules_of
 
 KEY = "TF_USE_LEGACY_KERAS"
 KERAS = ["import os", f'os.environ["{KEY}"] = "1"']
@@ -116,6 +117,5 @@ def _start(part, statement) -> int:
 
 
 def _is_tensorflow(node) -> bool:
-    names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level \
-        else [a.name for a in node.names] if isinstance(node, ast.Import) else []
-    return any(name.partition(".")[0] in ("tensorflow", "keras") for name in names)
+    return any(name.partition(".")[0] in ("tensorflow", "keras")
+               for name in modules_of(node))

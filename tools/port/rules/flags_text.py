@@ -27,7 +27,6 @@ Stays:
 import ast
 
 from tools.port.rule import node
-from tools.port.syntax import dotted
 
 
 @node(ast.Call)
@@ -49,5 +48,5 @@ def no_dictionary(node, part):
 
 
 def _is_flags(node, part) -> bool:
-    full = part.file.names.get(dotted(node) or "", "")
+    full = part.full(node)
     return full.startswith("tf") and full.endswith(".FLAGS")

@@ -65,8 +65,8 @@ rows({"keras": "tf.keras", "keras.utils.np_utils": "tf.keras.utils",
           "pooling", "advanced_activations")}})
 
 
-signs(".fit_generator()", ".evaluate_generator()", ".predict_generator()",
-      ".predict_classes()")
+signs(*(f".{method}({given})" for given in ("", "...") for method in (
+    "fit_generator", "evaluate_generator", "predict_generator", "predict_classes")))
 
 
 @node(ast.Call)

@@ -33,10 +33,9 @@ After:
     print(transform.SIZE)
 """
 
-import ast
-
 from tools.port.installed import BESIDE, is_package
 from tools.port.rule import file, row_of
+from tools.port.syntax import modules_of
 
 
 @file
@@ -44,9 +43,7 @@ def missing(file, work):
     """Leaves the import."""
     for part in file.parts:
         for node in part.imports:
-            names = [alias.name for alias in node.names] if isinstance(
-                node, ast.Import) else [node.module or ""]
-            for name in names if not getattr(node, "level", 0) else ():
+            for name in modules_of(node):
                 package = name.partition(".")[0]
                 if not (is_package(package) or row_of(name) or file.project.own(
                         file.path, name) or file.project.is_own(file.path, name)

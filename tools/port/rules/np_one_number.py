@@ -42,5 +42,4 @@ def number(node, part):
 
 def _is_numpy(node, part) -> bool:
     """Whether it is a call of NumPy's."""
-    name = dotted(node.func) if isinstance(node, ast.Call) else None
-    return bool(name) and part.file.names.get(name.partition(".")[0]) == "numpy"
+    return isinstance(node, ast.Call) and part.full(node.func).startswith("numpy.")

@@ -58,6 +58,7 @@ import ast
 
 from tools.port.installed import is_package
 from tools.port.rule import node
+from tools.port.syntax import modules_of
 
 
 @node(ast.Import, ast.ImportFrom)
@@ -65,12 +66,9 @@ def say_from_where(node, part):
     """Puts the dot before a module of the file's own folder."""
     project, path = part.file.project, part.file.path
     homes = project.homes(part.file)
-    if getattr(node, "level", 0) or not project.holds_package(path.parent) or \
-            homes == {path.parent}:
+    if not project.holds_package(path.parent) or homes == {path.parent}:
         return
-    modules = [node.module] if isinstance(node, ast.ImportFrom) else [
-        alias.name for alias in node.names]
-    beside = [name for name in modules if not is_package(name) and {
+    beside = [name for name in modules_of(node) if not is_package(name) and {
         path.with_name(f"{name.partition('.')[0]}.py"),
         path.with_name(name.partition(".")[0]) / "__init__.py"} & project.files.keys()]
     if not beside:

@@ -28,5 +28,5 @@ from tools.port.rule import rows
 
 rows({
     ".iteritems()": ".items", ".itervalues()": ".values", ".iterkeys()": ".keys",
-    ".viewitems()": ".items", ".has_key()": ".__contains__",
+    ".viewitems()": ".items", ".has_key(...)": ".__contains__",
 })

@@ -26,7 +26,6 @@ Stays:
 import ast
 
 from tools.port.rule import node
-from tools.port.syntax import dotted
 
 _SMALLER, _GREATER = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
 
@@ -34,8 +33,8 @@ _SMALLER, _GREATER = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
 @node(ast.If, ast.Assert)
 def stops(node, part):
     """Leaves a condition of which the new version is the wrong side."""
-    asked = [one for one in ast.walk(node.test) if isinstance(one, ast.Attribute)
-             and one.attr in ("__version__", "VERSION") and _is_root(one.value, part)]
+    asked = any(part.full(one) in ("tf.__version__", "tf.VERSION")
+                for one in ast.walk(node.test) if isinstance(one, ast.Attribute))
     guards = isinstance(node, ast.Assert) or any(
         isinstance(one, ast.Raise) for one in node.body)
     newest = _GREATER if isinstance(node, ast.Assert) else _SMALLER
@@ -45,7 +44,3 @@ def stops(node, part):
             part.file.project.is_old(part.file):
         yield part.left(node, "it stops unless TensorFlow is 1, and this is 2: drop "
                               "the condition")
-
-
-def _is_root(node, part) -> bool:
-    return part.file.names.get(dotted(node) or "") == "tf"
