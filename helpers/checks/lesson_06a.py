@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near
+from helpers.checks.report import answering, drawn, exercise, near, raises
 from helpers.checks.watch import VARIABLES
 from helpers.vgg import BLOCK_WIDTHS, CONFIGURATIONS
 
@@ -27,6 +27,7 @@ PIXELS = 2048  # more than any drawn stack sees
 )
 def check_vgg_net(attempt):
     """Compares `(incoming, keep_prob)` with Keras's VGG-19 of equal weights."""
+    own = "every kernel and bias of VGG-19 is in the open scope, by its mode"
     for case, (scope, size) in enumerate(SCOPES.items()):
         graph, logits, (images, _) = _built(attempt, size, scope, [1.0, 0.5][case])
         where = f"for pictures of {size[0]} x {size[1]}"
@@ -37,13 +38,14 @@ def check_vgg_net(attempt):
         due = _shapes(size, scope)
         with graph.as_default():
             if not case:
+                yield (own, raises(ValueError, attempt, images, 1.0),
+                       "a second call where reuse=False is no error")
                 yield ("a gradient goes through every layer",
                        tf1.gradients(logits, images)[0] is not None, "it is None")
             found = {v.op.name: v.shape.as_list() for v in tf1.trainable_variables()}
         odd = {name: [due.get(name), found.get(name)] for name in due | found
                if due.get(name) != found.get(name)}
-        yield ("every kernel and bias of VGG-19 is there, in the scope that is open",
-               not odd, f"{where}, due and yours: {odd}"[:300])
+        yield (own, not odd, f"{where}, due and yours: {odd}"[:300])
     spread = _spread(graph)
     yield ("kernels begin with He's spread, biases at zero",
            all(0.95 < value < 1.05 for value in spread.values()),

@@ -15,7 +15,9 @@ class _Run:
 
     def __call__(self, part) -> np.ndarray:
         self.given.append(np.array(part))
-        return np.mean([np.outer(row, np.sin(row)) for row in part], axis=0)
+        gradient = np.mean([np.outer(row, np.sin(row)) for row in part], axis=0)
+        gradient.flags.writeable = False  # it is not the answer's
+        return gradient
 
 
 def _rows(rng, size):

@@ -83,6 +83,8 @@ class Watch:
                                f"collection {key!r}")
                 elif len(now) > len(old) and key not in self.adds:
                     self._note(f"your answer added to the graph's collection {key!r}")
+                elif key == "train_op" and len(now) > len(old) + 1:
+                    self._note("your answer built more than one train op")
         for name, value in _surroundings().items():
             if value != around[name]:
                 self._note(f"your answer changed {name}, and left it changed")
