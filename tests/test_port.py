@@ -156,14 +156,6 @@ def test_aliases(code, expected, tmp_path):
     assert names(found) == expected
 
 
-def test_what_the_text_does_not_say_is_taken_at_its_worst(tmp_path):
-    text = ("import tensorflow as tf\nd = partial(tf.nn.dropout, keep_prob=0.5)\n"
-            "tf.argmax(x, **options)\ntf.argmax(x, 1)\n")
-    found = read(write(tmp_path, text))
-    fate = [fates.fate(use.name, use.call).verdict for use in found.uses]
-    assert fate == ["another result", "replaced", "kept"]
-
-
 def test_line_and_column_point_at_the_name(tmp_path):
     for name in ("slim_net", "layers_mlp", "py2_words", "several/model"):
         text = (HERE / "corpus" / f"{name}.old").read_text()
@@ -332,13 +324,6 @@ def test_the_work_is_linear_in_functions(tmp_path):
 
     calls(10)
     assert calls(400) < 2.3 * calls(200)
-
-
-def test_a_shared_scope_is_pointed_out(tmp_path, capsys):
-    text = (HERE / "corpus" / "gan.old").read_text()
-    _, found = report_of(write(tmp_path, text), capsys)
-    word, = found["files"][0]["words"]
-    assert word.startswith("line 10: reuse shares") and "call it twice" in word
 
 
 def test_a_file_runs_when_what_it_imports_does(tmp_path, capsys):

@@ -3,7 +3,6 @@
 import gzip
 import json
 import math
-import os
 import re
 import shutil
 import subprocess
@@ -212,44 +211,23 @@ def test_every_kind_of_edit_is_among_these_programs(sides):
 HEAD = "import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n"
 
 
-def test_files_that_import_each_other_are_of_one_python(tmp_path):
-    (tmp_path / "main.py").write_text("from net import half\nprint half(3)\n")
-    (tmp_path / "net.py").write_text("def half(n):\n    return n / 2\n")
-    found = work(tmp_path)
-    net = found.project.files[tmp_path / "net.py"]
-    assert [one.thing.line for one in found.left(net)] == [2]
-
-
-def test_the_original_stays_and_the_diff_makes_the_copy(tmp_path, capsys):
-    old, new = tmp_path / "old", tmp_path / "new"
+def test_a_copy_is_never_run_and_goes_nowhere_else(tmp_path, capsys):
+    old, new, ran = tmp_path / "old", tmp_path / "new", tmp_path / "ran"
     old.mkdir()
-    ran = tmp_path / "ran"
-    text = "import tensorflow as tf\nx = tf.pack([1])\nprint tf.Session().run(x)"
-    (old / "a.py").write_text(f"{text}; open({str(ran)!r}, 'w')")
-    (old / "data.bin").write_bytes(b"\0\1")
+    text = f"import tensorflow as tf\nx = tf.pack([1]); open({str(ran)!r}, 'w')"
+    (old / "a.py").write_text(text)
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": [
         "%time import tensorflow as tf\n", "%time x = tf.mul(2, 3)\n", "!ls"]}
-    notebook = {"cells": [cell], "metadata": {"kernelspec": {"name": "python3"}},
-                "nbformat": 4, "nbformat_minor": 5}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (old / "b.ipynb").write_text(json.dumps(notebook, indent=1) + "\n")
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(old / "pipe.py")
-    before = {path: path.read_bytes() for path in old.iterdir() if path.is_file()}
     assert port.main(["--write", str(old), str(new)]) == 0
     assert "a.py: ready\nb.ipynb: ready\n" in capsys.readouterr().out
-    assert before == {p: p.read_bytes() for p in old.iterdir() if p.is_file()}
-    assert (new / "data.bin").read_bytes() == b"\0\1"
     assert (new / "a.py").read_text() == (
-        f"{HEAD}x = tf.stack([1])\nprint(tf.Session().run(x)); open({str(ran)!r}, 'w')")
-    assert not ran.exists()
+        f"{HEAD}x = tf.stack([1]); open({str(ran)!r}, 'w')")
+    assert not ran.exists() and (old / "a.py").read_text() == text
     source = json.loads((new / "b.ipynb").read_text())["cells"][0]["source"]
     assert source == [
         *HEAD.splitlines(True), "%time import tensorflow.compat.v1 as tf\n",
         "%time x = tf.multiply(2, 3)\n", "!ls"]
-    if shutil.which("patch"):
-        done = subprocess.run(["patch", "-p1", "-d", old, "-i", new / write.DIFF],
-                              capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout
-        assert (old / "a.py").read_bytes() == (new / "a.py").read_bytes()
     for place in (new, old / "inside"):
         assert port.main(["--write", str(old), str(place)]) == 2

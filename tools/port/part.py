@@ -119,8 +119,8 @@ class Part:
         self.text, self._original = Text(applied(plain, read.edits)), Text(plain)
         self._moves = Places(read.edits)
         where = "" if cell is None else f"cell {cell}: "
-        self.words = [*["Python 2"] * read.is_python2,
-                      *(f"{where}{word}" for word in read.words)]
+        self.words = [word if word == "Python 2" else where + word
+                      for word in read.words]
         self.uses: list[Use] = []
         self.imports: list[ast.Import | ast.ImportFrom] = []
 
@@ -178,6 +178,17 @@ class Part:
                     if local := one.arg if isinstance(one, ast.arg) else dotted(one):
                         found.setdefault(local, []).append(value if whole else None)
         return found
+
+    def values(self, node) -> list:
+        """Returns an expression, and all that its name is given somewhere."""
+        return [node, *self.given.get(dotted(node) or "", [])]
+
+    def protos(self) -> list:
+        """Returns the files of which a proto is parsed, `f` of `f.read()`."""
+        calls = [node for node in self.nodes if isinstance(node, ast.Call)
+                 and getattr(node.func, "attr", "") == "ParseFromString" and node.args]
+        reads = [getattr(call.args[0], "func", None) for call in calls]
+        return [read.value for read in reads if getattr(read, "attr", "") == "read"]
 
     def left(self, node, words: str) -> Left:
         """Leaves the line of a node to the reader."""

@@ -33,13 +33,11 @@ class Parsed(NamedTuple):
     Attributes:
       edits: what makes Python 3 of it.
       tree: of the edited text; `None` where it cannot be parsed.
-      is_python2: whether it is Python 2.
-      words: what else is to be said of it.
+      words: what is to be said of it.
     """
 
     edits: list[Edit]
     tree: ast.Module | None
-    is_python2: bool = False
     words: tuple[str, ...] = ()
 
 
@@ -145,7 +143,7 @@ def parsed(code: str) -> Parsed:
     edits = [edit for hook in HOOKS["text"] for edit in hook.ask(code, tree)]
     if edits:
         tree, wrong = _tried(applied(code, edits))
-    return Parsed(edits, tree, bool(edits), wrong)
+    return Parsed(edits, tree, (*["Python 2"] * bool(edits), *wrong))
 
 
 def _tried(code: str) -> tuple[ast.Module | None, tuple[str, ...]]:

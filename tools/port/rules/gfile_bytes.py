@@ -33,7 +33,6 @@ import ast
 import re
 
 from tools.port.rule import call
-from tools.port.syntax import dotted
 
 _BYTES = re.compile(r"\bdecode_(jpeg|png|gif|image|raw)\b|\bParseFromString\b")
 
@@ -46,22 +45,9 @@ def as_text(use):
     if mode is not None and getattr(mode, "value", "") != "r":
         return
     at_once = isinstance(use.parent, ast.Attribute) and use.parent.attr == "read"
-    if _is_parsed(use) and (mode or len(use.node.args) == 1):
+    is_parsed = any(use.node in use.part.values(file) for file in use.part.protos())
+    if is_parsed and (mode or len(use.node.args) == 1):
         yield use.part.instead(mode, '"rb"') if mode else \
             use.part.behind(use.node.args[0], ', "rb"')
     elif at_once and _BYTES.search(use.part.file.code):
         yield use.left('give "rb", if these are the bytes of a picture or a proto')
-
-
-def _is_parsed(use) -> bool:
-    """Whether a proto is parsed from what is read, at once or by the file's name."""
-    for node in use.part.nodes:
-        if isinstance(node, ast.Call) and getattr(
-                node.func, "attr", "") == "ParseFromString" and node.args:
-            read = getattr(node.args[0], "func", None)
-            file = getattr(read, "value", None)
-            if getattr(read, "attr", "") == "read" and (
-                    file is use.node or use.node in use.part.given.get(
-                        dotted(file) or "", [])):
-                return True
-    return False

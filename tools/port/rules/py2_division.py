@@ -17,6 +17,26 @@ After:
     n = len(x)
     print(n // 2, 0.5 * n / 3, [0] * n, list(range(n // 2)))
 
+Files that import each other are of one Python:
+
+Before:
+
+    # file: main.py
+    from net import half
+    print half(3)
+    # file: net.py
+    def half(n):
+        return len(n) / 2
+
+After:
+
+    # file: main.py
+    from net import half
+    print(half(3))
+    # file: net.py
+    def half(n):
+        return len(n) // 2
+
 Left:
 
     print a / b  # left: write `//` if both are

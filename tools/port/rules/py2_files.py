@@ -40,11 +40,14 @@ def modes(node, part):
         yield from _pickle(node, function, part)
     elif module == "csv" and node.args:
         yield from _without_b(_opening(node.args[0], part), part)
-    elif getattr(node.func, "attr", "") == "ParseFromString" and node.args:
-        read = getattr(node.args[0], "func", None)
-        opened = _opening(read.value, part) if getattr(
-            read, "attr", "") == "read" else None
-        yield from _with_b(opened, part) if opened else ()
+
+
+@python2(ast.Module)
+def protos(node, part):
+    """Opens the file of a proto as bytes."""
+    for file in part.protos():
+        if opened := _opening(file, part):
+            yield from _with_b(opened, part)
 
 
 def _pickle(node, function: str, part):
@@ -58,8 +61,7 @@ def _pickle(node, function: str, part):
 
 def _opening(stream, part) -> ast.Call | None:
     """Returns the call of `open` that an expression stands for, the last before it."""
-    given = [stream, *part.given.get(dotted(stream) or "", [])]
-    calls = [one for one in given if isinstance(one, ast.Call)
+    calls = [one for one in part.values(stream) if isinstance(one, ast.Call)
              and dotted(one.func) == "open" and one.lineno <= stream.lineno]
     return max(calls, key=lambda call: call.lineno, default=None)
 
