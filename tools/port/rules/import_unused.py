@@ -33,7 +33,7 @@ Left:
 
 import ast
 
-from tools.port.rule import Change, file
+from tools.port.rule import Change, file, row_of
 from tools.port.today import is_tensorflow, today
 
 
@@ -47,11 +47,16 @@ def drop(file, work):
         if use.name.startswith("keras"):
             yield use.left("find its name in tf.keras")
         elif not is_unused(use.name, use.part, work):
-            yield use.left("nothing has it today")
+            yield use.left(_words(use.name))
         elif len(use.parent.names) == 1:
             yield _without(use.part, use.parent)
         elif isinstance(use.parent, ast.Import):  # of the others it drops one alone
-            yield use.left("nothing has it today")
+            yield use.left(_words(use.name))
+
+
+def _words(name: str) -> str:
+    row = row_of(name)
+    return row.words if row and row.words else "nothing has it today"
 
 
 def is_gone(name: str) -> bool:

@@ -15,6 +15,7 @@ Left:
     x.sort(cmp=order)  # left: cmp_to_key
     f = zipfile.ZipFile(path)
     words = f.read(f.namelist()[0]).split()  # left: tf.compat.as_str
+    words = tf.compat.as_str(f.read(f.namelist()[0])).split()
     try: f()
     except ValueError, e: print e.message  # left: str()
 """
@@ -36,7 +37,8 @@ def look(node, part):
         yield part.left(node, "`encode` to this is codecs.encode, of bytes")
     elif method == "decode":
         yield part.left(node, "`decode`: bytes have it, text has not")
-    elif method == "read" and node.args and any(
+    elif method == "read" and node.args and "as_" not in getattr(
+            getattr(part.parents[node], "func", None), "attr", "") and any(
             (dotted(getattr(one, "func", None)) or "").endswith("ZipFile")
             for one in part.given.get(dotted(node.func.value) or "", [])):
         yield part.left(node, "a zip file gives bytes: tf.compat.as_str(...), if it is "
