@@ -1,9 +1,20 @@
 """What a rule is: a page with examples, rows of names, and code that is asked.
 
 A rule is a module of the folder `rules`; its name is the file's. The docstring is its
-page: what it does and why, the facts (`Since:`, `Sitting:`, `Side:`), and examples.
-The page is printed by `explain`, is a section of docs/port.md, and each example in it
-is a test. What the module registers here is asked when old code is read:
+page: what it does and why, and three facts: since which version the old form is none,
+the sitting that shows it, and the side, an old version that can run the example. Then
+come examples; a blank line stands around each:
+
+    Before: / After:            a program, and its copy; without an import, `tf` is
+                                taken for TensorFlow
+    Stays:                      a program in which nothing changes
+    Left:                       lines with `# left: words` are left, and no others
+    Noted:                      the same of what is to be said of a line that runs
+    Report:                     the report has lines with `# gone: words` so
+
+One with `# file: NAME` lines is several files. The page is printed by `explain`, is a
+section of docs/port.md, and each example is a test. What the module registers here is
+asked when old code is read:
 
     rows({...})                 old name -> name of today; the longest one counts
     rows({"f(old=)": "new"})    an argument of f, in the same table
@@ -19,7 +30,10 @@ is a test. What the module registers here is asked when old code is read:
     @project                    the whole, at the end
 
 Each yields `Change`, `Left`, `Note` and `Need`, and nobody else makes any; one that is
-asked about a call may yield `Renamed`.
+asked about a call may yield `Renamed`. `Use` and `Part` (tools/port/part.py) make them:
+`use.rename_keyword`, `use.left`, `part.instead`, `part.behind`, `part.wrapped`. Change
+the least: inside a call another rule may change something, and two rules on one place
+are an error. Where nothing changes the name of a call, its row does.
 """
 
 import importlib

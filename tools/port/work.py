@@ -155,8 +155,13 @@ class Work:
             for word in use.call.keywords:
                 if row := argument(use.name, word):
                     self.take(row.rule, [use.rename_keyword(word, row.new)])
-        self._write_name(use, next((one.thing.new for one in said if isinstance(
-            one.thing, Renamed)), today(use.name)))
+        new = next((one.thing.new for one in said if isinstance(one.thing, Renamed)),
+                   today(use.name))
+        start = use.part.start(use.function)
+        is_written = any(isinstance(thing, Change) and thing.start <= start < thing.end
+                         for _, thing in said)
+        if new or not is_written:
+            self._write_name(use, new)
 
     def _write_name(self, use: Use, new: str | None) -> None:
         row = row_of(use.name)
