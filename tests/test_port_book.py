@@ -81,9 +81,6 @@ def test_a_page_notices_that_its_rule_is_gone(name, monkeypatch, tmp_path):
         monkeypatch.delitem(rule.ROWS, row.old)
     for kind, hooks in rule.HOOKS.items():
         monkeypatch.setitem(rule.HOOKS, kind, [h for h in hooks if h.rule is not one])
-    judged = {key: [j for j in said if j.rule is not one]
-              for key, said in rule.JUDGED.items()}
-    monkeypatch.setattr(rule, "JUDGED", judged)
     for cache in (today.today, fates.fate):
         cache.cache_clear()
     found = failures(one, tmp_path)

@@ -18,7 +18,7 @@ from tools.port.installed import (
     signature,
     value,
 )
-from tools.port.rule import SIGNS, hooks_of, judged, row_of, words_of
+from tools.port.rule import hooks_of, row_of, verdicts, words_of
 from tools.port.syntax import Arguments
 from tools.port.today import (
     is_tensorflow,
@@ -118,7 +118,7 @@ def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
         return "replaced", f"tf.{path} is another thing"
     if old is NOTHING and not keras:
         return "kept", f"tf.{path}"
-    said = {one.verdict: one.words for one in judged(f"tf.{path}", call)}
+    said = verdicts(f"tf.{path}", call)
     own = "" if is_same(path) or keras else _own_words(path)
     if words := own or said.get("replaced"):
         return "replaced", words
@@ -270,7 +270,7 @@ def age(use) -> str:
     take, and answer otherwise, may be of either, and says nothing.
     """
     name = use.name
-    if name in SIGNS or use.call and any(one.old for one in judged(name, use.call)):
+    if use.call and any(hook.ask(use.call) for hook in hooks_of("sign", name)):
         return "old"
     if name.partition(".")[0] == "keras":
         return _age_of_keras(use)

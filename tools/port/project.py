@@ -152,10 +152,10 @@ class Project:
     @functools.cached_property
     def _given(self) -> list[Path]:
         """Returns the folders that some file puts into `sys.path`, by its text."""
-        return [Path(os.path.normpath(home / os.fsdecode(word))) for path in self.files
-                for word in _PATHS.findall(_raw(path))
-                for home in {path.parent, self.root}
-                if (home / os.fsdecode(word)).is_dir()]
+        given = [home / os.fsdecode(word) for path in self.files
+                 for word in _PATHS.findall(_raw(path))
+                 for home in {path.parent, self.root}]
+        return [Path(os.path.normpath(folder)) for folder in given if folder.is_dir()]
 
     @functools.cached_property
     def methods(self) -> set[str]:
@@ -204,10 +204,11 @@ class Project:
     @functools.cache  # noqa: B019
     def _package_homes(self, start: File) -> set[Path]:
         """Returns the folders above a program from which it imports by full name."""
-        return {home for home in start.path.parent.parents
-                if home == self.root or self.root in home.parents
-                for word in self._modules(start)
-                if home / word in start.path.parents}
+        above = start.path.parents
+        inside = [home for home in above[1:]
+                  if home == self.root or self.root in home.parents]
+        return {home for home in inside for word in self._modules(start)
+                if home / word in above}
 
     def _modules(self, file: File) -> set[str]:
         """Returns the first names of the modules that a file imports."""

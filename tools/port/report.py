@@ -65,13 +65,14 @@ def pages(work: Work) -> list[Page]:
 
 def as_json(pages: list[Page]) -> dict:
     """Returns the report as the dictionary that `--json` prints."""
-    return {
-        "files": [{"path": str(p.file.path), "words": p.words,
-                   "top": {"place": p.place, "lines": p.top} if p.top else None,
-                   "names": [_row_as_json(*row) for row in p.rows],
-                   "left": [_left_as_json(*one) for one in p.left]} for p in pages],
-        "summary": summary(pages),
-    }
+    return {"files": [_page_as_json(page) for page in pages], "summary": summary(pages)}
+
+
+def _page_as_json(page: Page) -> dict:
+    return {"path": str(page.file.path), "words": page.words,
+            "top": {"place": page.place, "lines": page.top} if page.top else None,
+            "names": [_row_as_json(*row) for row in page.rows],
+            "left": [_left_as_json(*one) for one in page.left]}
 
 
 def _left_as_json(rule, left) -> dict:

@@ -20,7 +20,7 @@ asked when old code is read:
     rows({"f(old=)": "new"})    an argument of f, in the same table
     rows()                      the same from the text file beside the module
     in_tf2(verdict, words, ...) what TensorFlow 2 makes of an old call
-    signs(...)                  names that only old programs have, and that stay
+    signs(name, ...)            names or calls that only old programs have
     @call("numpy.load")         each call of a name, with its arguments
     @node(ast.Div)              each node of a kind
     @python2(ast.Call)          the same, in a program of Python 2
@@ -110,24 +110,6 @@ class Row(NamedTuple):
     rule: "Rule"
 
 
-class Judged(NamedTuple):
-    """What TensorFlow 2 makes of an old call, as `in_tf2` has it."""
-
-    verdict: str
-    words: str
-    when: Callable | None
-    old: bool
-    rule: "Rule"
-
-    def is_about(self, call) -> bool:
-        """Whether it is about a call; of what is passed on the worst is taken."""
-        if self.when is None:
-            return True
-        if call is None or call.open:
-            return self.verdict == "another result"
-        return self.when(call)
-
-
 class Hook(NamedTuple):
     """What of the old code a rule is asked about.
 
@@ -188,8 +170,6 @@ class Rule:
 RULES: dict[str, Rule] = {}
 ROWS: dict[str, Row] = {}
 HOOKS: dict[str, list[Hook]] = defaultdict(list)
-SIGNS: dict[str, Rule] = {}
-JUDGED: dict[str, list[Judged]] = defaultdict(list)
 
 
 def load() -> dict[str, Rule]:
@@ -245,8 +225,7 @@ def _text_rows(rule: Rule) -> dict[str, tuple[str, str]]:
     return found
 
 
-def in_tf2(verdict: str, words: str, *names: str, when: Callable | None = None,
-           old: bool = False) -> None:
+def in_tf2(verdict: str, words: str, *names: str, when: Callable | None = None) -> None:
     """Registers what TensorFlow 2 makes of an old call that it has a name for.
 
     Args:
@@ -255,24 +234,27 @@ def in_tf2(verdict: str, words: str, *names: str, when: Callable | None = None,
       words: what to write, or to mind.
       names: full ones; what begins with one counts too.
       when: which calls, by their `Arguments`; all, and the bare name, if `None`.
-      old: whether no program of TensorFlow 2 calls it so.
     """
-    for name in names:
-        JUDGED[name].append(Judged(verdict, words, when, old, _caller()))
+    def said(call) -> tuple[str, str] | None:
+        unknown = call is None or call.open  # the worst is taken of what is passed on
+        applies = when is None or (verdict == "another result" if unknown else
+                                   when(call))
+        return (verdict, words) if applies else None
 
-
-def judged(name: str, call) -> list[Judged]:
-    """Returns what rules say of a call, those of the longest name first."""
-    parts = name.split(".")
-    starts = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
-    return [one for start in starts for one in JUDGED.get(start, ())
-            if one.is_about(call)]
-
-
-def signs(*names: str) -> None:
-    """Registers names that only old programs have, and that stay as they are."""
     mine = _caller()
-    SIGNS.update(dict.fromkeys(names, mine))
+    HOOKS["in_tf2"] += [Hook(key, mine, said) for name in names
+                        for key in (name, f"{name}.*")]
+
+
+def verdicts(name: str, call) -> dict[str, str]:
+    """Returns what rules say of a call in TensorFlow 2: verdicts and words."""
+    return dict(filter(None, (hook.ask(call) for hook in hooks_of("in_tf2", name))))
+
+
+def signs(*names: str, when: Callable = lambda call: True) -> None:
+    """Registers names, or calls of them, that only old programs have, and that stay."""
+    mine = _caller()
+    HOOKS["sign"] += [Hook(name, mine, when) for name in names]
 
 
 def _register(kind: str, *keys, perhaps: str = ""):

@@ -28,6 +28,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import itertools
 import os
 import pkgutil
 import re
@@ -67,10 +68,7 @@ def made() -> str:
             "tf1": _lines(old),
             "tf2": _lines(dict(_members(tf, {"compat.v1", "compat.v2", "tools",
                                              "dtensor"})), old),
-            "keras2": [line for home, module in HOMES.items() for line in _lines(
-                {home: importlib.import_module(module)} | {
-                    f"{home}.{name}": value for name, value in
-                    _members(importlib.import_module(module), {"__internal__"})})],
+            "keras2": [line for home in HOMES for line in _lines(_of_keras_2(home))],
             "keras3": _lines(dict(_members(keras))),
             "tf_slim": _lines(dict(_members(nets, path="nets.", deep=1))
                               | dict(_members(tf_slim, deep=1))),
@@ -79,6 +77,13 @@ def made() -> str:
             **_of_tensorflow(), "words": _words(), "packages": _packages()}
     return "".join(f"[{name}]\n" + "".join(f"{line}\n" for line in lines)
                    for name, lines in sections.items())
+
+
+def _of_keras_2(home: str) -> dict:
+    """Returns the names below one that legacy Keras gives compat.v1."""
+    module = importlib.import_module(HOMES[home])
+    found = _members(module, {"__internal__"})
+    return {home: module, **{f"{home}.{name}": value for name, value in found}}
 
 
 def _members(module, skipped=(), path: str = "", above=(), deep: int = 9) -> Iterator:
@@ -184,18 +189,18 @@ def _of_tensorflow() -> dict[str, list[str]]:
     from tensorflow.tools.compatibility import all_renames_v2, tf_upgrade_v2
 
     keywords = tf_upgrade_v2.TFAPIChangeSpec().function_keyword_renames
-    return {"renamed": [f"{old} {new}" for old, new in
-                        sorted(all_renames_v2.symbol_renames.items())],
-            "arguments": [" ".join([name, *(f"{old}:{new}" for old, new in
-                                            sorted(renamed.items()))])
-                          for name, renamed in sorted(keywords.items())]}
+    pairs = {name: " ".join(f"{old}:{new}" for old, new in sorted(renamed.items()))
+             for name, renamed in keywords.items()}
+    names = all_renames_v2.symbol_renames
+    return {"renamed": [f"{old} {new}" for old, new in sorted(names.items())],
+            "arguments": [f"{name} {words}" for name, words in sorted(pairs.items())]}
 
 
 def _words() -> list[str]:
     from helpers.tf1_names import LATER_NAMES, SOURCE_NAMES
 
-    return sorted({f"{old.name} {old.today}"
-                   for names in [*SOURCE_NAMES.values(), LATER_NAMES] for old in names})
+    names = [*itertools.chain(*SOURCE_NAMES.values()), *LATER_NAMES]
+    return sorted({f"{old.name} {old.today}" for old in names})
 
 
 def _packages() -> list[str]:

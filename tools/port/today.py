@@ -14,7 +14,7 @@ from tools.port.installed import (
     signature,
     value,
 )
-from tools.port.rule import ROWS, SIGNS, argument, hooks_of, row_of, rows_of
+from tools.port.rule import ROWS, argument, hooks_of, row_of, rows_of
 from tools.port.syntax import MODULE_ROOTS, Arguments
 
 
@@ -90,5 +90,6 @@ def asks(name: str) -> bool:
     if is_tensorflow(name):
         return False
     own = name.startswith("builtins.")
-    return (row_of(name) is not None or name in _with_arguments() or name in SIGNS
-            or not own and is_gone(name) or any(hooks_of("call", name)))
+    return (row_of(name) is not None or name in _with_arguments()
+            or not own and is_gone(name)
+            or any(hooks_of("call", name)) or any(hooks_of("sign", name)))

@@ -228,10 +228,17 @@ class Work:
         """
         changes = sorted((f for f in self.found if isinstance(f.thing, Change)),
                          key=lambda f: (id(f.thing.part), f.thing.start, f.thing.end))
-        return [(a, b) for a, b in zip(changes, changes[1:], strict=False)
-                if a.thing.part is b.thing.part and a.thing[1:] != b.thing[1:]
-                and (b.thing.start < a.thing.end or a.rule is not b.rule
-                     and a.thing[1:3] == b.thing[1:3])]
+        pairs = zip(changes, changes[1:], strict=False)
+        return [(one, other) for one, other in pairs if _clash(one, other)]
+
+
+def _clash(one: Found, other: Found) -> bool:
+    """Whether two changes, in order, want one place for two things."""
+    a, b = one.thing, other.thing
+    if a.part is not b.part or a == b:
+        return False
+    same_place = (a.start, a.end) == (b.start, b.end)
+    return b.start < a.end or same_place and one.rule is not other.rule
 
 
 def work(path: Path) -> Work:

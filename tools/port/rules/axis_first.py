@@ -24,12 +24,17 @@ Stays:
     d = tf.split(c, 2, 0)
 """
 
-from tools.port.rule import call, in_tf2
+from tools.port.rule import call, in_tf2, signs
 
-in_tf2("replaced", "tf.concat(values, axis)", "tf.concat", old=True,
-       when=lambda call: call.first == "int")
-in_tf2("replaced", "tf.split(value, number, axis)", "tf.split", old=True,
-       when=lambda call: call.first == "int")
+
+def has_axis_first(use_call) -> bool:
+    """Whether a number stands first."""
+    return use_call.first == "int"
+
+
+signs("tf.concat", "tf.split", when=has_axis_first)
+in_tf2("replaced", "tf.concat(values, axis)", "tf.concat", when=has_axis_first)
+in_tf2("replaced", "tf.split(value, number, axis)", "tf.split", when=has_axis_first)
 
 
 @call("tf.concat")

@@ -51,36 +51,46 @@ from tools.port.syntax import modules_of
 
 KEY = "TF_USE_LEGACY_KERAS"
 KERAS = ["import os", f'os.environ["{KEY}"] = "1"']
+SLIM = ["import slim_shim", "import tf_slim"]
 
 
 @project
 def put_on_top(project, work):
-    """Writes the lines that make an old file run."""
+    """Writes the lines that make an old file run, and what it imports besides."""
     for file in filter(lambda file: file.whole, project.files.values()):
-        needs = work.needs(file)
         old = anchor(file) if project.is_old(file) else None
-        legacy = project.has_keras(file) or any(
-            "legacy keras" in work.needs(one) for one in project.together(file))
-        top = [*KERAS] if old and legacy and KEY not in file.code else []
-        modules = sorted(what for what in needs if what.startswith("import "))
-        for what in ("import slim_shim", "import tf_slim"):
-            if what in modules:
-                modules.remove(what)
-                top += [what] if "slim_shim" not in file.code else []
-        if old:
-            name = root(file)
-            top.append(f"import tensorflow.compat.v1 as {name}")
-            if not any("disable_v2_behavior" in use.name for use in file.uses):
-                top.append(f"{name}.disable_v2_behavior()")
-        part, start, end = old or first(file)
+        top = [*_keras(file, project, work)] if old else []
+        needs = sorted(work.needs(file))
+        modules = [what for what in needs if what.startswith("import ")]
+        slim = [what for what in SLIM if what in modules]
+        top += [] if "slim_shim" in file.code else slim
+        top += _bridge(file) if old else []
         if top:
-            indent = part.text.before(start).strip("\f")
-            indent = indent if indent.isspace() else " " * len(indent)
-            lines = top if end > start else [*top, ""]
-            yield Top(part, start, end, f"\n{indent}".join(lines))
-        if modules:
+            yield _top(top, *(old or first(file)))
+        if others := [what for what in modules if what not in slim]:
             part, start, _ = first(file)
-            yield Change(part, start, start, "".join(f"{one}\n" for one in modules))
+            yield Change(part, start, start, "".join(f"{one}\n" for one in others))
+
+
+def _keras(file, project, work) -> list[str]:
+    """Returns what asks for Keras 2, if a file that goes with this one needs it."""
+    legacy = project.has_keras(file) or any(
+        "legacy keras" in work.needs(one) for one in project.together(file))
+    return KERAS if legacy and KEY not in file.code else []
+
+
+def _bridge(file) -> list[str]:
+    name = root(file)
+    done = any("disable_v2_behavior" in use.name for use in file.uses)
+    return [f"import tensorflow.compat.v1 as {name}",
+            *[f"{name}.disable_v2_behavior()"] * (not done)]
+
+
+def _top(lines: list[str], part, start: int, end: int) -> Top:
+    indent = part.text.before(start).strip("\f")
+    indent = indent if indent.isspace() else " " * len(indent)
+    return Top(part, start, end, f"\n{indent}".join(
+        lines if end > start else [*lines, ""]))
 
 
 def anchor(file):

@@ -32,12 +32,15 @@ def number(node, part):
     if dotted(node.func) not in ("int", "float") or len(node.args) != 1 or \
             not _is_numpy(node.args[0], part):
         return
-    inside = [one for one in ast.walk(node.args[0]) if _is_numpy(one, part)
-              and len(one.args) == 1 and not one.keywords
-              and dotted(one.func).endswith((".random.rand", ".random.randn"))
-              and getattr(one.args[0], "value", None) == 1]
-    if inside:
+    if any(_gives_one(one, part) for one in ast.walk(node.args[0])):
         yield part.behind(node.args[0], ".item()")
+
+
+def _gives_one(node, part) -> bool:
+    """Whether it is a random array with one number."""
+    return _is_numpy(node, part) and not node.keywords and len(node.args) == 1 and \
+        part.full(node.func) in ("numpy.random.rand", "numpy.random.randn") and \
+        getattr(node.args[0], "value", None) == 1
 
 
 def _is_numpy(node, part) -> bool:

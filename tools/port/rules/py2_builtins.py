@@ -20,9 +20,10 @@ Left:
 
 from tools.port.rule import rows
 
-rows({f"builtins.{old}": new for old, new in {
+TODAY = {
     "xrange": "range", "raw_input": "input", "unicode": "str", "basestring": "str",
     "long": "int", "unichr": "chr", "file": "open", "reduce": "functools.reduce",
     "reload": "importlib.reload", "intern": "sys.intern", "buffer": "memoryview",
     "execfile": "", "cmp": "", "apply": "", "coerce": "",
-}.items()})
+}
+rows({f"builtins.{old}": new for old, new in TODAY.items()})
