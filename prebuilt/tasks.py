@@ -1,14 +1,11 @@
 """Ten questions that only looking answers, and the check of the answers.
 
-    python -m prebuilt.tasks                         # the questions
-    python -m prebuilt.tasks 2=14 10=tower_1         # checks answers
-
-`course.py tensorboard` prints them beside its address, and its *Text* page shows them.
+`course.py tensorboard` prints them beside its address, and its *Text* page shows them;
+`course.py tensorboard 2=14 10=tower_1` checks answers.
 The answers are read from the files of this folder.
 """
 
 import functools
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +14,7 @@ import tensorflow.compat.v1 as tf1
 from helpers.files import whole_file
 from prebuilt import build, runs
 
-COMMAND = "python -m prebuilt.tasks"
+COMMAND = "python3 course.py tensorboard"
 Answer = Callable[[], str]
 
 
@@ -150,10 +147,3 @@ def write(folder: Path = build.FOLDER) -> None:
     with whole_file(folder / "tasks" / "questions.txt") as temporary:
         temporary.write_text(f"{sheet()}\nCheck what you saw: {COMMAND} 1=YOURS\n",
                              "utf-8")
-
-
-if __name__ == "__main__":
-    try:
-        print("\n".join(check(sys.argv[1:])) or sheet())
-    except ValueError as error:
-        sys.exit(str(error))

@@ -14,6 +14,7 @@ from helpers.records import image_label_dataset
 from helpers.shapes import write_scenes
 from helpers.vgg import vgg_net
 from prebuilt import build, captioner, runs, tasks
+from tools import serve_graphs
 
 MAX_KIB = 1024
 SMALL_CONST = 512  # bytes; a weight would be larger
@@ -67,6 +68,14 @@ def test_questions_have_the_answers_that_one_sees():
     assert "look again" in tasks.check(["10=tower_2"])[0]
     with pytest.raises(ValueError, match="'11=4': write it as NUMBER=ANSWER"):
         tasks.check(["11=4"])
+
+
+def test_the_command_that_shows_the_graphs_checks_answers(capsys):
+    assert serve_graphs.main([f"2={ANSWERS[1]}", "10=tower_2"]) == 0
+    right, wrong = capsys.readouterr().out.splitlines()
+    assert "✓" in right and "look again" in wrong
+    assert serve_graphs.main(["11=4"]) == 2
+    assert "NUMBER=ANSWER" in capsys.readouterr().err
 
 
 def test_the_stored_questions_are_those_of_today(tmp_path):

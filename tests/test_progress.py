@@ -52,7 +52,7 @@ def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, caps
         capsys.readouterr()
         assert progress.main([str(named)]) == 0
         last = capsys.readouterr().out.splitlines()[-1]
-        assert last == f"1 of {len(untouched)} solved"
+        assert last == f"1 of {len(untouched)} exercises solved"
 
 
 def test_the_command_sums_up(capsys, tmp_path, monkeypatch):
@@ -60,6 +60,14 @@ def test_the_command_sums_up(capsys, tmp_path, monkeypatch):
     assert progress.main(["1a"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "01a_variable_scope"
-    assert lines[-1] == f"0 of {len(lines) - 2} solved"
+    assert lines[-1] == f"0 of {len(lines) - 2} exercises solved"
     with pytest.raises(SystemExit):
         progress.main(["77"])
+
+
+def test_lessons_not_begun_are_one_line(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(copies, "FOLDER", tmp_path)
+    assert progress.main([]) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("Not begun: 01a 01b") and first.endswith(" 14")
+    assert last.startswith("0 of 4")

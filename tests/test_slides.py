@@ -103,6 +103,15 @@ def test_nothing_on_a_slide_scrolls_or_is_cut(page, tmp_path):
     assert wrong == {}
 
 
+def test_a_question_has_what_is_built_and_its_answer_is_not_told():
+    built = new_code_cell("built = 1")
+    head, *rest = cells("## First\n\nIt is so.", "**Predict:** what now?", ">>> two",
+                        "Three come.\n\n## Second\n\nAn end.")
+    [first, asked], [second] = slides.slides([head, built, *rest])
+    assert "built" in first.shown and "Three" not in asked.shown + second.shown
+    assert "Three come" in asked.notes and "An end" in second.shown
+
+
 def test_an_answer_is_a_second_step_and_drawing_code_is_not_shown():
     [asked] = slides.slides(cells(*LESSON))[1]
     assert "one" not in asked.shown  # it stands before the question

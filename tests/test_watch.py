@@ -23,7 +23,7 @@ batch = tf.train.batch([one], 3)
 sess = tf.Session()
 sess.run(batch)
 """, ["queue 'batch/fifo_queue' starves: its runner was never started",
-      "before that, 0 had", "MainThread, in a step for", ": sess.run(batch)"]),
+      "ended before: 0", "MainThread, in a step for", ": sess.run(batch)"]),
     "a dead thread": ("""
 queue = tf.FIFOQueue(8, [tf.int32], [[]], name="numbers")
 with tf.control_dependencies([tf.Assert(False, ["no such row"])]):
@@ -40,7 +40,7 @@ sess = tf.Session()
 sess.run(tf.global_variables_initializer())
 tf.train.start_queue_runners(sess)
 sess.run(batch)
-""", ["before that, 1 had", "limit_epochs/epochs', which is not initialised",
+""", ["ended before: 1", "limit_epochs/epochs', which is not initialised",
       "run tf1.local_variables_initializer()"]),
     "a queue nobody fills": ("""
 first = tf.FIFOQueue(8, [tf.int32], [[]], name="first")

@@ -36,7 +36,8 @@ INTRODUCTION = """# Exercises of lesson {number}: {title}
 
 Write each answer in its cell, below the line that asks for your code, and run the \
 check behind it. Keep the name of the function: the check asks for it, and so does \
-the program that collects this notebook. What an answer needs stands in its own cell.
+the program that collects this notebook. Put into the cell what the answer needs. Keep \
+the lesson open beside it: it tells what the words mean.
 
 Stuck? `check_NAME(NAME, hints=1)` gives a hint, `hints=2` the next one.
 

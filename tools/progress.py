@@ -10,6 +10,7 @@ wrote. Nothing is run, and nothing is sent anywhere. Stuck? In a notebook
 lie in notebooks/solutions/.
 """
 
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -94,20 +95,26 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("words", nargs="*", metavar="NN or FILE",
                         help="lessons, notebooks or folders; default all lessons")
     try:
-        paths = notebooks(parser.parse_args(arguments).words)
-        found = {path: states(path) for path in paths}
+        words = parser.parse_args(arguments).words
+        found = {path: states(path) for path in notebooks(words)}
     except ValueError as error:
         parser.error(str(error))
-    for path, of_lesson in found.items():
+    predicted = {path: list(map(bool, copies.predictions(path))) for path in found}
+    begun = [path for path in found if words or any(predicted[path]) or any(
+        exercise.state != UNTOUCHED for exercise in found[path])]
+    for path in begun:
         print(path.stem)
-        for exercise in of_lesson:
+        for exercise in found[path]:
             stopped = f" (stopped at: {exercise.claim})" if exercise.claim else ""
             print(f"  {exercise.title:40s} {exercise.state}{stopped}")
-        if asked := copies.predictions(path):
-            written = sum(map(bool, asked))
-            print(f"  {'Predictions':40s} {written} of {len(asked)} written")
+        if asked := predicted[path]:
+            print(f"  {'Predictions':40s} {sum(asked)} of {len(asked)} written")
+    if others := [path.stem.split("_")[0] for path in found if path not in begun]:
+        print("Not begun:", " ".join(others))
     every = [exercise.state for of_lesson in found.values() for exercise in of_lesson]
-    print(f"{every.count(SOLVED)} of {len(every)} solved")
+    asked = list(itertools.chain.from_iterable(predicted.values()))
+    print(f"{every.count(SOLVED)} of {len(every)} exercises solved" + (
+        f", {sum(asked)} of {len(asked)} predictions written" if asked else ""))
     return 0
 
 

@@ -151,7 +151,7 @@ def run(
     failures, rows, kept = [], [], []
     with tqdm(total=sum(counts), unit="cell", dynamic_ncols=True) as bar:
         for path, count in zip(paths, counts, strict=True):
-            start, before = time.monotonic(), bar.n
+            start, before, wrong = time.monotonic(), bar.n, len(failures)
             try:
                 executed = execute(path, bar, parameters or {}, twice=twice)
             except RuntimeError as error:
@@ -167,13 +167,15 @@ def run(
                     kept.append(copies.FOLDER / f"{path.stem}.run.ipynb")
                     nb.store(kept[-1], executed)
             bar.update(before + count - bar.n)
-            rows.append((path, time.monotonic() - start))
+            rows.append((path, time.monotonic() - start,
+                         "FAILED" if failures[wrong:] else "every cell ran"))
     if time_it and not failures:
-        keep_seconds({nb.number(path): seconds for path, seconds in rows
+        keep_seconds({nb.number(path): seconds for path, seconds, _ in rows
                       if path.parent.name != "solutions"})
-    for path, seconds in rows:
-        print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s")
-    print(f"{'sum':52s} {sum(seconds for _, seconds in rows):7.1f} s")
+    for path, seconds, word in rows:
+        print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s  {word}")
+    print(f"{'sum':52s} {sum(seconds for _, seconds, _ in rows):7.1f} s"
+          + "  nothing was stored" * (not save and not kept))
     for path in kept:
         print(f"What it printed and drew: {path.parent.name}/{path.name}")
     return failures

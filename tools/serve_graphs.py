@@ -1,10 +1,12 @@
 """Serves prebuilt/ and logs/ in TensorBoard, on 127.0.0.1, at --port or a free one.
 
 python3 course.py tensorboard [TENSORBOARD OPTIONS]
+python3 course.py tensorboard 2=14 10=tower_1       # checks answers to its questions
 """
 
 import argparse
 import os
+import re
 import socket
 import sys
 
@@ -15,6 +17,8 @@ TASKS = ROOT / "prebuilt" / "tasks" / "questions.txt"
 
 
 def main(arguments: list[str]) -> int:
+    if answers := [word for word in arguments if re.match(r"\d+=", word)]:
+        return check(answers)
     (ROOT / "logs").mkdir(exist_ok=True)
     parser = argparse.ArgumentParser(prog="course.py tensorboard", add_help=False)
     parser.add_argument("--port", type=int, default=6006)
@@ -34,6 +38,19 @@ def main(arguments: list[str]) -> int:
     sys.argv = ["tensorboard", "--host=127.0.0.1", f"--port={port}",
                 "--logdir_spec=prebuilt:prebuilt,logs:logs", *rest]
     tensorboard.run_main()
+    return 0
+
+
+def check(answers: list[str]) -> int:
+    """Prints whether answers such as `2=14` are right, as the stored files tell it."""
+    quiet_tensorflow()
+    from prebuilt import tasks
+
+    try:
+        print("\n".join(tasks.check(answers)))
+    except ValueError as error:
+        print(f"course.py tensorboard: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -9,6 +9,7 @@ behind the address they stand beside the slide.
 """
 
 import html
+import itertools
 import re
 import sys
 from importlib.resources import files
@@ -100,7 +101,7 @@ def text(source: str) -> Slide:
     notes = [p for p in paragraphs if p not in shown]
     if shown and shown[-1].startswith(">"):  # what it announces is not shown
         shown[-1] = re.sub(r"(?<=[.*]) [^.*]*:$", "", shown[-1])
-    if notes and all(p.startswith("#") for p in shown):
+    if notes and shown and all(p.startswith("#") for p in shown):
         subject = next((p for p in notes if p.startswith("**You build")), notes[0])
         first = re.split(r"(?<=[.?!:]) (?=[A-Z`*])", subject)[0]
         if not first.endswith(":"):  # nor here
@@ -146,8 +147,9 @@ def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
 def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     """Returns the cells of a lesson that its slides are made of.
 
-    By section, the cell with the heading, the first question and its answer, or the
-    first pitfall, and the first page with knobs, or else figure, or else output.
+    By section, the cell with the heading, the first question with what is built before
+    it and its answer, or the first pitfall, and the first page with knobs, or else
+    figure, or else output.
     """
     found = []
     for section in sections(cells):
@@ -157,7 +159,10 @@ def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
         figure = [c for c in seen if "image/png" in str(c.outputs)]
         answers = [c for c in seen if asked and is_question(asked[0])
                    and section.index(c) > section.index(asked[0])][:1]
-        keep = [section[0], *asked[:1], *answers,
+        before = [a for a, b in itertools.pairwise(section)
+                  if asked and b is asked[0] and a.cell_type == "code"
+                  and not a.outputs]  # what it builds is asked about
+        keep = [section[0], *before, *asked[:1], *answers,
                 *(pages or figure or ([] if answers else seen))[:1]]
         found += [c for c in section if any(c is k for k in keep)]
     return found
@@ -184,7 +189,11 @@ def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
                     continue
                 if re.match(r"##? ", part) and columns[-1]:
                     columns.append([])
-                columns[-1].append(text(part))
+                slide = text(part)
+                if not slide.shown and columns[-1]:  # it speaks of what stands there
+                    last = columns[-1].pop()
+                    slide = Slide(last.shown, last.notes + slide.notes)
+                columns[-1].append(slide)
     return [_without_thin_ones(column) for column in columns if column]
 
 

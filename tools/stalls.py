@@ -141,6 +141,10 @@ class Stalls:
         shot.save(self._path)
         say(f"the film is in {self._path}")
 
+    def say_end(self) -> None:
+        """Says how many steps a program took that ended by itself."""
+        say(f"the program has ended; calls of session.run: {self._done}")
+
     def step_of_main(self) -> Step | None:
         """Returns the step that the main thread is in."""
         return self._under_way.get(threading.main_thread().ident)
@@ -165,7 +169,8 @@ class Stalls:
         self._told = self._ended
         ago = time.monotonic() - self._ended
         since = time.strftime("%H:%M:%S", time.localtime(time.time() - ago))
-        say(f"no step has ended since {since}; before that, {self._done} had")
+        say(f"no step has ended since {since}; calls of session.run that had ended "
+            f"before: {self._done}")
         under_way, diagnosis = dict(self._under_way), None
         stand = {step.session: step.fetches for thread, step in under_way.items()
                  if not _fills(thread)}

@@ -234,6 +234,9 @@ def main(arguments: list[str]) -> None:
         sys.excepthook(type(error), error, error.__traceback__)
         watch.explain(error, options.script)
         sys.exit(1)
+    else:
+        if watch.stalls:
+            watch.stalls.say_end()
     finally:
         if watch.stalls:
             watch.stalls.say_if_over()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from helpers.language import SOFT, TOWER
+from helpers.language import TOWER
 from helpers.plots import box
 
 
@@ -30,8 +30,8 @@ def draw_beam(
             chance = math.exp(score)
             ax.plot(*zip(places[tuple(ids[:-1])], here, strict=True), color=TOWER[0],
                     zorder=1, linestyle="-", linewidth=0.5 + 3 * chance)
-            box(ax, *here, words[ids[-1]], width=0.86, height=0.42, size=8)
-            ax.text(here[0], here[1] - 0.38, f"{chance:.2f}", ha="center", fontsize=8,
-                    va="center", color=SOFT)
+            likely = f"{chance:.2f}" if chance >= 0.005 else "< .01"
+            box(ax, *here, f"{words[ids[-1]]}\n{likely}", width=0.86, height=0.6,
+                size=8)
     ax.autoscale_view()
     ax.axis("off")

@@ -61,7 +61,7 @@ def draw_left(left: Mapping[str, tuple[int, str]], written: int) -> Figure:
 def draw_damage(
     said: Sequence[Sequence[str]], damages: Sequence[str], readers: Sequence[str]
 ) -> Figure:
-    """Draws what each reader says of each damage: red with a cross is silence.
+    """Draws what each reader says of each damage: silence is red.
 
     Args:
       said: texts `[damage, reader]`; `"error"` is not silent.
@@ -71,7 +71,7 @@ def draw_damage(
     Taught in lesson 04a, 'Damage to a shard'.
     """
     fig, ax = plt.subplots(figsize=(7.4, 1.9))
-    marked = [[text if text == "error" else f"× {text}" for text in row]
+    marked = [[text if text == "error" else f"silent: {text}" for text in row]
               for row in said]
     ax.table(marked, rowLabels=list(damages), colLabels=list(readers), cellLoc="center",
              bbox=Bbox.from_bounds(0.1, 0, 0.9, 1),

@@ -23,12 +23,12 @@ def stale_frame(losses: Sequence[float], one: Sequence[float], what: str) -> Fra
     Taught in lesson 09a, 'Stale gradients'.
     """
     ends = [float(np.nan_to_num(each[-1], nan=np.inf)) for each in (losses, one)]
-    drawn = [_axes()]
+    drawn = [_axes(len(losses))]
     if list(losses) != list(one):
         drawn.append(_line(one, "soft", 1.5, "one worker", stroke_dasharray="5 4"))
     drawn.append(_line(losses, "a", 2.5, f"loss {ends[0]:.1e}"))
     verdict = ("the one worker" if list(losses) == list(one) else
-               f"one worker {ends[1]:.1e}, so more are "
+               f"one worker {ends[1]:.1e}: at the end more are "
                + ("better" if ends[0] < ends[1] else "worse"))
     return Frame(drawn, f"{what}: loss {ends[0]:.1e}; {verdict}.")
 
@@ -46,10 +46,11 @@ def _line(losses: Sequence[float], css: str, width: float, words: str, **more) -
         _RIGHT + 8, high + 4, words, css)
 
 
-def _axes() -> str:
+def _axes(updates: int) -> str:
     marks = "".join(
         svg.line([_LEFT, _RIGHT], [_y(10.0**power)] * 2, "soft", 0.4)
         + svg.text(_LEFT - 8, _y(10.0**power) + 4, f"1e{power}", "soft",
                    text_anchor="end") for power in range(_LOW, _HIGH + 1, 2))
-    return marks + svg.text(_RIGHT, _FLOOR + 20, "the whole run", "soft",
-                            text_anchor="end")
+    return marks + svg.text(_LEFT, _FLOOR + 20, "upwards: the loss", "soft") + svg.text(
+        _RIGHT, _FLOOR + 20, f"the whole run, {updates} updates", "soft",
+        text_anchor="end")

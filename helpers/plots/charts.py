@@ -18,6 +18,7 @@ from helpers.language import (
 from helpers.plots.drawing import _clear, cross
 
 _SIGNED = LinearSegmentedColormap.from_list("signed", SIGNED)
+_FRAMES = (INK, TOWER[2], TOWER[3])  # neither ochre nor blue
 
 # From, to, a kind as `language.fill` takes it, and a word or "".
 Span = tuple[float, float, object, str]
@@ -88,7 +89,7 @@ def weights(
       ax: where to.
       matrix: numbers, `[rows, columns]`.
       columns: name of a block to its number of columns, from the left; blocks are
-        framed in the colours of the towers, by the order of their names.
+        framed, each name in a colour that no square has.
       rows: the same of rows, from the top; cut by a dashed line.
       signed: ochre and blue with white at 0; else white to blue from 0 on.
       limit: the number that has the full colour; by default the largest one.
@@ -102,7 +103,7 @@ def weights(
     order = sorted(columns or {})
     left = -0.5
     for name, wide in (columns or {}).items():
-        color = TOWER[order.index(name) % len(TOWER)]
+        color = _FRAMES[order.index(name) % len(_FRAMES)]
         ax.add_patch(Rectangle((left, -0.5), wide, height, fill=False, linewidth=2.2,
                                edgecolor=color, clip_on=False, zorder=3))
         ax.text(left + wide / 2, -0.65, name, ha="center", va="bottom", fontsize=9,

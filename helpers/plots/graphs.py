@@ -9,6 +9,7 @@ import tensorflow as tf
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
+from matplotlib.patheffects import withStroke
 
 from helpers.language import INK, LOST, PAPER, SOFT, fill
 from helpers.plots.collapse import LINE, Box, collapse
@@ -171,4 +172,4 @@ def _paint_arrow(ax, a: Box, b: Box, layout: Layout, data, color, label) -> None
         (xa, ya), (xb, yb) = way[0], way[1]
         ax.text((xa + xb) / 2, (ya + yb) / 2, label, ha="center", va="center",
                 fontsize=8, zorder=5, color=color if color == LOST else INK,
-                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 1})
+                path_effects=[withStroke(linewidth=2.5, foreground=PAPER)])
