@@ -190,11 +190,23 @@ def _steps(lesson: Lesson, advice: str) -> list[tuple[str, int]]:
         title = re.findall(r"^##? (.+)$", cells[0].source, re.M)[-1]
         if title.startswith("Exercise"):
             return [*steps, (title, MINUTES_PER_EXERCISE)]
-        length = before + _reading(cells)
+        kept = _without(cells, out)
+        length = before + _reading(kept)
         before = length if title in ("Setup", lesson.title) else 0.0
-        if not before and title not in out:
+        if not before and kept:
             steps.append((title, max(1, round(length))))
     return steps
+
+
+def _without(cells: list[nbformat.NotebookNode], out: list[str]) -> list:
+    """Returns the cells that stand under no heading that begins with one of `out`."""
+    kept, leaves = [], False
+    for cell in cells:
+        for heading in re.findall(r"^##+ (.+)$", cell.source, re.M):
+            leaves = heading.startswith(tuple(out))
+        if not leaves:
+            kept.append(cell)
+    return kept
 
 
 def _predictions(lesson: Path) -> str:
