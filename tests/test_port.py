@@ -118,7 +118,8 @@ def test_every_name_in_the_advice_is_there():
                                   fates.fate(name, None).instead):
             path = written.removeprefix("tf.").removeprefix("compat.v1.")
             if installed.look("tf2", written[3:]) is installed.NOTHING and not (
-                    installed.available(path) or path == "compat.v1"):
+                    installed.value(f"tf.{path}") is not installed.NOTHING
+                    or path == "compat.v1"):
                 wrong.add((name, written))
     assert not wrong
     lessons = {fates.fate(f"tf.{old.name}", None).lesson for old in TABLE}

@@ -84,11 +84,6 @@ def _known(words: list[str]) -> Known:
     return Known(kind, tuple(rest[1:]) if rest else None, members)
 
 
-def available(path: str) -> bool:
-    """Whether compat.v1 has a name without `tf.`, with legacy Keras where needed."""
-    return value(f"tf.{path}") is not NOTHING
-
-
 @functools.cache
 def value(name: str) -> Known:
     """Returns what a full name under compat.v1 is, or `NOTHING`."""

@@ -205,6 +205,10 @@ class Part:
         end = self.text.span(node)[1]
         return Change(self, end, end, new)
 
+    def where(self, line: int) -> str:
+        """Returns in words where a line of it stands."""
+        return f"line {line}" if self.cell is None else f"cell {self.cell}, line {line}"
+
     def instead(self, node, new: str) -> Change:
         """Returns the change that writes something for a node."""
         return Change(self, *self.text.span(node), new)

@@ -7,7 +7,7 @@ from tools.port.fates import VERDICTS, Fate, fate
 from tools.port.installed import is_gone
 from tools.port.part import Use
 from tools.port.project import File
-from tools.port.rule import Note, Top, row_of
+from tools.port.rule import Left, Note, Rule, Top, row_of
 from tools.port.today import is_tensorflow
 from tools.port.work import Work
 
@@ -42,10 +42,9 @@ class Page:
         self.place = ""
         for one in work.of(Top, file):
             line, _ = one.part.place(one.start)
-            cell = "" if one.part.cell is None else f"cell {one.part.cell}, "
             self.top = [text.strip() for text in one.new.strip().split("\n")]
             self.place = (f"{'in place of' if one.end > one.start else 'before'} "
-                          f"{cell}line {line}")
+                          f"{one.part.where(line)}")
 
     def count(self, verdict: str) -> int:
         """Returns how many uses have a verdict."""
@@ -142,15 +141,14 @@ def as_text(pages: list[Page]) -> str:
             lines += _lines(use, its_fate) if its_fate.verdict != "kept" else []
         if kept := one.count("kept"):
             lines.append(f"  {kept} kept")
-        lines += [f"  by hand, {_place(left)}: {left.words} [{rule.name}]"
-                  for rule, left in one.left]
+        lines += [f"  by hand, {by_hand(*found)}" for found in one.left]
     legend = [] if not any(one.rows for one in pages) else [LEGEND]
     return "\n".join([*lines, "", *legend, _counts(summary(pages))]).strip()
 
 
-def _place(left) -> str:
-    cell = "" if left.part.cell is None else f"cell {left.part.cell}, "
-    return f"{cell}line {left.line}"
+def by_hand(rule: Rule, left: Left) -> str:
+    """Returns what is left of a line, and by which rule."""
+    return f"{left.part.where(left.line)}: {left.words} [{rule.name}]"
 
 
 def _lines(use: Use, fate: Fate) -> list[str]:

@@ -6,7 +6,6 @@ from tools.port.installed import (
     BESIDE,
     INNER,
     NOTHING,
-    available,
     inner,
     is_gone,
     resolves,
@@ -27,7 +26,7 @@ def today(name: str) -> str | None:
     for prefix in ("compat.v1.", "compat.v2."):
         path = path.removeprefix(prefix)
     tensorflow = root in ("tf", "keras")
-    if root == "tf" and path.split(".")[0] not in INNER and available(path):
+    if root == "tf" and path.split(".")[0] not in INNER and _is_known(path):
         return f"tf.{path}"
     full = f"tf.{path}" if root == "tf" else name
     for row in rows_of(full):
@@ -35,6 +34,11 @@ def today(name: str) -> str | None:
         if row.new and _is_there(new, tensorflow):
             return new
     return _from_tensorflow(path) if root == "tf" else None
+
+
+def _is_known(path: str) -> bool:
+    """Whether compat.v1 has a name without `tf.`, with legacy Keras where needed."""
+    return value(f"tf.{path}") is not NOTHING
 
 
 def _is_there(new: str, tensorflow: bool) -> bool:
@@ -52,11 +56,11 @@ def _from_tensorflow(path: str) -> str | None:
         return f"tf.{path}"
     renamed = " ".join(section("renamed").get(f"tf.{path}", ()))
     renamed = renamed.replace("tf.compat.v1.", "tf.")
-    if renamed and available(renamed[3:]) and "summary" not in path:
+    if renamed and _is_known(renamed[3:]) and "summary" not in path:
         return renamed
     if parts[:2] in (["python", "ops"], ["python", "framework"]) and len(parts) == 4:
         for home in ("", "nn."):
-            if available(home + parts[-1]):
+            if _is_known(home + parts[-1]):
                 return f"tf.{home}{parts[-1]}"
     return None
 

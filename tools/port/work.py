@@ -59,7 +59,7 @@ class Work:
         self._asked = functools.cache(lambda hooks, kind: [
             hook for hook in HOOKS[hooks] if issubclass(kind, hook.key)])
         self._ask()
-        for rule, need in [one for one in self.found if isinstance(one.thing, Need)]:
+        for rule, need in self.said(Need):
             if need.what.startswith("beside "):
                 self._put_beside(rule, need.part, need.what[7:])
         clashes = self.clashes()
@@ -105,14 +105,14 @@ class Work:
             if isinstance(thing, Change):
                 self._written.add(thing[:3])
 
-    def said(self, kind: type, file: File) -> list[Found]:
-        """Returns what was said of one kind in a file, and by which rule."""
-        return [one for one in self._of[file] if isinstance(one.thing, kind)]
+    def said(self, kind: type, file: File | None = None) -> list[Found]:
+        """Returns what was said of one kind, in a file or in all, and by which rule."""
+        found = self.found if file is None else self._of[file]
+        return [one for one in found if isinstance(one.thing, kind)]
 
     def of(self, kind: type, file: File | None = None) -> list:
         """Returns what was said of one kind, in a file or in all."""
-        found = self.found if file is None else self._of[file]
-        return [thing for _, thing in found if isinstance(thing, kind)]
+        return [one.thing for one in self.said(kind, file)]
 
     def left(self, file: File) -> list[Found]:
         """Returns the lines of a file that somebody has to look at, in order."""
@@ -226,7 +226,7 @@ class Work:
 
         A place is what is replaced, or where two rules put something in.
         """
-        changes = sorted((f for f in self.found if isinstance(f.thing, Change)),
+        changes = sorted(self.said(Change),
                          key=lambda f: (id(f.thing.part), f.thing.start, f.thing.end))
         pairs = zip(changes, changes[1:], strict=False)
         return [(one, other) for one, other in pairs if _clash(one, other)]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.port.project import File
+from tools.port.report import by_hand
 from tools.port.rule import HOOKS, Change, Need
 from tools.port.sources import SKIPPED, code_cells
 from tools.port.work import BESIDE, Work
@@ -73,8 +74,8 @@ def _put_beside(copy: Path, work: Work) -> Iterator[bytes]:
     """Puts in the files of ours, and yields the lines of the patch."""
     for name, places in sorted(work.beside.items()):
         raw = (BESIDE / name).read_bytes()
-        by = [(0, one.rule.name) for one in work.found
-              if isinstance(one.thing, Need) and one.thing.what == f"beside {name}"]
+        by = [(0, rule.name) for rule, need in work.said(Need)
+              if need.what == f"beside {name}"]
         for place in sorted(places):
             inside = place.relative_to(work.project.root) / name
             (copy / inside).write_bytes(raw)
@@ -168,8 +169,5 @@ def what_is_left(work: Work) -> str:
             f"{len(left)} left" if left else
             f"ready when {' and '.join(waits)} is" if waits else
             "ready" if file.whole else "not read: " + file.words[0]))
-        for rule, one in left:
-            cell = one.part.cell
-            place = ("" if cell is None else f"[{cell}] ") + f"line {one.line}"
-            lines.append(f"  {place}: {one.words} [{rule.name}]")
+        lines += [f"  {by_hand(*one)}" for one in left]
     return "\n".join(lines)
