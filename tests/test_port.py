@@ -117,9 +117,8 @@ def test_every_name_in_the_advice_is_there():
         for written in re.findall(r"(?<![\w.])tf\.[A-Za-z_][\w.]*\w",
                                   fates.fate(name, None).instead):
             path = written.removeprefix("tf.").removeprefix("compat.v1.")
-            if installed.look("tf2", written[3:]) is installed.NOTHING and not (
-                    installed.value(f"tf.{path}") is not installed.NOTHING
-                    or path == "compat.v1"):
+            found = {installed.look("tf2", written[3:]), installed.value(f"tf.{path}")}
+            if found == {installed.NOTHING} and path != "compat.v1":
                 wrong.add((name, written))
     assert not wrong
     lessons = {fates.fate(f"tf.{old.name}", None).lesson for old in TABLE}
