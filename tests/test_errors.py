@@ -41,6 +41,17 @@ def test_a_message_is_raised_by_its_code_and_by_no_other(entry, tmp_path, monkey
     run(entry.works)
 
 
+SENTENCES = [e for e in ENTRIES if len(e.patterns[0].split(". ")[0]) > 60
+             and ". " in e.patterns[0]]
+
+
+@pytest.mark.parametrize("entry", SENTENCES, ids=lambda e: e.patterns[0][:60])
+def test_the_first_sentence_alone_is_known(entry):
+    first = entry.patterns[0].split(". ")[0]
+    first = first.replace("…", "x/y").replace("⟨Op⟩", "MatMul")
+    assert entry in messages.look_up(first)[0], first
+
+
 def test_each_entry_names_its_fix_and_a_sitting_that_is_there():
     for entry in ENTRIES:
         _, _, fix = entry.text.partition("**Fix:**")

@@ -8,6 +8,7 @@ on a dark one. Its TeX is its text alternative, as a figure's is its sentence.
 import html
 import io
 import json
+import logging
 import re
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from docutils import nodes
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import math_to_image
 
+# A machine without STIX has another font, and says so for each formula.
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 POINTS = 12  # what the drawing's size is measured against
 HEAD = ('<svg class="formula" role="img" aria-label="{tex}" fill="currentColor" '
         'xmlns="http://www.w3.org/2000/svg" '

@@ -219,6 +219,8 @@ def explain(message: str) -> int:
               if near else "No message on docs/errors.md is near this one.")
         for entry in near:
             print(f"  {entry.patterns[0]}")
+        if near:
+            print("If one of them is yours: python3 course.py doctor 'ITS WORDS'")
         print("\n".join([*messages.trail(message), NEXT]))
     return int(not (fitting or near))
 

@@ -44,6 +44,12 @@ class Entry(NamedTuple):
         found = (p for p in self.patterns if self._regex(p).search(_plain(message)))
         return max(found, key=_said, default="")
 
+    def begins(self, message: str) -> bool:
+        """Whether a message ends with the first sentence of one of the patterns."""
+        first = (p.partition(". ")[0] for p in self.patterns if ". " in p)
+        return any(re.search(self._regex(p).pattern + r"[^.]*\W*$", _plain(message))
+                   for p in first if _said(p) > 25)
+
     def _regex(self, pattern: str) -> re.Pattern:
         if self.section == NO_MESSAGE:  # words that people use
             words = r"\W+".join(map(re.escape, pattern.split()))
@@ -80,7 +86,8 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     """
     message = _NOTICE.sub("", message) or message
     every, words = entries(), _words(message)
-    fitting = [entry for entry in every if entry.fits(message)]
+    fitting = ([entry for entry in every if entry.fits(message)]
+               or [entry for entry in every if entry.begins(message)])
     fitting.sort(key=lambda entry: (entry.section == NO_MESSAGE,
                                     entry.section == FOLLOWS,
                                     -_said(entry.fits(message))))

@@ -4,7 +4,8 @@
 
 Each section shows its heading, its first question or pitfall, and its first figure or
 output. A slide shows headings, questions, pitfalls, lists, tables, code and outputs;
-the sentences around them are the speaker's notes (press S). With `?showNotes=true`
+the sentences around them are the speaker's notes (press S). Each key that goes on,
+Space or an arrow, shows the next step, and misses none. With `?showNotes=true`
 behind the address they stand beside the slide.
 """
 
@@ -43,7 +44,7 @@ PAGE = """<!DOCTYPE html>
 </div></div>
 <script>{reveal}</script><script>{notes}</script>
 <script>Reveal.initialize({{hash: true, slideNumber: "c/t", width: 1200, height: 800,
-  margin: 0.05, transition: "none", plugins: [RevealNotes]}});
+  margin: 0.05, transition: "none", navigationMode: "linear", plugins: [RevealNotes]}});
 {fit}</script>
 </body></html>
 """
@@ -248,6 +249,7 @@ def main(arguments: list[str]) -> int:
         with whole_file(target) as temporary:
             temporary.write_text(page(lesson), encoding="utf-8")
         print("Open", target.relative_to(ROOT).as_posix())
+    print("Space goes on, S opens the notes")
     return 0
 
 
