@@ -81,9 +81,11 @@ def _write(path: Path, out: Path, done) -> int:
         print(f"{out}: {why}", file=sys.stderr)
         return 2
     write.write(path, out, done)
-    print(write.what_is_left(done))
+    print(write.what_is_left(path, done))
     print(f"the copy: {out}; the changes: {out / write.DIFF}")
     files = done.project.files.values()
+    program = out / (path.name if path.is_file() else "PROGRAM.py")
+    print(f"run a program of it: python3 course.py watch {program}")
     return 1 if any(done.left(file) or not file.whole for file in files) else 0
 
 

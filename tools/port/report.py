@@ -136,7 +136,7 @@ def as_text(pages: list[Page]) -> str:
         lines += ["", *textwrap.wrap(f"{one.file.path}: {way}", 88,
                                      subsequent_indent="  ")]
         lines += [f"      {line}" for line in one.top]
-        lines += [f"  {word}" for word in one.words]
+        lines += [f"  {_with_its_line(word, one)}" for word in one.words]
         for use, its_fate in one.rows:
             lines += _lines(use, its_fate) if its_fate.verdict != "kept" else []
         if kept := one.count("kept"):
@@ -144,6 +144,13 @@ def as_text(pages: list[Page]) -> str:
         lines += [f"  by hand, {by_hand(*found)}" for found in one.left]
     legend = [] if not any(one.rows for one in pages) else [LEGEND]
     return "\n".join([*lines, "", *legend, _counts(summary(pages))]).strip()
+
+
+def _with_its_line(word: str, one: Page) -> str:
+    """Returns what is said of a file; of Python 2 also where it begins to be."""
+    starts = [part.where(part.found.count("\n", 0, part.edits[0].start) + 1)
+              for part in one.file.parts if part.edits]
+    return f"{word}, from {starts[0]} on" if word == "Python 2" and starts else word
 
 
 def by_hand(rule: Rule, left: Left) -> str:

@@ -158,11 +158,16 @@ def links_out(folder: Path) -> list[Path]:
             if not path.exists() or not path.resolve().is_relative_to(root)]
 
 
-def what_is_left(work: Work) -> str:
-    """Returns, file by file, what is ready and which lines are for the reader."""
+def what_is_left(path: Path, work: Work) -> str:
+    """Returns, file by file, what is ready and which lines are for the reader.
+
+    Args:
+      path: what was copied, a folder or a file.
+      work: what was done.
+    """
     root = work.project.root
     lines = [f"{path.relative_to(root)}: a link that leads out of the folder: it is "
-             "copied as a link" for path in links_out(root)]
+             "copied as a link" for path in (links_out(root) if path.is_dir() else ())]
     for path, file in work.project.files.items():
         left, waits = work.left(file), work.waits(file)
         lines.append(f"{path.relative_to(root)}: " + (
