@@ -4,7 +4,9 @@ It needs nothing but Python, because `course.py doctor` does not either.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +20,23 @@ _CODE = re.compile(r"```python\n(.*?)```", re.S)
 _ALSO = re.compile(r"\s*Also\s(`[^`]+`(?:;\s`[^`]+`)*)\.\n\n")
 _OP = r"[A-Z]\w*[a-z]\w*"
 _NOTICE = re.compile(r"^\S* ?\S*: I \w+/.*\n?", re.M)  # a log says what went well
+# What a log warns of has mostly nothing to do with the error that ends it.
+_WARNING = re.compile(
+    r"^(?:.*W \w+/\S*(?:dso_loader|cudart|cuda_\w+|gpu_\w+|feature_guard|numa)\S*\].*"
+    r"|WARNING:.*|.*\b(?:Future|Deprecation|User|Runtime)Warning: .*)\n?", re.M)
+_ERROR = re.compile(  # an exception: its line, and those that still belong to it
+    r"^[ >|E]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b[^\n]*(?:\n(?!Traceback|During|The "
+    r"above|Caused by|[ >|]*File |-{5})[^\n]*)*", re.M)
+_FATAL = re.compile(r"^.*\b[EF]\d{0,4} (?:\S+ )*\S+\.cc:\d+\].*", re.M)
+_OURS = re.compile(r"tensor|keras|\btf\d?\b|tf_|protobuf", re.I)
+_FOREIGN = re.compile(r"\b(?:torch\w*|django|flask|fastapi|jax\w*|mxnet|paddle\w*|"
+                      r"sqlalchemy|celery|asyncio|requests|state_dict)\b", re.I)
+# The same word in two spellings: colours, quotes, Python 2, old names of modules.
+_SPELT = [(re.compile(was), now) for was, now in (
+    (r"\x1b\[[\d;]*m|\^\[\[[\d;]*m", ""), (r"(?m)^[ \t]*(?:> ?)+", ""),
+    (r"[`\"\u2018\u2019\u201c\u201d\u00b4]", "'"), (r"\bu(?=')", ""),
+    (r"<type '", "<class '"), (r"tensorflow_core\b", "tensorflow"),
+    (r"No module named (?!')([\w.]+)", r"No module named '\1'"))]
 _GAP = r"[\s\S]{0,600}?"  # what differs; a log is longer than one message
 
 
@@ -81,19 +100,24 @@ def entries(page: Path = PAGE) -> list[Entry]:
 def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     """Returns the entries that fit a message, the closest first, and three near it.
 
-    What follows from another error comes after it, and what is said in plain words
-    after every message.
+    What an exception says comes before the rest of a log. What follows from another
+    error comes after it, and what is said in plain words after every message. Of an
+    error of another library nothing is said.
     """
+    if _FOREIGN.search(message) and not _OURS.search(message):
+        return [], []
     message = _NOTICE.sub("", message) or message
-    every, words = entries(), _words(message)
+    if _ERROR.search(message) or _FATAL.search(message):
+        message = _WARNING.sub("", message)
+    raised = "\n".join(_ERROR.findall(message))
+    every = entries()
     fitting = ([entry for entry in every if entry.fits(message)]
                or [entry for entry in every if entry.begins(message)])
     fitting.sort(key=lambda entry: (entry.section == NO_MESSAGE,
                                     entry.section == FOLLOWS,
-                                    -_said(entry.fits(message))))
-    others = {entry: _near(words, _words(entry.patterns[0])) for entry in every}
-    near = sorted(filter(others.get, every), key=lambda entry: -others[entry])
-    return fitting, [] if fitting else near[:3]
+                                    not entry.fits(raised),
+                                    -_said(entry.fits(raised) or entry.fits(message))))
+    return fitting, [] if fitting else _near(raised or message, every)[:3]
 
 
 def _said(pattern: str) -> int:
@@ -101,10 +125,16 @@ def _said(pattern: str) -> int:
     return len(pattern.replace("…", ""))
 
 
-def _near(words: set[str], of_pattern: set[str]) -> int:
-    """Returns how many words are of a pattern too, 0 if they are too few of it."""
-    both = len(words & of_pattern)
-    return both if both > 3 and 2 * both >= len(of_pattern) else 0
+def _near(message: str, every: list[Entry]) -> list[Entry]:
+    """Returns the entries that share half of their rare words with a message."""
+    words = {entry: _words(" ".join(entry.patterns[:1])) for entry in every}
+    often = Counter(word for found in words.values() for word in found)
+    rare = {entry: {word for word in found if often[word] < 9}
+            for entry, found in words.items()}
+    said = _words(message)
+    near = {entry: len(found & said) for entry, found in rare.items()
+            if len(found & said) > 1 and 2 * len(found & said) >= len(found)}
+    return sorted(near, key=lambda entry: -near[entry])
 
 
 def trail(log: str) -> list[str]:
@@ -146,8 +176,11 @@ def shown(entry: Entry, pattern: str = "") -> str:
     return f"{pattern or entry.patterns[0]}\n  {text.replace('**', '')}"
 
 
+@cache
 def _plain(text: str) -> str:
-    return " ".join(text.replace("`", "'").split())
+    for was, now in _SPELT:
+        text = was.sub(now, text)
+    return " ".join(text.split())
 
 
 def _words(text: str) -> set[str]:
