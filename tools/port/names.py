@@ -5,7 +5,9 @@ import builtins
 from collections.abc import Callable, Container
 
 from tools.port.fates import exists
+from tools.port.installed import is_gone
 from tools.port.part import Use
+from tools.port.rule import ROWS, hooks_of
 from tools.port.syntax import (
     MODULE_ROOTS,
     ROOT,
@@ -271,7 +273,10 @@ class Reader(ast.NodeVisitor):
                 name = ".".join([full, *rest[:own]])
                 return None if ".FLAGS." in name else (name, full)
         for star in self._stars:
-            if parts[0] not in self.bound and exists(f"{star}.{parts[0]}"):
+            full = f"{star}.{parts[0]}"
+            if parts[0] not in self.bound and parts[0][:2] != "__" and (
+                    exists(full) or full in ROWS or any(hooks_of("call", full))
+                    or len(self._stars) == 1 and is_gone(full)):
                 return f"{star}.{local}", star
         return None
 

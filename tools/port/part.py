@@ -2,11 +2,16 @@
 
 import ast
 import functools
+import re
 
 from tools.port import sources
 from tools.port.edits import Places, Text, applied
 from tools.port.rule import Change, Left
 from tools.port.syntax import ROOT, Arguments, dotted, given_by
+
+
+# What may stand between two nodes: a sign, a comment, blanks.
+_BETWEEN = re.compile(r"[(),]|#[^\n]*|[\s\\]+")
 
 
 class Use:
@@ -81,20 +86,13 @@ class Use:
 
     def name_arguments(self, *names: str):
         """Yields what names the first arguments, which stand without one."""
-        text = self.part.text
-        at = text.text.index("(", text.span(self.node.func)[1]) + 1
-        for name, argument in zip(names, self.node.args, strict=False):
-            while text.text[at].isspace():
-                at += 1
-            yield Change(self.part, at, at, f"{name}=")
-            at = text.text.find(",", text.span(argument)[1]) + 1
+        order = self.part.depth(self.node) + 0.5
+        for name, (start, _) in zip(names, self.part.arguments(self.node), strict=False):
+            yield Change(self.part, start, start, f"{name}=", order)
 
     def add_argument(self, written: str):
         """Yields one argument more, behind the others."""
-        last = max((self.part.text.span(one)[1] for one in
-                    [*self.node.args, *self.node.keywords]), default=None)
-        if last is not None:
-            yield Change(self.part, last, last, f", {written}")
+        yield from self.part.add_argument(self.node, written)
 
 
 class Part:
@@ -194,16 +192,62 @@ class Part:
         """Leaves the line of a node to the reader."""
         return Left(self, self.line(node), words)
 
+    def depth(self, node) -> int:
+        """Returns how many nodes hold a node."""
+        above = 0
+        while node := self.parents.get(node):
+            above += 1
+        return above
+
     def wrapped(self, node, before: str, after: str = ")"):
         """Yields what puts something around a node."""
         start, end = self.text.span(node)
-        yield Change(self, start, start, before)
-        yield Change(self, end, end, after)
+        yield Change(self, start, start, before, self.depth(node))
+        yield Change(self, end, end, after, -self.depth(node))
 
     def behind(self, node, new: str) -> Change:
         """Returns the change that puts something behind a node."""
         end = self.text.span(node)[1]
-        return Change(self, end, end, new)
+        return Change(self, end, end, new, -self.depth(node))
+
+    def arguments(self, call: ast.Call) -> list[tuple[int, int]]:
+        """Returns where the arguments of a call stand, each with its parentheses."""
+        end = self.text.span(call)[1] - 1
+        at, found = self._gap(self.text.span(call.func)[1], end, "(")[0] + 1, []
+        for node in sorted([*call.args, *call.keywords], key=self.start):
+            start, stop = self.text.span(node)
+            if stop > end:  # the parentheses of `f(x for x in y)` are the call's
+                return [(start + 1, end)]
+            opened = self._gap(at, start, "(")
+            closed = self._gap(stop, end, ")")
+            found.append((min([*opened, start]), max([closing + 1 for closing in closed]
+                                                     + [stop])))
+            at = found[-1][1]
+        return found
+
+    def _gap(self, start: int, end: int, sign: str) -> list[int]:
+        """Returns where a sign stands between two nodes, not counting comments."""
+        places = []
+        while found := _BETWEEN.match(self.text.text, start, end):
+            places += [found.start()] if found[0] == sign else []
+            start = found.end()
+            if found[0] == "," and sign == ")":
+                break
+        return places
+
+    def add_argument(self, call: ast.Call, written: str):
+        """Yields one argument more for a call, behind the others."""
+        arguments, end = self.arguments(call), self.text.span(call)[1] - 1
+        order = -self.depth(call) - 0.5
+        if not arguments:
+            yield Change(self, end, end, written, order)
+        elif isinstance(call.args and call.args[-1], ast.GeneratorExp) and \
+                self.text.span(call.args[-1])[1] > end:
+            yield self.left(call, f"give it {written} too")
+        elif comma := self._gap(last := arguments[-1][1], end, ","):
+            yield Change(self, comma[0] + 1, comma[0] + 1, f" {written},", order)
+        else:
+            yield Change(self, last, last, f", {written}", order)
 
     def where(self, line: int) -> str:
         """Returns in words where a line of it stands."""

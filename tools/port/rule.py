@@ -33,7 +33,9 @@ Each yields `Change`, `Left`, `Note` and `Need`, and nobody else makes any; one 
 asked about a call may yield `Renamed`. `Use` and `Part` (tools/port/part.py) make them:
 `use.rename_keyword`, `use.left`, `part.instead`, `part.behind`, `part.wrapped`. Change
 the least: inside a call another rule may change something, and two rules on one place
-are an error. Where nothing changes the name of a call, its row does.
+are an error. `use.call` is how it is called (`Arguments` of tools/port/syntax.py), and
+`@call` sees calls alone: a name that is handed on as a value has its row, or is left.
+Where nothing changes the name of a call, its row does.
 """
 
 import importlib
@@ -53,12 +55,18 @@ _VERDICT = re.compile(r"# (kept|moved|replaced|another result|gone): (.*)$")
 
 
 class Change(NamedTuple):
-    """What stands from `start` to `end` in a part of a file becomes `new`."""
+    """What stands from `start` to `end` in a part of a file becomes `new`.
+
+    Attributes:
+      order: of what is put in at one place: what ends a node has minus its depth in
+        the tree, what begins one has its depth, so that inner stays in outer.
+    """
 
     part: object
     start: int
     end: int
     new: str
+    order: float = 0
 
 
 class Left(NamedTuple):

@@ -57,8 +57,10 @@ def spelled(use, new: str) -> str | None:
         return new
     if through != package:
         return None
-    local = use.part.written(use.function).removesuffix(name[len(package):])
-    return local + new[len(package):]
+    local = use.part.written(use.function)
+    if name == f"{package}.{local}":  # `from numpy import *` brings it
+        return new[len(package) + 1:]
+    return local.removesuffix(name[len(package):]) + new[len(package):]
 
 
 def imports(use, new: str):

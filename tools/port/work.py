@@ -29,6 +29,7 @@ from tools.port.rule import (
     row_of,
 )
 from tools.port.spelling import imports, needs, spelled
+from tools.port.syntax import parse
 from tools.port.today import is_tensorflow, today
 
 BESIDE = Path(__file__).parent / "beside"
@@ -69,6 +70,9 @@ class Work:
             self.take(one.rule, [Left(part, part.place(at)[0], (
                 f"the rules {one.rule.name} and {other.rule.name} want this place: "
                 "nothing is changed here, which is a fault of port"))])
+        for file in project.files.values():
+            for part in file.parts:
+                self._hold_back_what_is_no_python(part)
 
     def _ask(self) -> None:
         """Asks all rules."""
@@ -95,6 +99,22 @@ class Work:
                     there.read_bytes() != (BESIDE / name).read_bytes():
                 self.take(rule, [Left(part, 1, f"{name}: there is one of your own, "
                                                "which stays; give it another name")])
+
+    def _hold_back_what_is_no_python(self, part: Part) -> None:
+        """Leaves a part as it is whose changes would make it unreadable."""
+        edits = self.edits(part) if part.tree else []
+        text = applied(part.text.text, edits)
+        try:
+            parse(text if part.cell is None else sources.masked(text))
+        except SyntaxError as error:
+            if not edits:
+                return
+            self._torn.add(part)
+            rule, change = min((one for one in self.said(Change, part.file)
+                                if one.thing.part is part), key=lambda f: f.thing.start)
+            self.take(rule, [Left(part, part.place(change.start)[0], (
+                f"with the changes from here on it would be no Python ({error.msg}): "
+                "nothing is changed here, which is a fault of port"))])
 
     def take(self, rule: Rule, things) -> None:
         """Notes what a rule yields."""
@@ -206,7 +226,8 @@ class Work:
     def edits(self, part: Part) -> list[Edit]:
         """Returns the changes of a part, on top of those that make it Python 3."""
         return [] if part in self._torn else list(dict.fromkeys(
-            Edit(*one[1:]) for one in self.of(Change, part.file) if one.part is part))
+            Edit(*one[1:4]) for one in sorted(self.of(Change, part.file), key=_place)
+            if one.part is part))
 
     def text(self, part: Part) -> str:
         """Returns the new text of a part, with the newlines that it had."""
@@ -227,9 +248,13 @@ class Work:
         A place is what is replaced, or where two rules put something in.
         """
         changes = sorted(self.said(Change),
-                         key=lambda f: (id(f.thing.part), f.thing.start, f.thing.end))
+                         key=lambda f: (id(f.thing.part), *_place(f.thing)))
         pairs = zip(changes, changes[1:], strict=False)
         return [(one, other) for one, other in pairs if _clash(one, other)]
+
+
+def _place(change: Change) -> tuple[int, int, float]:
+    return change.start, change.end, change.order
 
 
 def _clash(one: Found, other: Found) -> bool:
@@ -237,7 +262,7 @@ def _clash(one: Found, other: Found) -> bool:
     a, b = one.thing, other.thing
     if a.part is not b.part or a == b:
         return False
-    same_place = (a.start, a.end) == (b.start, b.end)
+    same_place = _place(a) == _place(b)
     return b.start < a.end or same_place and one.rule is not other.rule
 
 

@@ -47,7 +47,9 @@ def as_text(use):
     at_once = isinstance(use.parent, ast.Attribute) and use.parent.attr == "read"
     is_parsed = any(use.node in use.part.values(file) for file in use.part.protos())
     if is_parsed and (mode or len(use.node.args) == 1):
-        yield use.part.instead(mode, '"rb"') if mode else \
-            use.part.behind(use.node.args[0], ', "rb"')
+        if mode:
+            yield use.part.instead(mode, '"rb"')
+        else:
+            yield from use.add_argument('"rb"')
     elif at_once and _BYTES.search(use.part.file.code):
         yield use.left('give "rb", if these are the bytes of a picture or a proto')

@@ -119,7 +119,7 @@ def _import_from(node, part, work, old):
         return
     lines, moved = [], False
     for alias in node.names:
-        if len(node.names) > 1 and ours and is_gone(f"{module}.{alias.name}") and \
+        if len(node.names) > 1 and is_gone(f"{module}.{alias.name}") and \
                 is_unused(f"{module}.{alias.name}", part, work):
             moved = True
             continue

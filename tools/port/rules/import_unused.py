@@ -33,6 +33,7 @@ Left:
 
 import ast
 
+from tools.port import installed
 from tools.port.rule import Change, file, row_of
 from tools.port.today import is_tensorflow, today
 
@@ -40,9 +41,10 @@ from tools.port.today import is_tensorflow, today
 @file
 def drop(file, work):
     """Drops the statement, or leaves it."""
-    for use in file.uses if file.project.is_old(file) else ():
+    old = file.project.is_old(file)
+    for use in file.uses:
         if not use.part.tree or not isinstance(use.node, ast.alias) or not is_gone(
-                use.name):
+                use.name) or not (old or installed.is_gone(use.name)):
             continue
         if use.name.startswith("keras"):
             yield use.left("find its name in tf.keras")
@@ -61,7 +63,8 @@ def _words(name: str) -> str:
 
 def is_gone(name: str) -> bool:
     """Whether nothing of today has what an import brings."""
-    return today(name) is None and (name.startswith("keras") or is_tensorflow(name))
+    return today(name) is None and (name.startswith("keras") or is_tensorflow(name)
+                                    or installed.is_gone(name))
 
 
 def is_unused(name: str, part, work) -> bool:

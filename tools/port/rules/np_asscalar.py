@@ -27,5 +27,7 @@ from tools.port.rule import call
 @call("numpy.asscalar")
 def item(use):
     """Asks the array for its number."""
+    if use.call.positional != 1 or use.call.keywords or use.call.open:
+        return
     yield use.part.instead(use.function, "")
     yield use.part.behind(use.node, ".item()")

@@ -56,7 +56,7 @@ def _pickle(node, function: str, part):
     if opened and function in ("load", "dump"):
         yield from _with_b(opened, part)
     if function in ("load", "loads") and len(node.args) == 1 and not node.keywords:
-        yield part.behind(node.args[0], ', encoding="latin1"')
+        yield from part.add_argument(node, 'encoding="latin1"')
 
 
 def _opening(stream, part) -> ast.Call | None:
@@ -74,8 +74,10 @@ def _without_b(opened: ast.Call | None, part):
 
 
 def _with_b(opened: ast.Call, part):
+    if opened.keywords:
+        return
     if len(opened.args) == 1:
-        yield part.behind(opened.args[0], ', "rb"')
+        yield from part.add_argument(opened, '"rb"')
     elif isinstance(opened.args[1], ast.Constant) and "b" not in str(
             opened.args[1].value):
         end = part.text.span(opened.args[1])[1] - 1
