@@ -23,10 +23,10 @@ _NOTICE = re.compile(r"^\S* ?\S*: I \w+/.*\n?", re.M)  # a log says what went we
 # What a log warns of has mostly nothing to do with the error that ends it.
 _WARNING = re.compile(
     r"^(?:.*W \w+/\S*(?:dso_loader|cudart|cuda_\w+|gpu_\w+|feature_guard|numa)\S*\].*"
-    r"|WARNING:.*|.*\b(?:Future|Deprecation|User|Runtime)Warning: .*)\n?", re.M)
+    r"|WARNING:.*|[IW]\d{4} .*|.*\b(?:Future|Deprecation|User|Runtime)Warning: .*)\n?", re.M)
 _ERROR = re.compile(  # an exception: its line, and those that still belong to it
-    r"^[ >|E]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b[^\n]*(?:\n(?!Traceback|During|The "
-    r"above|Caused by|[ >|]*File |-{5})[^\n]*)*", re.M)
+    r"^[ >|E]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b[^\n]*(?:\n(?!Traceback|During|"
+    r"The above|Caused by|[ >|]*File |-{5})[^\n]*)*", re.M)
 _FATAL = re.compile(r"^.*\b[EF]\d{0,4} (?:\S+ )*\S+\.cc:\d+\].*", re.M)
 _OURS = re.compile(r"tensor|keras|\btf\d?\b|tf_|protobuf", re.I)
 _FOREIGN = re.compile(r"\b(?:torch\w*|django|flask|fastapi|jax\w*|mxnet|paddle\w*|"
@@ -63,6 +63,12 @@ class Entry(NamedTuple):
         found = (p for p in self.patterns if self._regex(p).search(_plain(message)))
         return max(found, key=_said, default="")
 
+    def raised(self, errors: str) -> bool:
+        """Whether errors have the end of one of the patterns, if not all of it."""
+        ends = (_essence(p).strip("…").rpartition("…")[2] for p in self.patterns)
+        return any(_said(end) > 9 and self._regex(end).search(_plain(errors))
+                   for end in ends) or bool(self.fits(errors))
+
     def begins(self, message: str) -> bool:
         """Whether a message ends with the first sentence of one of the patterns."""
         first = (p.partition(". ")[0] for p in self.patterns if ". " in p)
@@ -73,9 +79,7 @@ class Entry(NamedTuple):
         if self.section == NO_MESSAGE:  # words that people use
             words = r"\W+".join(map(re.escape, pattern.split()))
             return re.compile(rf"\b{words.replace('…', _GAP)}\b", re.I)
-        kind, _, words = pattern.partition(": ")
-        if not (words and kind.isidentifier()) or "⟨Op⟩" in words:  # too little
-            words = pattern
+        words = pattern if "⟨Op⟩" in pattern else _essence(pattern)
         parts = [re.escape(part.strip()) for part in _plain(words).split("…")]
         return re.compile(_GAP.join(filter(None, parts)).replace("⟨Op⟩", _OP))
 
@@ -115,14 +119,20 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
                or [entry for entry in every if entry.begins(message)])
     fitting.sort(key=lambda entry: (entry.section == NO_MESSAGE,
                                     entry.section == FOLLOWS,
-                                    not entry.fits(raised),
+                                    not entry.raised(raised),
                                     -_said(entry.fits(raised) or entry.fits(message))))
     return fitting, [] if fitting else _near(raised or message, every)[:3]
 
 
+def _essence(pattern: str) -> str:
+    """Returns what a pattern says behind the error's name, or all if that is nothing."""
+    kind, _, words = pattern.partition(": ")
+    return words if kind.isidentifier() and words.strip("… ") else pattern
+
+
 def _said(pattern: str) -> int:
     """Returns how much a pattern says."""
-    return len(pattern.replace("…", ""))
+    return len(_essence(pattern).replace("…", ""))
 
 
 def _near(message: str, every: list[Entry]) -> list[Entry]:
