@@ -23,7 +23,8 @@ _NOTICE = re.compile(r"^\S* ?\S*: I \w+/.*\n?", re.M)  # a log says what went we
 # What a log warns of has mostly nothing to do with the error that ends it.
 _WARNING = re.compile(
     r"^(?:.*W \w+/\S*(?:dso_loader|cudart|cuda_\w+|gpu_\w+|feature_guard|numa)\S*\].*"
-    r"|WARNING:.*|[IW]\d{4} .*|.*\b(?:Future|Deprecation|User|Runtime)Warning: .*)\n?", re.M)
+    r"|WARNING:.*|[IW]\d{4} .*"
+    r"|.*\b(?:Future|Deprecation|User|Runtime)Warning: .*)\n?", re.M)
 _ERROR = re.compile(  # an exception: its line, and those that still belong to it
     r"^[ >|E]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b[^\n]*(?:\n(?!Traceback|During|"
     r"The above|Caused by|[ >|]*File |-{5})[^\n]*)*", re.M)
@@ -125,7 +126,7 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
 
 
 def _essence(pattern: str) -> str:
-    """Returns what a pattern says behind the error's name, or all if that is nothing."""
+    """Returns what a pattern says behind an error's name; all if that is nothing."""
     kind, _, words = pattern.partition(": ")
     return words if kind.isidentifier() and words.strip("… ") else pattern
 
