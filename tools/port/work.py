@@ -174,7 +174,8 @@ class Work:
         if use.is_call:
             for word in use.call.keywords:
                 if row := argument(use.name, word):
-                    self.take(row.rule, [use.rename_keyword(word, row.new)])
+                    self.take(row.rule, [use.rename_keyword(word, row.new) if row.new
+                                         else use.left(row.words)])
         new = next((one.thing.new for one in said if isinstance(one.thing, Renamed)),
                    today(use.name))
         start = use.part.start(use.function)
