@@ -20,7 +20,7 @@ FROM base
 # A layer of its own: it is made again only when the packages change.
 COPY --chown=learner course.py requirements.txt requirements-dev.txt \
     requirements-gpu.txt ./
-COPY --chown=learner tools/environment.py tools/
+COPY --chown=learner tools/command.py tools/environment.py tools/
 RUN python3 -c "import course; course.check_machine(); course.set_up()" \
     && rm -rf ~/.cache
 

@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # however Python was started
 
+from tools.command import take_output  # noqa: E402
 from tools.environment import (  # noqa: E402
     CALLED_FROM,
     OLDEST,
@@ -58,9 +59,12 @@ COMMANDS = {
 def python(*arguments, folder=ROOT):
     """Runs the environment's Python in a folder; returns its exit code.
 
+    A module, `-m NAME`, is run by `tools.command`.
+
     Raises KeyboardInterrupt after the child has ended, if Ctrl-C ended it.
     """
-    command = [str(venv_python()), *map(str, arguments)]
+    run = ["-m", "tools.command"] if arguments[0] == "-m" else arguments[:1]
+    command = [str(venv_python()), *map(str, [*run, *arguments[1:]])]
     # What it starts inherits this: from 3.13 on Python colours a traceback, even in a
     # file, where somebody asks for colours.
     environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1",
@@ -104,8 +108,9 @@ def main(arguments):
         print(f"course.py: there is no command {name}", file=sys.stderr)
         return 2
     if name == "doctor":  # runs where the set-up does not
-        program = str(ROOT / "tools" / "doctor.py")
-        return subprocess.call([sys.executable, program, *rest])
+        run, program = (str(ROOT / "tools" / f"{name}.py")
+                        for name in ("command", "doctor"))
+        return subprocess.call([sys.executable, run, program, *rest])
     if not is_set_up() and {"-h", "--help"} & set(rest):
         print(documentation(name))
         return 0
@@ -114,8 +119,8 @@ def main(arguments):
         if sys.version_info < OLDEST:
             print("course.py: port needs Python 3.10 or newer", file=sys.stderr)
             return 1
-        return subprocess.call([sys.executable, "-m", "tools.port", *rest],
-                               cwd=str(ROOT), env=environment)
+        return subprocess.call([sys.executable, "-m", "tools.command", "tools.port",
+                                *rest], cwd=str(ROOT), env=environment)
     extras = ["dev"] if name in OF_DEVELOPERS else []
     try:
         check_machine()
@@ -143,4 +148,9 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    take_output()
+    try:
+        status = main(sys.argv[1:])
+    finally:
+        sys.stdout.flush()
+    sys.exit(status)

@@ -12,6 +12,7 @@ import pytest
 
 import course
 from helpers.files import ROOT
+from tools.command import CLOSED as CODE
 from tools.environment import CALLED_FROM
 
 
@@ -52,7 +53,7 @@ def loaded(name, path):
 @pytest.fixture
 def set_up(tmp_path, monkeypatch):
     """A `course.py` in a folder of its own; returns what each call of it would run."""
-    for name in ("course.py", "tools/environment.py", *LOCKS):
+    for name in ("course.py", "tools/command.py", "tools/environment.py", *LOCKS):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     environment = loaded("tools.environment", tmp_path / "tools" / "environment.py")
@@ -97,6 +98,72 @@ def test_what_the_tests_need_is_fetched_by_the_tests(set_up):
     assert set_up("run") == ["requirements.txt", "-m tools.run_lessons"]
     assert set_up("test") == [DEV_LINE, "-m tools.run_tests"]
     assert set_up("book") == ["-m tools.book"] and set_up("lab") == ["-m tools.lab"]
+
+
+PIP = ["Requirement already satisfied: here==1 in x", "Collecting big==1",
+       "  Downloading big-1-py3-none-any.whl (590.0 MB)", "Collecting small==2",
+       "  Downloading small-2-py3-none-any.whl (1.5 kB)",
+       "Installing collected packages: big, small"]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_set_up_says_which_step_of_how_many_and_moves(
+        set_up, terminal, monkeypatch, capfd):
+    """On a terminal one line moves; in a log a line is added now and then."""
+    environment = sys.modules["tools.environment"]
+    monkeypatch.undo()
+    packages = environment.VENV / "lib" / "python3.11" / "site-packages"
+    program = f"""if True:
+        import pathlib, time
+        for line in {PIP}:
+            print(line, flush=True)
+            time.sleep(0.3)
+        for name in "big", "small":
+            pathlib.Path({str(packages)!r}, name + ".dist-info").mkdir(parents=True)
+            time.sleep(0.5)
+    """
+    monkeypatch.setattr(environment.Moving, "EVERY", 0.1)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    names = iter(["Step 2 of 3", "Step 3 of 3"])
+    environment.step([sys.executable, "-c", program], "it failed",
+                     environment.Moving(names, 9))
+    seen = re.split(r"[\r\n]+(?:\x1b\[K)?", capfd.readouterr().err)
+    fetch, unpack = ([re.sub(r" \(\d.*", "", line) for line in seen
+                      if line.startswith(name)] for name in ("Step 2", "Step 3"))
+    assert fetch[-1] == ("Step 2 of 3: [######..............] 3 of at most 9 packages, "
+                         "590 MB, has fetched small")
+    said = "Step 3 of 3: [{}] {} of 2 packages, unpacks them"
+    assert unpack[0] == said.format("." * 20, 0)
+    assert unpack[-1] == said.format("#" * 20, 2)
+    assert len(set(fetch)) >= 3 and len(set(unpack)) == 3
+
+
+@pytest.mark.parametrize("command", ["lab", "test"])
+def test_all_steps_of_a_set_up_are_counted(set_up, command, capsys):
+    set_up(command)
+    steps = re.findall(r"Step (\d) of (\d)", capsys.readouterr().err)
+    assert steps == [("1", "5" if command == "test" else "3")]
+
+
+CLOSED = """if True:
+    import os, subprocess, sys
+    reads, writes = os.pipe()
+    os.close(reads)
+    sys.exit(subprocess.call(sys.argv[1:], stdout=writes))
+"""
+
+
+# What `watch` runs is somebody's program, with an output of its own.
+@pytest.mark.parametrize("name", ["", *sorted({*course.COMMANDS} - {"watch"})])
+def test_who_reads_no_further_ends_a_command_without_a_word(name):
+    """As `| head` does. In a pipe whose end is closed the first word fails."""
+    words = [sys.executable, "course.py", name, "--help"]
+    if name not in ("", "doctor"):
+        words[1:3] = ["-m", "tools.command", course.COMMANDS[name][0]]
+    done = subprocess.run([sys.executable, "-c", CLOSED, *words], cwd=ROOT,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    assert done.stderr == "" and done.returncode == CODE
 
 
 def test_paths_count_from_where_the_caller_stands(set_up, tmp_path, monkeypatch):
@@ -204,4 +271,5 @@ def test_the_dockerfile_calls_what_there_is():
     [command] = re.findall(r"^CMD (.+)$", text, re.M)
     assert json.loads(command)[1:3] == ["course.py", "lab"]
     copied = set(re.findall(r"[\w./-]+\.(?:py|txt)", text.split("RUN python3")[0]))
-    assert copied == {"course.py", "tools/environment.py", *LOCKS}
+    assert copied == {"course.py", "tools/command.py",
+                      "tools/environment.py", *LOCKS}

@@ -14,7 +14,7 @@ from tools import doctor, environment
 
 def test_it_runs_with_any_python_and_no_set_up(tmp_path):
     for name in ("course.py", "requirements.txt", "tools/__init__.py",
-                 "tools/doctor.py", "tools/environment.py"):
+                 "tools/command.py", "tools/doctor.py", "tools/environment.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     done = subprocess.run([sys.executable, "-I", tmp_path / "course.py", "doctor"],

@@ -143,21 +143,23 @@ def set_up(*extras):
         raise Problem(f"{VENV.name} is a link to {os.readlink(str(VENV))}: take the "
                       "link away, and run the same command again")
     with only_one():
+        missing = [name for name in extras if not is_set_up(name)]
+        steps = 3 * (not is_set_up()) + 2 * len(missing)
+        names = (f"Step {number} of {steps}" for number in range(1, steps + 1))
         if not is_set_up():
             check_room(NEEDED_BYTES)
             if Path(sys.prefix) == VENV:
                 raise Problem("this is the Python of .venv itself, which is not whole: "
                               "run the same command with the system's Python")
             with old_one_aside():
-                say("Setting up .venv: once, and it needs the network.")
-                make_environment()
-        for name in extras:
-            if not is_set_up(name):
-                lock, stamp, needed, what = EXTRAS[name]
-                check_room(needed)
-                say(f"Adding {what} to .venv: once, from the network.")
-                install(lock)
-                stamp.write_text(wanted_extra(name))
+                say("Setting up .venv: once, a few minutes, from the network.")
+                make_environment(names)
+        for name in missing:
+            lock, stamp, needed, what = EXTRAS[name]
+            check_room(needed)
+            say(f"Adding {what} to .venv: once, from the network.")
+            install(lock, names)
+            stamp.write_text(wanted_extra(name))
 
 
 def go_where_called():
@@ -206,18 +208,23 @@ def old_one_aside():
     shutil.rmtree(str(OLD_VENV), ignore_errors=True)
 
 
-def make_environment():
-    """Makes .venv, installs what the course needs, and stamps it as finished."""
+def make_environment(names):
+    """Makes .venv, installs what the course needs, and stamps it as finished.
+
+    Args:
+      names: of the steps.
+    """
     VENV.mkdir()
     BEGUN.touch()
+    say(f"{next(names)}: makes the environment")
     step([sys.executable, "-m", "venv", VENV],
          "could not make .venv (on Debian and Ubuntu: apt install python3-venv)")
-    install(LOCK)
+    install(LOCK, names)
     make_importable()
     STAMP.write_text(wanted_stamp())
 
 
-def install(lock):
+def install(lock, names):
     """Installs a lock, which is complete, with uv where there is one, else with pip."""
     # Not its last line, which is this folder: `make_importable` does that.
     pins = re.findall(r"^[\w.-]+==.+", (ROOT / lock).read_text(), re.M)
@@ -230,7 +237,7 @@ def install(lock):
     step([*command, "-r", VENV / lock],
          f"could not fetch the packages: the end of {LOG.name} is above; check the "
          "network or the proxy, then run the same command again",
-         Moving(len(pins)))
+         Moving(names, len(pins)))
 
 
 def make_importable():
@@ -246,31 +253,69 @@ def make_importable():
 
 
 class Moving:
-    """One line that moves: packages of all, megabytes, what is done now."""
+    """What is seen of a set-up: the step, of how many, a bar, and the seconds.
+
+    Args:
+      names: of the steps, such as "Step 2 of 3", from that on which fetches.
+      at_most: how many packages there are, for all systems together.
+    """
 
     FETCHED = re.compile(
         r"(?:Downloading|Using cached) (\S+?)-\d\S* \(([\d.]+) (\w)B\)")
     UNITS = {"k": 1e-3, "M": 1, "G": 1e3}
+    WIDTH = 20
+    EVERY = 10  # seconds between two lines, where no line can move
 
-    def __init__(self, at_most):
-        self.all = at_most
-        self.packages = self.megabytes = 0
-        self.now = "looking"
+    def __init__(self, names, at_most):
+        self.names, self.name, self.all = names, next(names), at_most
+        self.packages = self.there = self.megabytes = 0
+        self.now, self.before = "looks for them", unpacked()
+        self.unpacks = False
+        self.began = self.said = time.monotonic()
 
     def read(self, line):
         """Takes a line of pip's, or of uv's, in."""
         if line.startswith(("Collecting ", "Requirement already", " + ")):
             self.packages += 1
+            self.there += line.startswith("Requirement already")
         found = self.FETCHED.search(line)
         if found:
             self.megabytes += float(found.group(2)) * self.UNITS[found.group(3)]
             self.now = "has fetched " + found.group(1)
-        elif line.startswith(("Installing collected", "Prepared")):
-            self.now = "unpacks them: a minute or more"
+        elif (line.startswith(("Installing collected", "Prepared"))
+              and not self.unpacks):
+            self.name, self.unpacks = next(self.names, self.name), True
+            self.all = (self.packages or self.all) - self.there
 
     def __str__(self):
-        return (f"{self.packages} of at most {self.all} packages, "
-                f"{self.megabytes:.0f} MB, {self.now}")
+        done, now = self.packages, f"{self.megabytes:.0f} MB, {self.now}"
+        if self.unpacks:
+            done, now = min(unpacked() - self.before, self.all), "unpacks them"
+        full = self.WIDTH * done // max(self.all, 1)
+        seconds = int(time.monotonic() - self.began)
+        return (f"{self.name}: [{'#' * full:.<{self.WIDTH}}] {done} of "
+                f"{'' if self.unpacks else 'at most '}{self.all} packages, {now} "
+                f"({seconds // 60}:{seconds % 60:02d})")
+
+    def show(self):
+        """Moves the line on a terminal; elsewhere writes one now and then."""
+        if sys.stderr.isatty():
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"\r\x1b[K{str(self)[:width]}")
+            sys.stderr.flush()
+        elif time.monotonic() - self.said >= self.EVERY:
+            self.said = time.monotonic()
+            say(str(self))
+
+    def end(self):
+        if sys.stderr.isatty():
+            sys.stderr.write("\n")
+
+
+def unpacked():
+    """Returns how many packages lie in .venv."""
+    return sum(1 for place in ("lib/python*", "Lib")  # the second is Windows'
+               for _ in VENV.glob(f"{place}/site-packages/*.dist-info"))
 
 
 def step(command, complaint, moving=None):
@@ -286,16 +331,15 @@ def step(command, complaint, moving=None):
     try:
         while reader.is_alive():
             reader.join(0.2)
-            if moving is not None and sys.stderr.isatty():
-                sys.stderr.write(f"\r\x1b[K{moving}")
-                sys.stderr.flush()
+            if moving is not None:
+                moving.show()
         code = process.wait()
     except BaseException:
         process.kill()
         raise
     finally:
-        if moving is not None and sys.stderr.isatty():
-            sys.stderr.write("\n")
+        if moving is not None:
+            moving.end()
     if code:
         say("".join(lines[-5:]).rstrip())
         raise Problem(complaint)

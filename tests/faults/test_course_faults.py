@@ -30,7 +30,8 @@ def project(tmp_path):
     (folder / "helpers").mkdir(parents=True)
     (folder / "tools").mkdir()
     shutil.copy(ROOT / "course.py", folder)
-    shutil.copy(ROOT / "tools" / "environment.py", folder / "tools")
+    for name in ("command.py", "environment.py"):
+        shutil.copy(ROOT / "tools" / name, folder / "tools")
     (folder / "requirements.txt").write_text("")
     (folder / "pyproject.toml").write_text("")
     (folder / "helpers" / "__init__.py").write_text("")
