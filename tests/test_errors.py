@@ -15,7 +15,8 @@ from tools import doctor, messages
 ENTRIES = messages.entries()
 each_entry = pytest.mark.parametrize("entry", [e for e in ENTRIES if e.raises],
                                      ids=lambda e: e.patterns[0][:60])
-OTHERS = ("What only another version or machine raises", messages.NO_MESSAGE)
+OTHERS = ("What only another version or machine raises", messages.GENERAL,
+          messages.NO_MESSAGE)
 REPORTS = ROOT / "tests" / "reports"
 
 
@@ -93,6 +94,29 @@ def test_a_public_report_gets_its_answer(verdict, answer, log):
     fitting, _ = messages.look_up(log)
     said = fitting[0].patterns[0] if fitting else "nothing"
     assert said == answer and verdict in ("solved", "partly", "nothing")
+
+
+@pytest.mark.parametrize("log", [
+    'File "/usr/lib/site-packages/django/core/handlers/base.py", line 113, in get\n'
+    "TypeError: view() missing 1 required positional argument: 'pk'",
+    'File "/usr/lib/site-packages/torch/nn/modules/module.py", line 9, in call\n'
+    "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB",
+    "RuntimeError: Error(s) in loading state_dict for Net: size mismatch",
+    'File "/usr/lib/site-packages/flask/app.py", line 2464\nKeyError: \'Image\'',
+    "KeyError: 'images'", "IndexError: list index out of range",
+    "ValueError: Error: TypeError: RuntimeError: KeyError: InvalidArgumentError: "
+    "NotFoundError: AttributeError: ImportError: [[node x]] op tensor shape"])
+def test_another_library_and_an_error_that_says_nothing_get_no_answer(log):
+    assert not messages.look_up(log)[0], messages.look_up(log)[0][0].patterns[0]
+
+
+def test_a_log_is_read_as_a_terminal_shows_it():
+    told = ("\x1b[31mtensorflow.python.framework.errors_impl.NotFoundError: Key w not f\n"
+            "ound in checkpoint\x1b[0m", "> NotFoundError: Key w not found in checkpoint",
+            "W tensorflow/x/dso_loader.cc:55] Could not load dynamic library 'libcudart'\n"
+            "NotFoundError: Key w not found in checkpoint")
+    for log in told:
+        assert "Key" in messages.look_up(log)[0][0].patterns[0], log
 
 
 def test_a_cause_is_named_before_what_follows_from_it():

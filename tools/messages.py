@@ -13,7 +13,9 @@ from typing import NamedTuple
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
 OLD_NAMES = "Names of TensorFlow 1, of old libraries and of Python 2"
 FOLLOWS = "What follows from another error"
+GENERAL = "What any program of Python says"
 NO_MESSAGE = "No message at all"
+_LAST = (FOLLOWS, GENERAL, NO_MESSAGE)  # said where nothing else is, in this order
 _PART = re.compile(r"^(?P<level>##|###) (?P<title>[^\n]+)\n(?P<body>.*?)(?=^##|\Z)",
                    re.M | re.S)
 _CODE = re.compile(r"```python\n(.*?)```", re.S)
@@ -37,7 +39,7 @@ _SPELT = [(re.compile(was), now) for was, now in (
     (r"\x1b\[[\d;]*m|\^\[\[[\d;]*m", ""), (r"(?m)^[ \t]*(?:> ?)+", ""),
     (r"[`\"\u2018\u2019\u201c\u201d\u00b4]", "'"), (r"\bu(?=')", ""),
     (r"<type '", "<class '"), (r"tensorflow_core\b", "tensorflow"),
-    (r"No module named (?!')([\w.]+)", r"No module named '\1'"))]
+    (r"(No module named|cannot import name) (?!')([\w.]+)", r"\1 '\2'"))]
 _GAP = r"[\s\S]{0,600}?"  # what differs; a log is longer than one message
 
 
@@ -77,12 +79,17 @@ class Entry(NamedTuple):
                    for p in first if _said(p) > 25)
 
     def _regex(self, pattern: str) -> re.Pattern:
-        if self.section == NO_MESSAGE:  # words that people use
-            words = r"\W+".join(map(re.escape, pattern.split()))
-            return re.compile(rf"\b{words.replace('…', _GAP)}\b", re.I)
-        words = pattern if "⟨Op⟩" in pattern else _essence(pattern)
-        parts = [re.escape(part.strip()) for part in _plain(words).split("…")]
-        return re.compile(_GAP.join(filter(None, parts)).replace("⟨Op⟩", _OP))
+        return _regex(pattern, self.section == NO_MESSAGE)
+
+
+@cache
+def _regex(pattern: str, said: bool) -> re.Pattern:
+    if said:  # words that people use
+        words = r"\W+".join(map(re.escape, pattern.split()))
+        return re.compile(rf"\b{words.replace('…', _GAP)}\b", re.I)
+    words = pattern if "⟨Op⟩" in pattern else _essence(pattern)
+    parts = [re.escape(part.strip()) for part in _plain(words).split("…")]
+    return re.compile(_GAP.join(filter(None, parts)).replace("⟨Op⟩", _OP))
 
 
 def entries(page: Path = PAGE) -> list[Entry]:
@@ -116,19 +123,28 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
         message = _WARNING.sub("", message)
     raised = "\n".join(_ERROR.findall(message))
     every = entries()
+    if not any(entry.fits(message) for entry in every):
+        message, raised = _unwrapped(message), _unwrapped(raised)
     fitting = ([entry for entry in every if entry.fits(message)]
                or [entry for entry in every if entry.begins(message)])
-    fitting.sort(key=lambda entry: (entry.section == NO_MESSAGE,
-                                    entry.section == FOLLOWS,
+    fitting.sort(key=lambda entry: (_LAST.index(entry.section) + 1
+                                    if entry.section in _LAST else 0,
                                     not entry.raised(raised),
                                     -_said(entry.fits(raised) or entry.fits(message))))
     return fitting, [] if fitting else _near(raised or message, every)[:3]
 
 
+def _unwrapped(log: str) -> str:
+    """Returns a log whose lines a terminal broke inside of words."""
+    longest = max(map(len, log.splitlines()), default=0)
+    return re.sub(rf"^(.{{{longest}}})\n", r"\1", log, flags=re.M)
+
+
 def _essence(pattern: str) -> str:
     """Returns what a pattern says behind an error's name; all if that is nothing."""
     kind, _, words = pattern.partition(": ")
-    return words if kind.isidentifier() and words.strip("… ") else pattern
+    named = re.fullmatch(r"\w*(Error|Exception)", kind) and words.strip("… ")
+    return words if named else pattern
 
 
 def _said(pattern: str) -> int:
