@@ -89,7 +89,8 @@ def _regex(pattern: str, said: bool) -> re.Pattern:
         return re.compile(rf"\b{words.replace('…', _GAP)}\b", re.I)
     words = pattern if "⟨Op⟩" in pattern else _essence(pattern)
     parts = [re.escape(part.strip()) for part in _plain(words).split("…")]
-    return re.compile(_GAP.join(filter(None, parts)).replace("⟨Op⟩", _OP))
+    found = _GAP.join(filter(None, parts)).replace(r"\ ", " ?")  # as people type it
+    return re.compile(found.replace("⟨Op⟩", _OP), 0 if "⟨Op⟩" in words else re.I)
 
 
 def entries(page: Path = PAGE) -> list[Entry]:
