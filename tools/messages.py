@@ -157,7 +157,7 @@ def _near(message: str, every: list[Entry]) -> list[Entry]:
     """Returns the entries that share half of their rare words with a message."""
     words = {entry: _words(" ".join(entry.patterns[:1])) for entry in every}
     often = Counter(word for found in words.values() for word in found)
-    rare = {entry: {word for word in found if often[word] < 9}
+    rare = {entry: {word for word in found if often[word] < len(every) // 20}
             for entry, found in words.items()}
     said = _words(message)
     near = {entry: len(found & said) for entry, found in rare.items()
