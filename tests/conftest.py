@@ -67,8 +67,9 @@ def serve(tmp_path_factory):
     """Runs `course.py`, or another program, which serves; gives its address."""
 
     @contextlib.contextmanager
-    def start(*arguments, ready="/", environment=(), program=("course.py",)):
-        log = tmp_path_factory.mktemp("serve") / "log.txt"
+    def start(*arguments, ready="/", environment=(), program=("course.py",),
+              log=None):
+        log = log or tmp_path_factory.mktemp("serve") / "log.txt"
         inherited = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
         with log.open("w") as stream:
             process = subprocess.Popen(

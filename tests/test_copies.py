@@ -52,15 +52,38 @@ def test_a_copy_is_made_once_and_never_overwritten(folder):
     assert path.read_text() == "my predictions"
 
 
-def test_a_fresh_one_keeps_every_one_before(folder):
-    for words in ("first", "second", None):
+def test_a_fresh_one_keeps_every_one_before(folder, capsys):
+    for words in ("not even JSON", "second", None):
         [path] = copies.copies(LESSONS[:1], fresh=True)
         if words:
             path.write_text(words)
     kept = {p.read_text() for p in folder.glob(f"{path.stem}.before-*.ipynb")}
-    assert kept == {"first", "second"}
+    assert kept == {"not even JSON", "second"}
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 2 and all("progress counts both" in line for line in said)
+    assert progress.main(["01a"]) == 0
     assert nbformat.read(path, 4) == nbformat.reads(
         nb.dumps(nb.canonical(copies.copied(LESSONS[0]), path.name)), 4)
+
+
+def test_what_was_solved_and_written_still_counts_in_a_fresh_copy(capsys):
+    """Whatever was done last: the copy alone would say that nothing is."""
+    [path] = copies.copies(LESSONS[:1])
+    untouched = path.read_text("utf-8")
+    solved = nbformat.read(nb.solution(LESSONS[0]), as_version=4)
+    asked = nbformat.reads(untouched, as_version=4).cells
+    places = [c for c in asked if copies.TAG in c.metadata.get("tags", [])]
+    places[1].source += " it is shared"
+    solved.cells += places
+    nb.store(path, solved)
+    for _ in range(2):
+        copies.copies(LESSONS[:1], fresh=True)
+        assert path.read_text("utf-8") == untouched
+        capsys.readouterr()
+        assert progress.main(["01a"]) == 0
+        said = capsys.readouterr().out
+        assert said.endswith(f"1 of 1 exercises solved, 1 of {len(places)} "
+                             "predictions written\n")
 
 
 def test_progress_reads_the_copy_and_not_what_it_was_before():

@@ -174,6 +174,25 @@ def test_the_first_link_and_prebuilt_can_be_reached(way, request, page):
     page.locator(".jp-DirListing-item", has_text=there).wait_for(timeout=60_000)
 
 
+def test_the_address_that_is_printed_opens_what_was_named(
+        serve, home, page, tmp_path):
+    """On a server no browser opens by itself. No wall of words stands before it."""
+    file = home / "course" / "my" / "an answer & more.ipynb"
+    file.parent.mkdir(exist_ok=True)
+    shutil.copy(home / "course" / LESSON.relative_to(ROOT), file)
+    log = tmp_path / "log.txt"
+    with serve("lab", file, f"--ServerApp.root_dir={home / 'course'}", "--no-browser",
+               f"--LabApp.workspaces_dir={tmp_path}",
+               environment={"JUPYTER_CONFIG_DIR": str(home)}, log=log) as address:
+        page.wait_for_timeout(2000)
+        [printed, *_] = re.findall(rf"{address}\S+token=\w+", log.read_text())
+        page.goto(printed, timeout=120_000)
+        tab = page.locator(".lm-TabBar-tab.lm-mod-current", has_text=file.stem)
+        tab.wait_for(timeout=120_000)
+        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=120_000)
+    assert "language-server" not in log.read_text()
+
+
 @pytest.mark.parametrize("way", ["one click", "Enter", "click and Enter"])
 def test_a_prediction_is_typed_blind_and_stays_in_its_cell(lab, opened, way):
     """No word of it is a command, which would make, delete or cut cells."""

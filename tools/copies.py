@@ -48,14 +48,15 @@ def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
     for lesson, path in zip(lessons, paths, strict=True):
         if fresh and path.exists():
             before = path.rename(_free_name(path))
-            print(f"What you had: {before.parent.name}/{before.name}")
+            print(f"{path.parent.name}/{path.name} is new; what you had is "
+                  f"{before.parent.name}/{before.name}, and progress counts both")
         if not path.exists():
             nb.store(path, copied(lesson))
     return paths
 
 
 def _free_name(path: Path) -> Path:
-    numbers = [int(found[1]) for old in path.parent.glob(f"{path.stem}.before-*")
+    numbers = [int(found[1]) for old in earlier(path)
                if (found := re.search(r"before-(\d+)", old.name))]
     return path.with_name(f"{path.stem}.before-{max(numbers, default=0) + 1}.ipynb")
 
@@ -65,6 +66,11 @@ def predictions(path: Path) -> list[str]:
     cells = nbformat.read(path, as_version=4).cells
     return [re.sub(r"\*My prediction[^*]*\*", "", cell.source).strip()
             for cell in cells if TAG in cell.metadata.get("tags", [])]
+
+
+def earlier(path: Path) -> list[Path]:
+    """Returns what a copy was before it was made anew, in no order."""
+    return list(path.parent.glob(f"{path.stem}.before-*.ipynb"))
 
 
 def newest(lesson: Path) -> Path:

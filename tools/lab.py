@@ -2,7 +2,7 @@
 
     python3 course.py lab              # your own copies of the lessons, in my/
     python3 course.py lab 03a          # begins with that of 03a
-    python3 course.py lab --fresh 03a  # makes it anew, and keeps the one you had
+    python3 course.py lab --fresh 03a  # makes it anew; the one you had still counts
     python3 course.py lab FILE         # any notebook, as it is
     python3 course.py lab --gpu        # on Linux: adds CUDA's libraries to .venv, once
 
@@ -13,6 +13,7 @@ import argparse
 import os
 import re
 import sys
+import urllib.parse
 from pathlib import Path
 
 from jupyterlab.labapp import main as jupyterlab
@@ -56,8 +57,28 @@ def main(arguments: list[str]) -> None:
     for name, folder in PLACES.items():
         there = [os.environ[name]] if os.environ.get(name) else []
         os.environ[name] = os.pathsep.join([str(folder), *there])
-    sys.argv = ["course.py lab", *OPTIONS, *words]
+    sys.argv = ["course.py lab", *OPTIONS, *address(words), *words]
     jupyterlab()
+
+
+def address(words: list[str]) -> list[str]:
+    """Returns the word by which the address that is printed opens what is named.
+
+    A browser that JupyterLab opens goes there by itself; on a server there is none.
+
+    Args:
+      words: of JupyterLab's command line.
+    """
+    files = [Path(word) for word in words if word.endswith(".ipynb")]
+    if not files:
+        return []
+    said = [word for word in words if word.startswith("--ServerApp.root_dir=")]
+    root = Path(said[-1].partition("=")[2]) if said else files[0].parent
+    try:
+        place = files[0].resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:  # JupyterLab says what it makes of that
+        return []
+    return [f"--LabApp.default_url=/lab/tree/{urllib.parse.quote(place)}"]
 
 
 def opened(numbers: list[str], fresh: bool) -> list[str]:

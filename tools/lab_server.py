@@ -63,6 +63,9 @@ def _jupyter_server_extension_points() -> list[dict]:
 
 
 def _load_jupyter_server_extension(server) -> None:
+    # A list of twenty programs, just below the address that one looks for.
+    server.log.addFilter(
+        lambda record: "Skipped non-installed server" not in record.getMessage())
     server.contents_manager.register_pre_save_hook(keep_metadata)
     trust_lessons(server.contents_manager.notary)
     base = server.web_app.settings["base_url"]

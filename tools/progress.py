@@ -5,11 +5,12 @@
 
 Read are your copies in my/, and the lessons themselves where you have none: the
 answers of the checks that you ran and saved, and how many predictions you
-wrote. Nothing is run, and nothing is sent anywhere. Stuck? In a notebook
-`check_NAME(NAME, hints=1)` gives a hint, and `hints=2` the next one. The solutions
-lie in notebooks/solutions/.
+wrote. What a copy was before `lab --fresh` counts too. Nothing is run, and nothing
+is sent anywhere. Stuck? In a notebook `check_NAME(NAME, hints=1)` gives a hint, and
+`hints=2` the next one. The solutions lie in notebooks/solutions/.
 """
 
+import contextlib
 import itertools
 import re
 import sys
@@ -22,7 +23,7 @@ from tools import notebook as nb
 from tools.environment import go_where_called
 from tools.lesson import asked, read_cells, reports
 
-SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
+ORDER = SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
 
 
 class Solved(NamedTuple):
@@ -63,6 +64,36 @@ def states(path: Path) -> list[Solved]:
     return found + unrun
 
 
+def all_states(path: Path) -> list[Solved]:
+    """Returns the same of a copy with all that it was before it was made anew."""
+    known = states(path)
+    for old in _readable(path):
+        best = {one.title: one for one in states(old)}
+        known = [min(one, best.get(one.title, one), key=lambda one: ORDER.index(
+            one.state)) for one in known]
+    return known
+
+
+def written(path: Path) -> list[bool]:
+    """Returns which predictions of a copy were written, in it or before it."""
+    known = list(map(bool, copies.predictions(path)))
+    for old in _readable(path):
+        there = copies.predictions(old)
+        if len(there) == len(known):  # else the lesson is another today
+            known = [one or bool(text) for one, text in zip(known, there, strict=True)]
+    return known
+
+
+def _readable(path: Path) -> list[Path]:
+    """Returns what a copy was before; nobody asked for it, so no fault is said."""
+    found = []
+    for old in copies.earlier(path):
+        with contextlib.suppress(ValueError):
+            read_cells(old)
+            found.append(old)
+    return found
+
+
 def notebooks(words: list[str]) -> list[Path]:
     """Returns the notebooks that numbers of lessons, files and folders stand for.
 
@@ -96,10 +127,10 @@ def main(arguments: list[str]) -> int:
                         help="lessons, notebooks or folders; default all lessons")
     try:
         words = parser.parse_args(arguments).words
-        found = {path: states(path) for path in notebooks(words)}
+        found = {path: all_states(path) for path in notebooks(words)}
     except ValueError as error:
         parser.error(str(error))
-    predicted = {path: list(map(bool, copies.predictions(path))) for path in found}
+    predicted = {path: written(path) for path in found}
     begun = [path for path in found if words or any(predicted[path]) or any(
         exercise.state != UNTOUCHED for exercise in found[path])]
     for path in begun:

@@ -17,7 +17,6 @@ import contextlib
 import csv
 import multiprocessing
 import os
-import re
 import signal
 import sys
 import tempfile
@@ -136,7 +135,7 @@ def write_table(path: Path, rows: Iterable[dict], kept: list[dict] | None = None
         writer.writeheader()
         try:
             for row in rows:
-                writer.writerow({name: _plain(row[name]) for name in COLUMNS})
+                writer.writerow({name: page.plain(row[name]) for name in COLUMNS})
                 file.flush()
                 results[row["result"]] += 1
                 if kept is not None:
@@ -146,14 +145,6 @@ def write_table(path: Path, rows: Iterable[dict], kept: list[dict] | None = None
     if stopped:
         raise stopped
     return results
-
-
-def _plain(value: object) -> str:
-    """Returns text of one line that neither encoding nor spreadsheet stumbles on."""
-    text = f"{value:.1f}" if isinstance(value, float) else str(value)
-    text = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
-    text = re.sub(r"[\x00-\x1f\x7f]", "?", text)
-    return f"'{text}" if text[:1] in tuple("=+-@") else text
 
 
 def main(arguments: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 import csv
 import html
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -66,6 +67,14 @@ def read_points(path: Path | None, keys: set[str]) -> dict[str, float]:
     return points
 
 
+def plain(value: object) -> str:
+    """Returns text of one line that neither encoding nor spreadsheet stumbles on."""
+    text = f"{value:.1f}" if isinstance(value, float) else str(value)
+    text = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
+    text = re.sub(r"[\x00-\x1f\x7f]", "?", text)
+    return f"'{text}" if text[:1] in tuple("=+-@") else text
+
+
 def by_learner(rows: list[dict]) -> dict[str, dict[str, dict]]:
     """Returns the rows of each learner, by the key of the exercise."""
     found: dict[str, dict[str, dict]] = defaultdict(dict)
@@ -87,9 +96,9 @@ def write_wide(path: Path, rows: list[dict], points: dict[str, float]) -> None:
         for learner, done in by_learner(rows).items():
             got = [points[key] * (done[key]["result"] == "solved") if key in done
                    else "" for key in keys]
-            name = f"'{learner}" if learner[:1] in tuple("=+-@") else learner
-            writer.writerow([name, *(f"{n:g}" if n != "" else "" for n in got),
-                             f"{sum(n for n in got if n != ''):g}"])
+            total = sum(n for n in got if n != "")
+            shown = [f"{n:g}" if n != "" else "" for n in [*got, total]]
+            writer.writerow([plain(learner), *shown])
 
 
 def write_page(path: Path, rows: list[dict], title: str) -> None:

@@ -25,9 +25,8 @@ DISK = 10**9  # bytes that an answer may leave in its folder
 
 def prepare(modules: set[str]) -> None:
     """Has the server import what answers need, TensorFlow above all, once."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # its greetings
     multiprocessing.get_context("forkserver").set_forkserver_preload(
-        ["helpers.lesson", "tools.grade.trial", *sorted(modules)])
+        ["tools.grade.quiet", "tools.grade.trial", *sorted(modules)])
 
 
 def judge(task: dict) -> dict:
