@@ -235,6 +235,24 @@ def test_odd_cells_are_left_out_and_the_others_count(tmp_path):
     assert f.source == "def f():\n    1" and g.result == "missing"
 
 
+def test_what_is_not_there_is_said_with_what_is(tmp_path):
+    """A teacher sees why there are no points, and where to look."""
+    handed_in(tmp_path / "ada" / "a.ipynb", "def f(): 1", "def g_2(): 1")
+    handed_in(tmp_path / "bob" / "b.ipynb", "1")
+    (tmp_path / "eve").mkdir()
+    (tmp_path / "eve" / "answer.docx").write_bytes(b"PK")
+    answers = {(a.learner, a.exercise.name): a for a in collect(
+        tmp_path, [exercise(), exercise("g", 2)])}
+    seen = {key: (a.result, a.note, a.file) for key, a in answers.items()
+            if not a.source}
+    assert seen == {
+        ("ada", "g"): ("missing", "no cell defines g: deleted, or renamed?", "a.ipynb"),
+        ("bob", ""): ("no exercise found", "none of its cells defines what an exercise "
+                      "asks for", "b.ipynb"),
+        ("eve", ""): ("no exercise found", "there is no notebook (.ipynb): ask for the "
+                      "one that was handed out", "")}
+
+
 def test_a_table_that_cannot_be_written_is_found_before_an_answer_runs(
         tmp_path, capsys, monkeypatch):
     handed_in(tmp_path / "in" / "ada.ipynb", "def receptive_field(layers): 1")

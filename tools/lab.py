@@ -57,7 +57,11 @@ def main(arguments: list[str]) -> None:
     for name, folder in PLACES.items():
         there = [os.environ[name]] if os.environ.get(name) else []
         os.environ[name] = os.pathsep.join([str(folder), *there])
-    sys.argv = ["course.py lab", *OPTIONS, *address(words), *words]
+    # One that is given twice, Jupyter leaves out with all that stand beside it.
+    said = {word.partition("=")[0] for word in words}
+    ours = [option for option in [*OPTIONS, *address(words)]
+            if option.partition("=")[0] not in said]
+    sys.argv = ["course.py lab", *ours, *words]
     jupyterlab()
 
 

@@ -77,9 +77,12 @@ def _of_learner(learner: str, paths: list[Path], exercises) -> list[Answer]:
                 own += definitions(cell.source)
     tried = {e.lesson for e in exercises if e.name in defined
              or any(name.startswith(e.lesson) for name in names)}
-    answers += [_answer(learner, exercise, defined[exercise.name])
+    answers += [_answer(learner, exercise, defined[exercise.name], names)
                 for exercise in exercises if exercise.lesson in tried]
-    nothing = Answer(learner, Exercise("", "", "", ""), "", "no exercise found")
+    why = "none of its cells defines what an exercise asks for" if names else (
+        "there is no notebook (.ipynb): ask for the one that was handed out")
+    nothing = Answer(learner, Exercise("", "", "", ""), "", "no exercise found", why,
+                     ", ".join(names))
     return answers or [nothing]
 
 
@@ -100,10 +103,13 @@ def _learners(folder: Path) -> dict[str, list[Path]]:
     return dict(sorted(found.items()))
 
 
-def _answer(learner: str, exercise: Exercise, found: list[tuple]) -> Answer:
+def _answer(learner: str, exercise: Exercise, found: list[tuple],
+            names: list[str]) -> Answer:
     """Takes the cell that defines the name: no order, copy or tag misleads it."""
     if not found:
-        return Answer(learner, exercise, "", "missing")
+        return Answer(learner, exercise, "", "missing",
+                      f"no cell defines {exercise.name}: deleted, or renamed?",
+                      ", ".join(names))
     several = f"{len(found)} cells define it: the last one counts"
     source, file, own, above = found[-1]
     differ = len({source for source, *_ in found}) > 1
