@@ -29,8 +29,8 @@ th, td {{ border: 1px solid var(--line); padding: .25rem .5rem; text-align: left
 </style></head><body>
 <h1>{title}</h1>
 <p>✓ solved · ✗ a claim does not hold · ○ not tried, or its cell is missing ·
-– not handed in · ! anything else. A number is the claims that hold, of all; a check stops at the first
-that does not.</p>
+– not handed in · ! anything else. A number is the claims that hold, of all; a check
+stops at the first that does not.</p>
 <h2 id="class">Learners by exercises</h2>
 <div class="wide" tabindex="0" role="region" aria-labelledby="class">{matrix}</div>
 <h2>What failed most</h2>
