@@ -17,12 +17,10 @@ PIXELS = 2048  # more than any drawn stack sees
 
 @exercise(
     "Exercise 1: vgg_net",
-    '`CONFIGURATIONS["E"]` lists the kernel sizes block by block; the table of the '
-    "lesson has every layer in order.",
-    'in a loop over the blocks and one over `CONFIGURATIONS["E"][block - 1]`, each '
-    "layer takes what the last one gave: `outgoing = conv_layer(outgoing, width, size, "
-    'name=f"conv{block}_{index}")`. What is left: a pool after each block, flatten, '
-    "and the three layers behind, the last of which is linear.",
+    '`CONFIGURATIONS["E"]` lists the kernel sizes block by block.',
+    "each layer takes what the last one gave: `outgoing = conv_layer(outgoing, width, "
+    'size, name=f"conv{block}_{index}")`. What is left: a pool after each block, '
+    "flatten, and the three layers behind, the last of which is linear.",
     adds=VARIABLES, twice=False,
 )
 def check_vgg_net(attempt):
@@ -46,10 +44,6 @@ def check_vgg_net(attempt):
         odd = {name: [due.get(name), found.get(name)] for name in due | found
                if due.get(name) != found.get(name)}
         yield (own, not odd, f"{where}, due and yours: {odd}"[:300])
-    spread = _spread(graph)
-    yield ("kernels begin with He's spread, biases at zero",
-           all(0.95 < value < 1.05 for value in spread.values()),
-           f"the worst, in parts of He's: {spread}")
     due, found = _both_logits(attempt)
     yield near("with equal weights its logits are those of Keras's VGG-19", due, found,
                "all names fit, so an activation, a pool or the order differs", 1e-3,
@@ -66,11 +60,9 @@ def check_vgg_net(attempt):
 
 @exercise(
     "Exercise 2: receptive_field",
-    "Two numbers are carried from layer to layer: the pixels seen so far, and the "
-    "distance in pixels between two neighbours.",
-    "begin with `pixels, step = 1, 1`",
-    "in each layer: `pixels += (kernel_size - 1) * step`, then `step *= stride`. What "
-    "is left: the loop, and return the pixels.",
+    "Carry the pixels seen so far, and the distance between two neighbours.",
+    "in each layer: `pixels += (kernel_size - 1) * step`. What is left: the step, and "
+    "the loop.",
 )
 def check_receptive_field(attempt):
     """Compares `(layers)` with how far the gradient of one output value reaches."""
@@ -102,7 +94,6 @@ def _seen(layers) -> int:
 def _built(attempt, size, scope="", keep_prob=None):
     """Returns the graph of the answer, its logits and its placeholders."""
     with tf.Graph().as_default() as graph:
-        tf1.set_random_seed(7)
         images = tf1.placeholder(tf.float32, [None, *size, 3], "images")
         kept = tf1.placeholder_with_default(1.0, [], "keep_prob")
         with (tf1.variable_scope(scope or tf1.get_variable_scope()) as opened,
@@ -126,21 +117,6 @@ def _shapes(size, scope="") -> dict[str, list[int]]:
     start = scope + "/" if scope else ""
     return {f"{start}{name}/{part}": shape if part == "kernel" else shape[-1:]
             for name, shape in kernels.items() for part in ("kernel", "bias")}
-
-
-def _spread(graph) -> dict[str, float]:
-    """The first values' deviation in parts of what is due, where it is worst."""
-    found = {}
-    with graph.as_default(), tf1.Session() as session:
-        for variable in tf1.trainable_variables():
-            name, shape = variable.op.name, variable.shape.as_list()
-            if name.endswith("bias"):
-                found[name] = 1.0 + np.abs(session.run(variable.initial_value)).max()
-            elif math.prod(shape) < 3e5 or name.endswith("fc8/kernel"):
-                value = session.run(variable.initial_value)
-                found[name] = value.std() / math.sqrt(2 / math.prod(shape[:-1]))
-    worst = max(found, key=lambda name: abs(found[name] - 1))
-    return {worst: round(float(found[worst]), 3)}
 
 
 def _run(attempt, size, values, pictures, kept=None) -> np.ndarray:

@@ -13,10 +13,8 @@ SCOPES = ("fc6/", "net/conv1_1/", "tower/net/fc7/", "kernel/a/", "bias/b/")
 
 @exercise(
     "Exercise 1: a loss with decay",
-    "Go through the variables one by one, and ask each for its name.",
-    '`if variable.op.name.endswith("/kernel"):`',
-    "`loss += strength * tf.nn.l2_loss(variable)`. What is left: the loop, and return "
-    "the loss.",
+    '`if variable.op.name.endswith("/kernel"):` picks the kernels.',
+    "`loss += strength * tf.nn.l2_loss(variable)`. What is left: the loop.",
 )
 def check_with_decay(attempt):
     """Compares `(loss, variables, strength)` and its gradients with NumPy's."""

@@ -15,8 +15,7 @@ from helpers.training import Model
 
 @exercise(
     "Exercise 1: train_op",
-    "what build_towers returns is a list of pairs; process_gradient_list wants the "
-    "losses and the gradients apart. What moves the step, and when may it not move?",
+    "process_gradient_list wants the losses and the gradients apart.",
     "begin with: `losses, gradients = zip(*results)`. What is left: average, with the "
     "losses, and apply with the step.",
     adds=("variables", "train_op"), twice=False,
@@ -78,11 +77,10 @@ def check_train_op(attempt):
 
 @exercise(
     "Exercise 2: logged_run",
-    "the model's restore, fit and save do three of the four things. fit takes every=, "
-    "also= and each=, and tells `each` the global step.",
+    "fit takes every=, also= and each=, and tells `each` the global step.",
     "begin with: `model.restore(folder)`, then `with model.graph.as_default(), "
-    "tf1.summary.FileWriter(str(folder)) as writer:`. What is left: a scalar summary "
-    "of the loss, fit, and save.",
+    "tf1.summary.FileWriter(str(folder)) as writer:`. What is left: a scalar summary, "
+    "fit, and save.",
     adds=["summaries"],
 )
 def check_logged_run(attempt):

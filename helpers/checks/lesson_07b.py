@@ -8,8 +8,7 @@ from helpers.checks.report import answering, drawn, exercise, near, same
 
 @exercise(
     "Exercise 1: with_updates",
-    "`get_collection` takes a scope, which is the beginning of a name; tower_10 begins "
-    "like tower_1. And what makes one op run whenever another is fetched?",
+    "`get_collection` takes a scope, and tower_10 begins like tower_1.",
     "begin with: `updates = tf1.get_collection(tf1.GraphKeys.UPDATE_OPS, "
     'scope=f"{tower}/")`. What is left: `tf.group`.',
 )

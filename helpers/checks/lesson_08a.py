@@ -12,8 +12,7 @@ MANY, STEPS = 300, 7  # captions and words, enough to count coins by
 
 @exercise(
     "Exercise 1: sampled_teach",
-    "The lesson's `guess_and_go_on` and its `teach` differ in one line: which word "
-    "goes into the next step. `tf.where` picks word by word.",
+    "`tf.where` picks word by word, the true one or the guess.",
     "`true = tf.random.uniform(tf.shape(word)) < share`, tossed for every place after "
     "the first. What is left: the loop over places, a step, and the guess.",
 )

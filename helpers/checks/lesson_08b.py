@@ -12,8 +12,7 @@ NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
 
 @exercise(
     "Exercise 1: phase_update",
-    "`tf1.trainable_variables` takes a scope and gives all whose name begins like "
-    "that: with a slash behind it, a scope is only itself.",
+    "`tf1.trainable_variables` takes the beginning of a name: end it with a slash.",
     "`variables = [v for scope in scopes for v in "
     'tf1.trainable_variables(f"{scope}/")]`. What is left: gradients, clipped by their '
     "global norm, and a plain step.",

@@ -10,10 +10,9 @@ from helpers.checks.report import answering, drawn, exercise, near, same
 
 @exercise(
     "Exercise 1: beam_step",
-    "`tf.math.top_k` twice: over the words of each beginning, then over what is left "
-    "of all. `tf.gather` with `batch_dims=1` brings the words along.",
-    "The first: `best, words = tf.math.top_k(logp, most)`; how many are kept per "
-    "beginning is now the last axis. What is left: add, reshape, the second, gather.",
+    "`tf.math.top_k` twice: of each beginning, then of what is left of all.",
+    "The first: `best, words = tf.math.top_k(logp, most)`. What is left: add, reshape, "
+    "the second, and gather the words with `batch_dims=1`.",
 )
 def check_beam_step(attempt):
     """Compares `(scores, logp, most)` with all extensions, sorted in Python."""
@@ -57,8 +56,7 @@ def _extensions(scores, logp, most):
 
 @exercise(
     "Exercise 2: rank_captions",
-    "`tf.where` puts `-np.inf` where there is no caption; `tf.argsort` sorts rows, and "
-    '`direction="DESCENDING"` begins with the best.',
+    '`tf.argsort` begins with the best by `direction="DESCENDING"`.',
     "`words = tf.cast(tf.maximum(lengths, 1), tf.float32)`: nothing is divided by 0. "
     "What is left: the scores, and their order, of equal ones as they came.",
 )

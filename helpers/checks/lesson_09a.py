@@ -11,8 +11,7 @@ from helpers.checks.report import answering, drawn, exercise, near, same
 
 @exercise(
     "Exercise 1: tf_configs",
-    "`A cluster is a dictionary of addresses` shows what the dictionary `cluster` "
-    "looks like; the other key, `task`, has a `type` and an `index`.",
+    "the keys are `cluster` and `task`; a task has a `type` and an `index`.",
     'begin with `addresses = [f"{host}:2222" for host in hosts]` and `cluster = '
     '{"ps": addresses[:1], "worker": addresses[1:]}`. What is left: a text per task.',
 )
@@ -34,11 +33,8 @@ def check_tf_configs(attempt):
         yield same("all know the same cluster", [due] * len(hosts), clusters)
         due = [("ps", 0)] + [("worker", n) for n in range(len(hosts) - 1)]
         tasks = [config.get("task") for config in configs]
-        kinds = [isinstance(task, dict) and {key: type(task[key]) for key in task}
-                 for task in tasks]
-        yield same("each has a type and a whole number as index",
-                   [{"type": str, "index": int}] * len(hosts), kinds, f"{tasks}")
-        found = [_task_read_by_tensorflow(text) for text in texts]
+        with answering(f"TensorFlow, which reads {tasks}"):
+            found = [_task_read_by_tensorflow(text) for text in texts]
         yield same("each is told which task it is", due, found,
                    f"{hosts}, the index counts within the job")
 
@@ -56,8 +52,7 @@ def _task_read_by_tensorflow(text):
 
 @exercise(
     "Exercise 2: repeated_steps",
-    "write the log of one kill by hand, with a checkpoint after step 2: which numbers "
-    "are in it more than once, and how many different ones?",
+    "write the log of one kill by hand: which numbers are in it more than once?",
     "`times = collections.Counter(log)`. What is left: how many counts are above 1?",
 )
 def check_repeated_steps(attempt):

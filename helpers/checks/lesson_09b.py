@@ -11,8 +11,7 @@ from helpers.checks.report import answering, drawn, exercise, same
 
 @exercise(
     "Exercise 1: read_on",
-    "`reader.py` keeps its place: what does it give to `tf.train.Checkpoint`, and what "
-    "is the first thing that it does with its manager?",
+    "`reader.py` keeps its place: what does it give to `tf.train.Checkpoint`?",
     "begin with `iterator = iter(dataset)` and `place = "
     "tf.train.Checkpoint(iterator=iterator)`. What is left: a manager in the folder, "
     "its restore, `count` elements, and its save.",

@@ -8,7 +8,6 @@ from helpers.checks.report import answering, drawn, exercise, near
 
 @exercise(
     "Exercise 1: RunningMean",
-    "the old program keeps two numbers; a module keeps them as attributes, and "
     "`tf.function` can be told the shape of its argument.",
     "`def __init__(self):` with `super().__init__()` and `self.total = "
     "tf.Variable(0.0)`. What is left: the count, and `update` with its signature.",

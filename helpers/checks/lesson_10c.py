@@ -13,8 +13,7 @@ BETAS = (0.9, 0.999), (0.5, 0.99), (0.999, 0.9)
 
 @exercise(
     "Exercise 1: adam_goes_on",
-    "print each `path` of `optimizer.variables`: its end says which slot it is, "
-    "and each kind is in the order of the weights.",
+    "the end of each `path` of `optimizer.variables` says which slot it is.",
     'loop over `("momentum", "Adam"), ("velocity", "Adam_1")`, an ending and an old '
     "name. What is left: the steps, from the logarithm of a power that is not 0.",
 )
@@ -28,8 +27,6 @@ def check_adam_goes_on(attempt):
         case = f"{len(names)} weights after {old.steps} steps, betas {old.betas}"
         attempt(optimizer, names, old.arrays())
         yield same("counts the steps", old.steps, int(optimizer.iterations), case)
-        yield near("leaves the weights as they are", list(old.weights.values()),
-                   [w.numpy() for w in weights], case)
         for gradients in slopes:
             old.step(gradients)
             with answering(case):

@@ -42,12 +42,12 @@ def check_averaged(attempt):
         found = attempt(weights)
         yield ("returns a new dictionary",
                isinstance(found, dict) and found is not weights, shown(dict, found))
-        yield same("holds the network's variables, and no slot or counter",
-                   sorted(due), sorted(found))
+        kinds = [{name: np.asarray(array).dtype.name for name, array in one.items()}
+                 for one in (due, found)]
+        yield same("holds the network's variables in their dtypes, and nothing else",
+                   *kinds)
         yield near("each has its average, or itself where there is none",
                    [*due.values()], [found[name] for name in due], f"{[*due]}")
-        yield same("keeps the dtypes", {name: due[name].dtype.name for name in due},
-                   {name: np.asarray(found[name]).dtype.name for name in due})
 
 
 _TYPES = ("Add", "Split", "Enter", "WriteFile", "Abort", "PyFunc", "ReadFile", "Save")
@@ -101,11 +101,10 @@ def _due(graph, output: str, allowed: set[str]) -> list[str]:
 
 @exercise(
     "Exercise 2: strangers",
-    "`tf1.graph_util.extract_sub_graph(graph_def, [output])` gives the ops that the "
-    "output needs; then keep a list of ops still to look at.",
+    "`tf1.graph_util.extract_sub_graph(graph_def, [output])` gives the needed ops.",
     "`functions = {each.signature.name: each.node_def for each in "
-    "graph_def.library.function}`; a set of those that you have seen ends the loops. "
-    "What is left: go on into the function that an op calls, and sort.",
+    "graph_def.library.function}`. What is left: go on into the function that an op "
+    "calls, each once, and sort.",
 )
 def check_strangers(attempt):
     """Compares `(graph_def, output, allowed)` with a slow search on drawn graphs."""

@@ -9,8 +9,7 @@ from helpers.checks.report import answering, drawn, exercise, near
 
 @exercise(
     "Exercise 1: own_sample",
-    "`tf.gather` takes ids of any shape: with [row, drawn] it gives vectors of [row, "
-    "drawn, units]. `sampled_by_hand` has the rest.",
+    "`tf.gather` takes ids of any shape. `sampled_by_hand` has the rest.",
     "`vectors = tf.gather(weights, words)`, for targets and for ids; the scores begin "
     'with `tf.einsum("ru,rau->ra", outputs, vectors)`. What is left: biases, counts, '
     "the target among its own ids, and the loss.",

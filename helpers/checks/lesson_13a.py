@@ -22,8 +22,7 @@ def _needed(op: tf.Operation) -> set[tf.Operation]:
 
 @exercise(
     "Exercise 1: swap",
-    "both reads have to be over before either assignment begins; which function of "
-    "TensorFlow gives tensors back only when all of them are computed?",
+    "which function gives tensors back only when all of them are computed?",
     "`new_a, new_b = tf.tuple([b.read_value(), a.read_value()])`. What is left: a "
     "group of two assignments.",
     twice=False,

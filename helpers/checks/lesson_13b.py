@@ -12,8 +12,7 @@ BAD = {"root": lambda x: tf.sqrt(x), "log": lambda x: tf.math.log(x),
 
 @exercise(
     "Exercise 1: first_bad",
-    "walk back from `fetch.op` over `op.inputs`; run the float outputs of those ops in "
-    "one `session.run`; then look for the op that is bad while its inputs are good.",
+    "walk back from `fetch.op` over `op.inputs`; then one `session.run`.",
     "`waiting, needed = [fetch.op], []`. What is left: the walk, the run, the search.",
     twice=False, unknown=False,
 )

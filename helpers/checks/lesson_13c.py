@@ -30,8 +30,7 @@ def _rows(rng, size):
 
 @exercise(
     "Exercise 1: in_parts",
-    "the last part may be smaller than the others; how much of the mean over all rows "
-    "is its mean?",
+    "the last part may be smaller: how much of the whole mean is its mean?",
     "`part = rows[first:first + size]`. What is left: the loop over `first`, and a "
     "share for each part.",
 )
@@ -53,9 +52,7 @@ def check_in_parts(attempt):
 
 @exercise(
     "Exercise 2: clipped_on_the_way",
-    "`right_softplus` shows the form: a function of `x` that returns the value, and a "
-    "function from the gradient above to the gradient below.",
-    "`@tf.custom_gradient` goes above `def through(x):`",
+    "`@tf.custom_gradient` goes above `def through(x):`, as in `right_softplus`.",
     "the inner function: `return tf.clip_by_value(upstream, -most, most)`. What is "
     "left: return both, and call it.",
 )

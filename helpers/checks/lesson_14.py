@@ -28,9 +28,7 @@ def _collatz(n: int) -> int:
 
 @exercise(
     "Exercise 1: steps_to_one",
-    "two loop variables: the number, and how many steps it took so far.",
-    "`tf.where(tf.equal(n % 2, 0), n // 2, 3 * n + 1)` is the next number; `==` would "
-    "ask Python.",
+    "`tf.where(tf.equal(n % 2, 0), n // 2, 3 * n + 1)`; `==` would ask Python.",
     "`start = [n, tf.zeros([], tf.int64)]`. What is left: the body, and the loop.",
 )
 def check_steps_to_one(attempt):
@@ -73,9 +71,8 @@ def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @exercise(
     "Exercise 2: balances",
-    "three loop variables, as in `our_rnn`: the step, the balance, the array.",
     "`balance = tf.maximum(balance + changes[t], 0.0)`",
-    "`array = tf.TensorArray(tf.float32, size=time)`. What is left: the loop, and "
+    "`array = tf.TensorArray(tf.float32, size=time)`. What is left: the loop and "
     "`stack`.",
 )
 def check_balances(attempt):
