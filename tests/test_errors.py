@@ -104,8 +104,9 @@ def test_a_public_report_gets_its_answer(verdict, answer, log):
     "RuntimeError: Error(s) in loading state_dict for Net: size mismatch",
     'File "/usr/lib/site-packages/flask/app.py", line 2464\nKeyError: \'Image\'',
     "KeyError: 'images'", "IndexError: list index out of range",
-    "ValueError: Error: TypeError: RuntimeError: KeyError: InvalidArgumentError: "
-    "NotFoundError: AttributeError: ImportError: [[node x]] op tensor shape"])
+    'File "net.py", line 3, in batch_norm\nKeyError: \'moving_mean\'',
+    "ValueError: Error: TypeError: RuntimeError: KeyError: InternalError: "
+    "AttributeError: ImportError: [[node x]] op tensor shape"])
 def test_another_library_and_an_error_that_says_nothing_get_no_answer(log):
     assert not messages.look_up(log)[0], messages.look_up(log)[0][0].patterns[0]
 
@@ -134,6 +135,12 @@ def test_a_cause_is_named_before_what_follows_from_it():
     ("KeyError: 'ThreeNN'", True), ("KeyError: 'label'", False)])
 def test_plain_words_are_whole_words(words, said):
     assert bool(messages.look_up(words)[0]) == said
+
+
+def test_an_answer_that_is_not_sure_names_the_place_too(capsys):
+    assert doctor.explain("InvalidArgumentError: out of cheese [[{{node net/a}}]]") == 0
+    said = capsys.readouterr().out
+    assert "Fix:" in said and "from the op net/a" in said, said
 
 
 def test_of_a_message_that_no_page_knows_the_log_is_read(capsys):

@@ -221,6 +221,7 @@ def explain(message: str) -> int:
             print(f"  {entry.patterns[0]}")
         if near:
             print("If one of them is yours: python3 course.py doctor 'ITS WORDS'")
+    if not fitting or fitting[0].section == messages.GENERAL:
         print("\n".join([*messages.trail(message), NEXT]))
     return int(not (fitting or near))
 

@@ -114,8 +114,8 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     """Returns the entries that fit a message, the closest first, and three near it.
 
     What an exception says comes before the rest of a log. What follows from another
-    error comes after it, and what is said in plain words after every message. Of an
-    error of another library nothing is said.
+    error comes after it, then what many programs say; plain words count where no error
+    is named. Of an error of another library nothing is said.
     """
     if _FOREIGN.search(message) and not _OURS.search(message):
         return [], []
@@ -124,10 +124,14 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
         message = _WARNING.sub("", message)
     raised = "\n".join(_ERROR.findall(message))
     every = entries()
-    if not any(entry.fits(message) for entry in every):
+    if raised:  # a log is full of words
+        every = [entry for entry in every if entry.section != NO_MESSAGE]
+    sure = [entry for entry in every if entry.section not in _LAST[1:]]
+    if not any(entry.fits(message) for entry in sure):
         message, raised = _unwrapped(message), _unwrapped(raised)
-    fitting = ([entry for entry in every if entry.fits(message)]
-               or [entry for entry in every if entry.begins(message)])
+    fitting = ([entry for entry in sure if entry.fits(message)]
+               or [entry for entry in sure if entry.begins(message)]
+               or [entry for entry in every if entry.fits(message)])
     fitting.sort(key=lambda entry: (_LAST.index(entry.section) + 1
                                     if entry.section in _LAST else 0,
                                     not entry.raised(raised),
