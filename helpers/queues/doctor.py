@@ -6,18 +6,9 @@ Taught in lesson 03b, "The hang": size, closed and living threads, queue by queu
 from dataclasses import dataclass, replace
 from typing import Any
 
-import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.graph import ancestors
-from helpers.queues.internals import (
-    Queue,
-    items_taken,
-    living_threads,
-    queues_of,
-    queues_taken_from,
-    raw_session,
-)
+from helpers.queues.internals import Queue, queues_of, raw_session
 
 
 @dataclass(frozen=True)
@@ -121,20 +112,21 @@ def diagnose(session: tf1.Session, fetches: Any = None) -> Diagnosis:
       A `Diagnosis`, to print or to ask for `.queues` and `.starving`.
     """
     raw = raw_session(session)
-    queues = queues_of(raw.graph, fetches)
+    return examined(queues_of(raw.graph, fetches), raw)
+
+
+def examined(queues: list[Queue], session: tf1.Session) -> Diagnosis:
+    """Says of queues that were looked up what they hold in a plain session."""
     if not queues:
         return Diagnosis(())
-    found = raw.run([(queue.size, queue.closed) for queue in queues])
-    states = {queue.op.name: _state(queue, size, closed, raw)
+    found = session.run([(queue.size, queue.closed) for queue in queues])
+    states = {queue.op.name: _state(queue, size, closed, session)
               for queue, (size, closed) in zip(queues, found, strict=True)}
-    return Diagnosis(tuple(_explained(queue.enqueues, states[queue.op.name], states)
-                           for queue in queues))
+    return Diagnosis(tuple(_explained(queue, states) for queue in queues))
 
 
 def _state(queue: Queue, size: int, closed: bool, session: tf1.Session) -> QueueState:
     """Puts together what the graph, the session and the runners know of a queue."""
-    alive = [living_threads(runner, session) for runner in queue.runners]
-    started = [count for count in alive if count is not None]
     kept = 0
     if queue.op.type == "RandomShuffleQueueV2":
         kept = queue.op.get_attr("min_after_dequeue")
@@ -145,19 +137,18 @@ def _state(queue: Queue, size: int, closed: bool, session: tf1.Session) -> Queue
         capacity=queue.op.get_attr("capacity"),
         kept=kept,
         closed=bool(closed),
-        wanted=max((items_taken(op) or 1 for op in queue.dequeues), default=1),
-        threads=sum(len(runner.enqueue_ops) for runner in queue.runners),
-        alive=sum(started) if started else None,
+        wanted=queue.wanted,
+        threads=queue.threads,
+        alive=queue.alive(session),
     )
 
 
-def _explained(
-    enqueues: list[tf.Operation], state: QueueState, states: dict[str, QueueState]
-) -> QueueState:
+def _explained(queue: Queue, states: dict[str, QueueState]) -> QueueState:
     """Returns the state of a queue with why it starves filled in."""
+    state = states[queue.op.name]
     if not state.starves:
         return state
-    sources = queues_taken_from(ancestors(enqueues))
+    sources = queue.sources
     waits_for = []
     for op, of_files in sources.items():
         source = states.get(op.name)
@@ -167,7 +158,7 @@ def _explained(
                 of_files and source.alive):
             waits_for.append(op.name)
     waits_for.sort()
-    why = _cause(state, bool(enqueues), tuple(waits_for), any(sources.values()))
+    why = _cause(state, bool(queue.enqueues), tuple(waits_for), any(sources.values()))
     return replace(state, waits_for=tuple(waits_for), why=why)
 
 

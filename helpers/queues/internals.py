@@ -50,6 +50,27 @@ class Queue:
         """Whether `feed_queue` fills it: that stops without closing the queue."""
         return any(map(is_feed, self.runners))
 
+    @property
+    def wanted(self) -> int:
+        """How many items the largest dequeue op takes at once, as far as is known."""
+        return max((items_taken(op) or 1 for op in self.dequeues), default=1)
+
+    @property
+    def threads(self) -> int:
+        """How many enqueuing threads its runners plan."""
+        return sum(len(runner.enqueue_ops) for runner in self.runners)
+
+    @property
+    def sources(self) -> dict[tf.Operation, bool]:
+        """The queues that its items come from, and whether as names of files."""
+        return queues_taken_from(ancestors(self.enqueues))
+
+    def alive(self, session: tf1.Session) -> int | None:
+        """Returns how many of its threads live in a session; None if none ever did."""
+        counts = [living_threads(runner, session) for runner in self.runners]
+        started = [count for count in counts if count is not None]
+        return sum(started) if started else None
+
 
 def raw_session(session: Any) -> tf1.Session:
     """Returns the plain session inside a `MonitoredSession`, or `session` itself."""

@@ -13,14 +13,9 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.queues import wording
 from helpers.queues.calls import InterruptibleCalls, attempt, waitable
-from helpers.queues.doctor import diagnose
+from helpers.queues.doctor import examined
 from helpers.queues.hooks import hooks_of
-from helpers.queues.internals import (
-    FEED_THREAD,
-    Queue,
-    is_closed,
-    queues_of,
-)
+from helpers.queues.internals import FEED_THREAD, Queue, is_closed, queues_of
 
 _FREE = 0.5  # seconds that threads get before queues are closed under them
 _SPARE = 1.0  # seconds more before the queue of a feed is: closing is for good
@@ -124,7 +119,7 @@ def _free(
         return
     _close_queues(session, [queue for queue in queues if not queue.is_fed])
     if fed and not _all_ended(coord, calls, _SPARE) and _waiting(coord, calls):
-        found = attempt(_FREE, lambda: diagnose(session).queues)
+        found = attempt(_FREE, lambda: examined(queues, session).queues)
         starving = {state.name for state in found or () if state.starves}
         _close_queues(session, [queue for queue in fed if queue.op.name in starving])
     if not _all_ended(coord, calls, grace) and _waiting(coord, calls):
