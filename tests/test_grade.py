@@ -20,8 +20,8 @@ from nbformat import v4
 from helpers.files import ROOT
 from tools import grade
 from tools import notebook as nb
-from tools.grade import process
 from tools.grade.collect import collect
+from tools.judge import process
 from tools.lesson import Exercise, Lesson
 
 pytestmark = [pytest.mark.timeout(900),

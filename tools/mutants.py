@@ -11,13 +11,8 @@ a gradient is stopped. A mutant that does the same as the solution stands in
 exercise, drawn by a seed.
 """
 
-import importlib
-import io
-import multiprocessing
-import os
 import random
 import sys
-import tempfile
 import time
 from collections import Counter
 
@@ -25,6 +20,7 @@ from tqdm import tqdm
 
 from helpers.files import ROOT
 from tools import notebook as nb
+from tools.judge import process
 from tools.lesson import Exercise, Lesson
 from tools.mutation import IMPORT, Mutant, mutants
 
@@ -36,79 +32,25 @@ else:
 EQUAL = ROOT / "tests" / "mutants_equal.toml"
 # A mutant may wait for ever: one that takes so much longer than the solution does.
 LEAST_SECONDS, TIMES, MOST_SECONDS = 10, 3, 300
-# Imported once, in a server from which every process that judges is forked.
-CHECKS = sorted(path.stem for path in (ROOT / "helpers" / "checks").glob("lesson_*.py"))
-PRELOADED = ["helpers.lesson", "tools.mutants", "tools.special",
-             *(f"helpers.checks.{name}" for name in CHECKS)]
+MEMORY = 4 * 10**9  # bytes that one may take
 REFUSED, ACCEPTED, BROKEN, ENDLESS = "refused", "accepted", "broken check", "endless"
+FATES = {"solved": ACCEPTED, "not graded": BROKEN, "too long": ENDLESS,
+         "ended itself": ENDLESS}
+FLAG = ["tools.special", "applied"]
 NONE = "no mutant"  # it cannot change anything that the check gives it, by its type
 ROW = "{:34s} {:>11s} {:>13s} {:>6}"
 
 
-def fate(check, name: str, place: dict, source: str) -> str:
-    """Returns what a check makes of a source, which runs with `place` at hand."""
-    from tools import special  # not above: TensorFlow is for those that judge
-
-    special.forget()
-    place = dict(place)
-    try:
-        exec(source, place)
-        report = check(place[name])
-    except Exception:  # the answer, not its check, could not even be defined
-        return REFUSED
-    if report and IMPORT in source and not special.applied:
+def fate(task: Exercise, source: str, seconds: float) -> str:
+    """Returns what the check of an exercise makes of a source."""
+    verdict = process.judge({
+        "module": task.module, "check": task.check, "name": task.name, "own": [],
+        "setup": list(task.before), "taught": [], "source": source,
+        "seconds": seconds, "clock": seconds, "memory": MEMORY, "flag": FLAG})
+    result = verdict["result"]
+    if result == "solved" and IMPORT in source and not verdict["flag"]:
         return NONE
-    return ACCEPTED if report else BROKEN if report.broken else REFUSED
-
-
-_OWN: list = []  # of a process that judges: what comes before the source in `fate`
-
-
-def prepare(task: Exercise, folder: str) -> None:
-    """Makes a process ready to judge answers: runs all that comes before one."""
-    module = importlib.import_module(task.module)
-    place = {"__name__": "answer"}
-    os.chdir(folder)
-    sys.stdout = io.StringIO()
-    for text in task.before:
-        exec(text, place)
-    _OWN[:] = getattr(module, task.check), task.name, place
-
-
-def judge(source: str) -> str:
-    """Returns the fate of a source in a process that is ready."""
-    return fate(*_OWN, source)
-
-
-class Judge:
-    """A process that judges answers to one exercise, made anew when one hangs.
-
-    Args:
-      task: the exercise.
-      folder: where the answers run.
-    """
-
-    def __init__(self, task: Exercise, folder: str):
-        self.given = task, folder
-        self.start()
-
-    def start(self) -> None:
-        """Starts the process and waits until it is ready."""
-        ways = multiprocessing.get_all_start_methods()
-        way = multiprocessing.get_context(
-            "forkserver" if "forkserver" in ways else "spawn")
-        way.set_forkserver_preload(PRELOADED)
-        self.pool = way.Pool(1)
-        self.pool.apply(prepare, self.given)
-
-    def fate(self, source: str, seconds: float) -> str:
-        """Returns what the check makes of a source."""
-        try:
-            return self.pool.apply_async(judge, [source]).get(seconds)
-        except multiprocessing.TimeoutError:  # it hangs, or it ended the process
-            self.pool.terminate()
-            self.start()
-            return ENDLESS
+    return FATES.get(result, REFUSED)
 
 
 def listed() -> dict[str, dict[str, str]]:
@@ -135,22 +77,19 @@ def fates(task: Exercise, equal: dict[str, str], bar: tqdm, sample: int = 0
         raise ValueError(f"{EQUAL.name}: {task.key} has no mutant {min(unknown)!r}")
     made = [mutant for mutant in made if mutant.name not in equal]
     limit, found = MOST_SECONDS, {}
-    with tempfile.TemporaryDirectory() as folder:
-        judging = Judge(task, folder)
-        if sample:
-            random.Random(task.key).shuffle(made)
-        else:
-            start = time.monotonic()
-            if (said := judging.fate(task.answer, limit)) != ACCEPTED:
-                raise ValueError(f"{task.key}: the solution itself: {said}")
-            limit = max(LEAST_SECONDS, TIMES * (time.monotonic() - start))
-        for mutant in made:
-            if (said := judging.fate(mutant.source, limit)) != NONE:
-                found[mutant] = said
-            bar.update()
-            if len(found) == sample:
-                break
-        judging.pool.terminate()
+    if sample:
+        random.Random(task.key).shuffle(made)
+    else:
+        start = time.monotonic()
+        if (said := fate(task, task.answer, limit)) != ACCEPTED:
+            raise ValueError(f"{task.key}: the solution itself: {said}")
+        limit = max(LEAST_SECONDS, TIMES * (time.monotonic() - start))
+    for mutant in made:
+        if (said := fate(task, mutant.source, limit)) != NONE:
+            found[mutant] = said
+        bar.update()
+        if len(found) == sample:
+            break
     return found
 
 
@@ -162,6 +101,7 @@ def main(arguments: list[str]) -> int:
         equal = listed()
     except ValueError as error:
         parser.error(str(error))
+    process.prepare({"tools.special", *(task.module for task in every)})
     failed, refused, made, same = False, Counter(), Counter(), 0
     print(ROW.format("exercise", "operators", "specialisers", "equal"))
     with tqdm(unit="mutant", dynamic_ncols=True) as bar:

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from helpers import captions, explore, records
+from helpers import captions, records
 from helpers.captions import saving
 from helpers.datasets import coco
 from helpers.errors import DataError
 from helpers.files import ROOT
 from helpers.inherited import describe, open_model
 from tools import lesson
-from tools.grade import process
+from tools.judge import process
 from tools.port import sources
 
 
@@ -45,12 +45,6 @@ def sizes(folder):
     found = {field.name: "x" if field.type is str else 3 for field in fields}
     path.write_text(json.dumps({**found, "vocabulary": "abc"}))
     return path, lambda path: saving._read_sizes(path.parent)
-
-
-def grid(folder):
-    path = folder / "grid.json"
-    explore.record_grid(lambda knob: knob, path, knob=[1, 2])
-    return path, lambda path: explore.recorded(lambda knob: knob, path)(knob=1)
 
 
 def notebook(folder):
@@ -110,7 +104,7 @@ def keras(folder):
     return path, read
 
 
-READERS = [manifest, notes, sizes, grid, notebook, old_notebook, verdict]
+READERS = [manifest, notes, sizes, notebook, old_notebook, verdict]
 WRONG = [None, True, -1, 2**63, 10**400, 1.5, float("nan"), float("inf"), "",
          [], [[]], {}, {"a": 1}, "\ud800"]
 
@@ -179,7 +173,7 @@ def test_a_wrong_value_at_any_place_is_one_line_or_does_no_harm(kind, tmp_path, 
         refused(read, path, json.dumps(value).encode())
 
 
-@pytest.mark.parametrize("kind", [manifest, notes, sizes, grid, notebook])
+@pytest.mark.parametrize("kind", [manifest, notes, sizes, notebook])
 def test_a_name_that_stands_twice_is_refused(kind, tmp_path, tried):
     """Of two values for one name nobody knows which is meant."""
     path, read = kind(tmp_path)
@@ -190,7 +184,7 @@ def test_a_name_that_stands_twice_is_refused(kind, tmp_path, tried):
     tried(1)
 
 
-@pytest.mark.parametrize("kind", [manifest, notes, sizes, grid, notebook, old_notebook])
+@pytest.mark.parametrize("kind", [manifest, notes, sizes, notebook, old_notebook])
 def test_a_byte_order_mark_is_no_damage(kind, tmp_path):
     path, read = kind(tmp_path)
     before = read(path)
@@ -227,7 +221,7 @@ BY_THEMSELVES = {
     "benchmarks/rounds.py": "a line of the process that it started itself",
     "tools/port/sources.py": "text in whatever coding; tried above",
     "tools/port/write.py": "what `sources` read before",
-    "tools/grade/process.py": "a line from a pipe; tried above",
+    "tools/judge/process.py": "a line from a pipe; tried above",
 }
 
 

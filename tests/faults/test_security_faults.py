@@ -64,7 +64,7 @@ def test_no_page_and_no_lesson_tells_anybody_to_open_a_server():
 # Pickles, shells, text as code, YAML objects, certificates: what Bandit looks for.
 UNSAFE = "S102,S103,S104,S301,S302,S307,S323,S501,S506,S602,S604,S605,S612"
 # They run what learners hand in, and the course's own solutions, changed.
-RUNS_CODE = ("tools/grade/trial.py", "tools/mutants.py", "tools/watch.py")
+RUNS_CODE = ("tools/judge/trial.py", "tools/watch.py")
 
 
 def test_no_program_and_no_lesson_loads_a_pickle_or_gives_a_string_to_a_shell(tried):

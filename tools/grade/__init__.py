@@ -31,8 +31,9 @@ from helpers.errors import DataError
 from helpers.files import whole_file
 from tools import exercises as ex
 from tools import notebook as nb
-from tools.grade import page, process
+from tools.grade import page
 from tools.grade.collect import Answer, collect
+from tools.judge import process
 from tools.lesson import Exercise, Lesson
 
 SECONDS, GIGABYTES, JOBS = 60.0, 2.0, 2

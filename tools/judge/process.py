@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tools.grade.trial import run
+from tools.judge.trial import run
 
 TICK = 0.2
 MESSAGE = 1 << 16  # bytes of a verdict, at most
@@ -26,7 +26,7 @@ DISK = 10**9  # bytes that an answer may leave in its folder
 def prepare(modules: set[str]) -> None:
     """Has the server import what answers need, TensorFlow above all, once."""
     multiprocessing.get_context("forkserver").set_forkserver_preload(
-        ["tools.grade.quiet", "tools.grade.trial", *sorted(modules)])
+        ["tools.judge.quiet", "tools.judge.trial", *sorted(modules)])
 
 
 def judge(task: dict) -> dict:
@@ -95,7 +95,8 @@ def _verdict(line: bytes) -> dict:
         verdict = json.loads(line)
         result, says = verdict["result"], verdict["says"]
         more = {"held": int(verdict.get("held", 0)),
-                "claim": str(verdict.get("claim", ""))[:200]}
+                "claim": str(verdict.get("claim", ""))[:200],
+                "flag": bool(verdict.get("flag", True))}
     except (ValueError, TypeError, LookupError, AttributeError,
             OverflowError, RecursionError):
         return _TAMPERED

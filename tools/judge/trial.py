@@ -71,7 +71,8 @@ def try_answer(task: dict) -> dict:
     Args:
       task: `module` and `check`, where the check is; `name`, of what to write; `setup`
         and `taught`, sources of the lesson; `own`, of the learner, which the answer
-        builds on; `source`, of the answer.
+        builds on; `source`, of the answer. `flag`, if any, is a module and the name of
+        what is true in it when the answer has done what it is tried for.
 
     Returns:
       `result`, a word or two, and what the check `says`.
@@ -99,6 +100,9 @@ def try_answer(task: dict) -> dict:
     if names:
         return {"result": "tampered", "says": f"it replaced {', '.join(names[:5])}"}
     found = verdict(report)
+    if "flag" in task:
+        module, name = task["flag"]
+        found["flag"] = bool(getattr(importlib.import_module(module), name))
     if missing and found["result"] == "not solved":
         found["says"] = f"not defined: {', '.join(missing)}; {found['says']}"
     return found

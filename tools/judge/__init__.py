@@ -1,0 +1,1 @@
+"""An answer and its check, in a process of its own: for `grade` and `mutants`."""
