@@ -7,7 +7,7 @@ import argparse
 import importlib
 import sys
 
-from benchmarks import tables
+from benchmarks.rounds import text_of
 from helpers import lesson
 
 # What can be measured: its module here is called the same and has a `main`.
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
         print(f"\n=== {name} ===", flush=True)
         module = importlib.import_module(f"benchmarks.{name}")
         table = module.main([*rest, *["--quick"] * options.quick])
-        print(tables.text_of(table), flush=True)
+        print(text_of(table), flush=True)
     return 0
 
 

@@ -15,8 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.rounds import compared, compete, options_of, timed, verdict
-from benchmarks.tables import Table
+from benchmarks.rounds import Table, compared, compete, options_of, timed, verdict
 
 
 def write_files(folder: Path, count: int) -> None:

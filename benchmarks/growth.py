@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.tables import Table
+from benchmarks.rounds import Table
 
 TIMES = (1, 2, 4, 8)
 GOAL = 1.3  # what an exponent stays under
@@ -112,47 +112,6 @@ def process_gradient_list(folder: Path, count: int, seconds: list[float]) -> Non
             towers.process_gradient_list(gradients)
 
 
-def graph_of_queues(count: int):
-    """Returns a graph of so many queues with a runner each, and what takes of each."""
-    import tensorflow.compat.v1 as tf1
-
-    with tf1.Graph().as_default() as graph:
-        taken = []
-        for _ in range(count):
-            queue = tf1.FIFOQueue(4, ["float32"], [[]])
-            tf1.train.add_queue_runner(
-                tf1.train.QueueRunner(queue, [queue.enqueue(1.0)]))
-            taken.append(queue.dequeue())
-    return graph, taken
-
-
-def running_queues(folder: Path, count: int, seconds: list[float]) -> None:
-    """A session with so many queues and their runners: begun, one step, ended."""
-    import tensorflow.compat.v1 as tf1
-
-    from helpers import queues
-
-    del folder
-    graph, taken = graph_of_queues(count)
-    with (graph.as_default(), tf1.Session() as session, timed(seconds),
-          queues.running_queues(session) as runner):
-        runner.run(taken)
-
-
-def plain_loop(folder: Path, count: int, seconds: list[float]) -> None:
-    """The same by TensorFlow alone: two threads a queue, each prunes the graph once."""
-    import tensorflow.compat.v1 as tf1
-
-    del folder
-    graph, taken = graph_of_queues(count)
-    with graph.as_default(), tf1.Session() as session, timed(seconds):
-        coord = tf1.train.Coordinator()
-        threads = tf1.train.start_queue_runners(session, coord)
-        session.run(taken)
-        coord.request_stop()
-        coord.join(threads)
-
-
 def draw_graph(folder: Path, count: int, seconds: list[float]) -> None:
     """A graph of so many ops, collapsed into ten boxes."""
     import tensorflow.compat.v1 as tf1
@@ -206,16 +165,10 @@ CONTESTANTS: dict[str, tuple[Callable[[Path, int, list[float]], None], int]] = {
     "write_shards": (write_shards, 10_000),
     "check_shards": (check_shards, 20_000),
     "process_gradient_list": (process_gradient_list, 50),
-    "running_queues": (running_queues, 25),
-    "plain_loop": (plain_loop, 25),
     "draw_graph": (draw_graph, 2000),
     "vocabulary": (vocabulary, 20_000),
     "port": (port, 500),
 }
-
-# What is TensorFlow's own: no goal is set for it, nor for ours that stands on it.
-STANDS_ON = {"running_queues": "plain_loop"}
-
 
 def exponent(work: list[int], seconds: list[float]) -> float:
     """Returns the slope of the line through the logarithms of both."""
@@ -251,16 +204,10 @@ def main(arguments: list[str]) -> Table:
         rounds = 1 if options.quick else options.rounds
         rows[name] = measured(name, rounds, options.quick)
         print(f"{name}: exponent {rows[name]['exponent']:.2f}", file=sys.stderr)
-    notes = [f"{ours}: {rows[ours]['exponent']:.2f}, where TensorFlow's own "
-             f"{theirs} has {rows[theirs]['exponent']:.2f}"
-             for ours, theirs in STANDS_ON.items() if {ours, theirs} <= set(rows)]
-    held = {name: row["exponent"] for name, row in rows.items()
-            if name not in {*STANDS_ON, *STANDS_ON.values()}}
-    if held:
-        worst = max(held, key=held.__getitem__)
-        notes.append(f"steepest: {worst}, {held[worst]:.2f}; goal under {GOAL}: "
-                     f"{'met' if held[worst] < GOAL else 'NOT MET'}")
-    return Table("milliseconds at 1, 2, 4 and 8 times the work", rows, tuple(notes))
+    worst = max(rows, key=lambda name: rows[name]["exponent"])
+    met = "met" if rows[worst]["exponent"] < GOAL else "NOT MET"
+    note = f"steepest: {worst}, {rows[worst]['exponent']:.2f}; goal under {GOAL}: {met}"
+    return Table("milliseconds at 1, 2, 4 and 8 times the work", rows, (note,))
 
 
 if __name__ == "__main__":

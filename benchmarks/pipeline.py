@@ -24,8 +24,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 from PIL import Image
 
-from benchmarks.rounds import compared, compete, options_of, timed, verdict
-from benchmarks.tables import Table
+from benchmarks.rounds import Table, compared, compete, options_of, timed, verdict
 from helpers import queues, records
 
 BATCH, BUFFER, SIDE = 64, 1000, 64

@@ -18,8 +18,7 @@ from collections.abc import Iterator
 import numpy as np
 import psutil
 
-from benchmarks.rounds import compared, compete, options_of, timed, verdict
-from benchmarks.tables import Table
+from benchmarks.rounds import Table, compared, compete, options_of, timed, verdict
 
 LEARNING_RATE, MOMENTUM = 0.001, 0.9
 SPEED, MEMORY = 1.15, 0.5  # at least, and at most, of the strategy's

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import growth, rounds, tables
+from benchmarks import growth, rounds
 from helpers.files import ROOT
 
 
@@ -49,7 +49,7 @@ def results_of(*rates):
 def test_medians_of_rounds_and_ratios():
     found = {"ours": results_of(8, 1, 6), "limit": results_of(12, 12, 12)}
     note = rounds.verdict(found, "ours", "limit", 0.6)
-    lines = tables.text_of(rounds.compared("title", found, [note])).splitlines()
+    lines = rounds.text_of(rounds.compared("title", found, [note])).splitlines()
     assert lines[0] == "title"
     assert lines[2].split() == ["ours", "6.00", "2.00", "3.00"]
     # Only rates of one round are compared.
