@@ -22,14 +22,11 @@ import itertools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from IPython.display import HTML, display
 from tqdm import tqdm
 
-from helpers.files import whole_file
 from helpers.language import DARK, INK, LOST, PAPER, SOFT, TOWER
-from helpers.reading import read_json
 
 _MOST_BYTES = 130_000  # of an output: a notebook holds it, and Git each version of it
 _MOST_SETTINGS, _MOST_KNOBS = 30, 3  # that a reader can look through
@@ -242,34 +239,3 @@ def explore(
             f"the page has {there:,} bytes of {_MOST_BYTES:,}: take fewer settings, "
             "fewer points, or layers that frames share")
     return made
-
-
-def recorded(run: Callable, path: Path) -> Callable:
-    """Returns `run` that reads what `record_grid` wrote, and runs what is not there.
-
-    Args:
-      run: takes knobs by keyword; what it returns fits in JSON.
-      path: of the file.
-    """
-    stored = read_json(path, dict)
-
-    def found(**knobs):
-        key = json.dumps(knobs, sort_keys=True)
-        return stored[key] if key in stored else run(**knobs)
-
-    return found
-
-
-def record_grid(run: Callable, path: Path, **knobs: list) -> None:
-    """Runs every setting and writes what came out, for a grid that takes minutes.
-
-    Args:
-      run: takes one keyword per knob; what it returns fits in JSON.
-      path: of the file.
-      **knobs: an argument of `run` to its values.
-    """
-    settings = [dict(zip(knobs, each, strict=True))
-                for each in itertools.product(*knobs.values())]
-    stored = {json.dumps(each, sort_keys=True): run(**each) for each in tqdm(settings)}
-    with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(stored, indent=0), "utf-8")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from helpers import svg
-from helpers.explore import Frame, explore, record_grid, recorded
+from helpers.explore import Frame, explore
 
 AXES = svg.box(0, 0, 300, 100, "soft", fill="none", stroke="currentColor")
 
@@ -53,19 +53,6 @@ def test_a_page_stays_small_enough_to_look_through():
     with pytest.raises(ValueError, match="has 2.. ?,... bytes of 130,000"):
         explore(lambda k: Frame([str(k) * 10_000], "."), "?", size=(1, 1),
                 k=list(range(10, 20)))
-
-
-def test_a_recorded_grid_is_read_and_what_is_not_there_is_run(tmp_path):
-    asked = []
-
-    def run(rate, workers):
-        asked.append(workers)
-        return {"loss": [rate / workers]}
-
-    record_grid(run, tmp_path / "grid.json", rate=[0.5], workers=[1, 2])
-    read = recorded(run, tmp_path / "grid.json")
-    assert read(workers=2, rate=0.5) == {"loss": [0.25]} and asked == [1, 2]
-    assert read(rate=0.5, workers=5) == {"loss": [0.1]} and asked == [1, 2, 5]
 
 
 @pytest.fixture
