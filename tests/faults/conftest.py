@@ -51,7 +51,7 @@ def pytest_terminal_summary(terminalreporter):
 
 def _count(subjects, report, outcome) -> None:
     path, _, _ = report.nodeid.partition("::")
-    properties = dict(report.user_properties)
+    properties = dict(getattr(report, "user_properties", ()))
     if not path.endswith("_faults.py"):
         return
     if outcome == "passed" and report.when != "call":

@@ -126,13 +126,18 @@ def places(value, path=()):
 
 
 def changed(value, path, new):
+    """Returns a copy with another value at a place; without it for `KeyError`."""
     if not path:
         return new
     found = copy.deepcopy(value)
+    *before, last = path
     inside = found
-    for key in path[:-1]:
+    for key in before:
         inside = inside[key]
-    inside[path[-1]] = new
+    if new is KeyError:
+        del inside[last]
+    else:
+        inside[last] = new
     return found
 
 

@@ -5,7 +5,6 @@ manifests are drawn. Then the sets are opened, checked and written anew.
 """
 
 import contextlib
-import copy
 import json
 import os
 import shutil
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from helpers import records
 from helpers.errors import DataError
 from helpers.records import folders, writing
+from tests.faults.test_json_faults import changed, damaged, places
 
 EXAMPLES = [records.make_example(b"x", k) for k in range(3)]
 WRONG = [None, True, -1, 0, 2**63, 10**400, 1.0, float("nan"), float("inf"), "", "x",
@@ -24,29 +24,6 @@ WRONG = [None, True, -1, 0, 2**63, 10**400, 1.0, float("nan"), float("inf"), "",
 NAMES = ["thesis.txt", "../x", "a/b", "/etc/passwd", "..", "", "new.manifest.json",
          "newer-00000-of-00001", "other-00000-of-00001", "new-00000-of-00001/..",
          "new-00000-of-00009", "new-00000-of-00001\n", "new-0-of-1", "C:\\x", "\0"]
-
-
-def places(value, path=()):
-    """Yields the path of each value in a manifest."""
-    yield path
-    for key in value if isinstance(value, dict) else ():
-        yield from places(value[key], (*path, key))
-
-
-def changed(manifest, path, value):
-    """Returns a copy with another value at a path; without it for `KeyError`."""
-    if not path:
-        return value
-    new = copy.deepcopy(manifest)
-    *before, last = path
-    inside = new
-    for key in before:
-        inside = inside[key]
-    if value is KeyError:
-        del inside[last]
-    else:
-        inside[last] = value
-    return new
 
 
 @pytest.fixture
@@ -92,10 +69,8 @@ def test_every_field_wrong_once(sets, tried):
 
 
 def test_what_is_no_json_or_not_for_us(sets, tried):
-    whole = (sets / "new.manifest.json").read_bytes()
-    cases = [whole[:cut] for cut in range(0, len(whole), 7)]
-    cases += [b"[" * 100_000, b'{"shards":' * 50_000, b"\xff\xfe", b"1" * 5_000,
-              (sets / "other.manifest.json").read_bytes()]
+    cases = [*damaged((sets / "new.manifest.json").read_bytes()),
+             (sets / "other.manifest.json").read_bytes()]
     tried(len(cases))
     for case in cases:
         refused(sets, case)
