@@ -176,6 +176,8 @@ def _kind(value):
         return value.dtype, str(value.shape)
     if value is None or isinstance(value, str | int | float):
         return value
+    if callable(value):  # each `mock.Mock` has a class of its own
+        return callable
     return type(value), len(value) if hasattr(value, "__len__") else 0
 
 

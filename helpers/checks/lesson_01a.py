@@ -17,8 +17,8 @@ SHARED = "one layer `embed` for each scope of the caller, whose mode decides"
 
 @exercise(
     "Exercise 1: siamese",
-    "look at the end of `A layer called twice, again`: one graph with a shared layer "
-    "calls it twice, the second time inside the idiom for another mode.",
+    "the end of `A layer called twice, again` calls one layer twice, the second time "
+    "inside the idiom for another mode.",
     'begin with `a = layers.fully_connected_layer(left, units, name="embed")`; open '
     "`with tf1.variable_scope(tf1.get_variable_scope(), reuse=True):` for the second "
     "call. What is left: square a - b, and sum over the units, axis 1.",
@@ -34,17 +34,14 @@ def check_siamese(attempt):
             for scope, mode in VISITS:
                 case = f"in scope {'/'.join([*around, scope])}, reuse={mode}"
                 before = tf1.global_variables()
-                with _opened([*around, scope], mode) as here:
+                with _opened([*around, scope], mode):
                     distance = attempt(*feed, units)
-                    after = here.reuse
                 yield tensor("returns a float32 tensor", tf.float32, distance, case)
                 new = tf1.global_variables()[len(before):]
                 yield (SHARED,
                        not new if scope in layers else _named(new, [*around, scope]),
                        f"{case}: it made {[v.op.name for v in new]}; a scope that is "
                        "new gets embed/kernel and embed/bias, one that is known none.")
-                yield ("leaves the mode as it was", after == mode,
-                       f"{case}: afterwards reuse is {after}.")
                 layers.setdefault(scope, sorted(new, key=lambda v: v.op.name))
                 with answering(case):
                     sources = [layers[scope][1], *feed]
@@ -82,7 +79,8 @@ def _opened(names, mode):
     with contextlib.ExitStack() as stack:
         for name in names[:-1]:
             stack.enter_context(tf1.variable_scope(name))
-        yield stack.enter_context(tf1.variable_scope(names[-1], reuse=mode))
+        stack.enter_context(tf1.variable_scope(names[-1], reuse=mode))
+        yield
 
 
 def _named(variables, scopes) -> bool:

@@ -13,12 +13,10 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 
 @exercise(
     "Exercise 1: spread",
-    "look at the first graph of `Pin ops, and prove it`: a product is pinned to each "
-    "device. Here the weights are one variable, and the batch is cut.",
+    "the first graph of `Pin ops, and prove it` pins a product to each device.",
     "begin with `with tf.device(devices[0]):` and in it `kernel = "
-    'tf1.get_variable("kernel", [x.shape[-1], nodes])` and `slices = tf.split(x, '
-    "len(devices))`. What is left: a product of each slice on its device, and "
-    "`tf.concat` on the first.",
+    'tf1.get_variable("kernel", [x.shape[-1], nodes])`. What is left: cut the batch, a '
+    "product on each device, and `tf.concat` on the first.",
     adds=VARIABLES,
 )
 def check_spread(attempt):
@@ -26,7 +24,7 @@ def check_spread(attempt):
     for batch, nodes, numbers in drawn(_batch, how_many=10):
         devices = [f"/cpu:{n}" for n in numbers]
         case = f"x of shape {batch.shape}, {nodes} nodes, {devices}"
-        with tf.Graph().as_default() as graph:
+        with tf.Graph().as_default():
             x = tf1.placeholder(tf.float32, batch.shape, name="x")
             joined = attempt(x, nodes, list(devices))
             made = tf1.global_variables()
@@ -35,13 +33,15 @@ def check_spread(attempt):
         due = [("kernel", (batch.shape[1], nodes))]
         yield same("makes one variable, kernel", due, found, case)
         with answering(case):
-            got, slopes, shapes, placed = _run(graph, joined, made[0], {x: batch})
-        weights = np.linspace(-1.0, 2.0, found[0][1][0] * nodes).reshape(-1, nodes)
+            weights = np.linspace(-1.0, 2.0, batch.shape[1] * nodes).reshape(-1, nodes)
+            [got], slopes, placed, _, products = on_devices(
+                made, [weights], [joined], {x: batch}, PRODUCTS)
         due = [batch @ weights, np.tile(batch.sum(axis=0)[:, None], nodes)]
         yield near("equals one big product, and so does its gradient", due,
-                   [got, slopes], case, 1e-4, 1e-4)
+                   [got, *slopes], case, 1e-4, 1e-4)
         rows = len(batch) // len(devices)
-        found = sorted((placed[op], sorted(axes[-2:])) for op, axes in shapes.items())
+        found = sorted((placed[op], sorted(value.shape[-2:]))
+                       for op, value in products.items())
         due = sorted((f"CPU:{n}", sorted([rows, nodes])) for n in numbers)
         yield same("each device multiplies its slice, and no other", due, found,
                    f"{case}, products and their axes")
@@ -58,19 +58,21 @@ def _batch(rng, size):
     return batch, int(rng.integers(1, 5)), devices.tolist()
 
 
-def _run(graph, joined, kernel, feed):
-    """Returns result, gradient, the shape of each product, and where each op ran."""
+def on_devices(variables, weights, results, feed, kinds=()):
+    """Runs what an answer built on four CPUs, each op where it was pinned.
+
+    Returns:
+      The results, their gradients by the variables, where each op ran, what was sent,
+      and by their ops the values of those of some kinds that ran.
+    """
     config = tracing.as_written(device_count={"CPU": 4, "GPU": 0})
-    products = [op for op in graph.get_operations() if op.type in PRODUCTS]
-    with graph.as_default():
-        slope = tf.convert_to_tensor(tf.gradients(joined, kernel)[0])
-    with tf1.Session(graph=graph, config=config) as session:
-        kernel.load(np.linspace(-1.0, 2.0, kernel.shape.num_elements())
-                    .reshape(kernel.shape), session)
-        rows = tracing.placement(session, joined, feed)
+    with results[0].graph.as_default() as graph, tf1.Session(config=config) as session:
+        slopes = [*map(tf.convert_to_tensor, tf.gradients(results, variables))]
+        for variable, value in zip(variables, weights, strict=True):
+            variable.load(value, session)
+        rows = tracing.placement(session, results, feed)
         placed = {row.op: row.device for row in rows}
-        products = [op for op in products if op.name in placed]
-        got, slope, values = session.run(
-            [joined, slope, [op.outputs[0] for op in products]], feed)
-    shapes = {op.name: v.shape for op, v in zip(products, values, strict=True)}
-    return got, slope, shapes, placed
+        inner = {op.name: op.outputs[0] for op in graph.get_operations()
+                 if op.type in kinds and op.name in placed}
+        values, slopes, inner = session.run([results, slopes, inner], feed)
+        return values, slopes, placed, tracing.transfers(session, results, feed), inner

@@ -6,10 +6,9 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.lesson_03a import delivers, feeding_queue, initialise
+from helpers.checks.lesson_03a import delivers, feeding, initialise
 from helpers.checks.report import answering, drawn, exercise, tensor
 from helpers.checks.watch import QUEUES
-from helpers.queues import diagnose
 
 _PATIENCE = 10  # seconds for one run
 
@@ -18,18 +17,16 @@ _PATIENCE = 10  # seconds for one run
     "Exercise 1: lines in groups",
     "`counted_pipeline` under `Hand over in groups` has the reader, the header and the "
     "group; epochs and the number of threads are other.",
-    "the first line: `names = tf1.train.string_input_producer(files, num_epochs=1)`.",
-    "the runner: `tf1.train.QueueRunner(queue, [put] * threads)` with `put = "
-    "queue.enqueue_many([lines])`, where `lines` is what `read_up_to(names, group)` "
-    "read; the batch: `queue.dequeue_up_to(batch_size)`. What is left: the reader and "
-    "the queue.",
+    "begin with `names = tf1.train.string_input_producer(files, num_epochs=1)`. The "
+    "runner is `tf1.train.QueueRunner(queue, [put] * threads)`, the batch "
+    "`queue.dequeue_up_to(batch_size)`. What is left: the reader and the queue.",
     adds=(*QUEUES, "iterators"),
 )
 def check_lines_in_groups(attempt):
     """Counts what pipelines of `(files, batch_size, threads, group)` deliver."""
     with tempfile.TemporaryDirectory() as folder:
         for texts, batch_size, threads, group in drawn(_case, 12):
-            files = [f"{folder}/{number}.txt" for number in range(len(texts))]
+            files = [f"{folder}/{number}.txt" for number in range(len(texts))][::-1]
             for file, text in zip(files, texts, strict=True):
                 ends = len(text) % 2 or not text[-1]
                 Path(file).write_text("\n".join(text) + "\n" * ends)
@@ -60,20 +57,19 @@ def _case(rng, size):
 
 
 def _by_one_run(graph, batch):
-    """Returns how many lines one run of the last runner's op puts into its queue."""
-    with tf1.Session(graph=graph) as session:
-        name = feeding_queue(batch)
+    """Returns how many lines one run of a thread's op puts into its queue."""
+    with graph.as_default(), tf1.Session() as session:
+        put, *puts = feeding(batch)
+        size = tf.raw_ops.QueueSizeV2(handle=put.inputs[0])
         runners = graph.get_collection(tf1.GraphKeys.QUEUE_RUNNERS)
-        last = next(r for r in runners if r.queue.queue_ref.op.name == name)
         coord = tf1.train.Coordinator()
         initialise(session)
-        threads = [thread for runner in runners if runner.queue is not last.queue
+        threads = [thread for runner in runners
+                   if runner.enqueue_ops[0] not in [put, *puts]
                    for thread in runner.create_threads(session, coord, True, True)]
         try:
-            session.run(last.enqueue_ops[0],
-                        options=tf1.RunOptions(timeout_in_ms=1000 * _PATIENCE))
-            sizes = {state.name: state.size for state in diagnose(session).queues}
-            return sizes[name]
+            session.run(put, options=tf1.RunOptions(timeout_in_ms=1000 * _PATIENCE))
+            return int(session.run(size))
         except tf.errors.DeadlineExceededError:
             raise ValueError(f"a run had not ended after {_PATIENCE} s: has the queue "
                              "room for what it hands over?") from None

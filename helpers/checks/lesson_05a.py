@@ -9,11 +9,9 @@ from helpers.checks.report import answering, drawn, exercise, near
 
 @exercise(
     "Exercise 1: tower_spread",
-    "`np.ptp` is largest minus smallest along an axis; `tf.reduce_max` and "
-    "`tf.reduce_min` are its parts.",
+    "`np.ptp` is largest minus smallest along an axis.",
     "begin with: `for pairs in zip(*gradient_list, strict=True):` and `stacked = "
-    "tf.stack([gradient for gradient, _ in pairs])`. What is left: the largest "
-    "distance of all.",
+    "tf.stack([gradient for gradient, _ in pairs])`. What is left: the distances.",
 )
 def check_tower_spread(attempt):
     """Compares the spread of `(gradient_list)` with NumPy's."""
@@ -40,7 +38,7 @@ def _towers(rng: np.random.Generator, size: int) -> tuple[list, list, str]:
         shape = rng.integers(1, 5, (size + k) % 4).tolist()
         table = rng.integers(-50, 51, [towers, *shape]) / 4
         variable = tf1.get_variable(f"layer_{k}/kernel", shape, dtype)
-        unknown = [None] * len(shape) if size % 2 else shape
+        unknown = [shape, [None] * len(shape), shape, None][size % 4]
         tables.append((table / (3 if dtype == np.float64 else 1)).astype(dtype))
         columns.append([(tf1.placeholder_with_default(of_one, unknown), variable)
                         for of_one in tables[-1]])

@@ -9,8 +9,7 @@ from helpers.checks.report import answering, drawn, exercise, same
 
 @exercise(
     "Exercise 1: deal_variables",
-    "a device function gets an op; `op.type` says whether it holds a variable, "
-    "`op.device` where it would stand. What must a second variable know of the first?",
+    "`op.type` says whether an op holds a variable, `op.device` where it would stand.",
     "begin with `dealt = itertools.count()` before the inner `def place(op):`. What is "
     "left: let `place` return a device for each op, and return `place`.",
 )
@@ -40,6 +39,7 @@ def _build(place, variables, towers):
     """Returns where the variables are, and which other ops are not where they were."""
     astray = set()
     with tf.Graph().as_default():
+        tf1.get_variable("before", [])
         for tower in range(towers):
             with (tf.device(f"/cpu:{tower + 1}"), tf1.device(place),
                   tf1.variable_scope("model", reuse=tower > 0)):
@@ -55,7 +55,7 @@ def _build(place, variables, towers):
                     resource=kernel.handle, dtype=tf.float32)
                 for value in (tf.fill(np.array([3]), 1.0), tf.constant(1.0), read):
                     astray |= _astray(value.op, "/cpu:3")
-        return [_short(v.device) for v in tf1.global_variables()], astray
+        return [_short(v.device) for v in tf1.global_variables()[1:]], astray
 
 
 def _astray(op: tf.Operation, due: str) -> set[str]:

@@ -117,7 +117,7 @@ def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = Tr
                 report.add(f"is a {due}", False, f"it is {attempt!r:.80}")
                 return report
             watch = Watch(adds, twice, unknown)
-            tried = attempt if is_class else watch.over(_watched(attempt))
+            tried = attempt if is_class else watch.over(answering()(attempt))
             for Watch.second in (False, True):
                 _follow(report, claims(tried), watch)
                 if not report:
@@ -261,16 +261,6 @@ def tensor(text: str, dtype: tf.DType, found: object, case: str = "") -> Claim:
     """Returns the claim that what an answer gave is a tensor of a dtype."""
     holds = isinstance(found, tf.Tensor) and found.dtype == dtype
     return text, holds, f"{case}: it returned {found!r:.80}"
-
-
-def _watched(attempt: Callable) -> Callable:
-    """Returns a function whose errors are marked as the answer's."""
-    @functools.wraps(attempt)
-    def call(*args, **options):
-        with answering():
-            return attempt(*args, **options)
-
-    return call
 
 
 def is_untouched(attempt: object) -> bool:
