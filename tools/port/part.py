@@ -9,7 +9,6 @@ from tools.port.edits import Places, Text, applied
 from tools.port.rule import Change, Left
 from tools.port.syntax import ROOT, Arguments, dotted, given_by
 
-
 # What may stand between two nodes: a sign, a comment, blanks.
 _BETWEEN = re.compile(r"[(),]|#[^\n]*|[\s\\]+")
 
@@ -87,7 +86,8 @@ class Use:
     def name_arguments(self, *names: str):
         """Yields what names the first arguments, which stand without one."""
         order = self.part.depth(self.node) + 0.5
-        for name, (start, _) in zip(names, self.part.arguments(self.node), strict=False):
+        arguments = self.part.arguments(self.node)
+        for name, (start, _) in zip(names, arguments, strict=False):
             yield Change(self.part, start, start, f"{name}=", order)
 
     def add_argument(self, written: str):
