@@ -14,7 +14,7 @@ def _drawn_weights(rng, size):
     weights = {"global_step": np.int64(rng.integers(99))} if size % 2 else {}
     due = {}
     for number in range(size):
-        scopes = rng.choice(_WORDS, rng.integers(1, 4)).tolist()
+        scopes = rng.choice(_WORDS, rng.integers(0, 4)).tolist()
         name = "/".join([*scopes, f"w{number}_mean"])
         if size % 3 == 2 and not number:
             name = "layer/Momentum"  # a variable, as there is none called "layer"
@@ -23,7 +23,8 @@ def _drawn_weights(rng, size):
         kinds = ["", *(kind for kind in (AVERAGE, "/Momentum") if rng.random() < 0.5)]
         shape = rng.integers(0, 4, rng.integers(0, 3))
         dtype = rng.choice(["float32", "float64"])
-        arrays = {name + kind: rng.normal(size=shape).astype(dtype) for kind in kinds}
+        arrays = {name + kind: rng.integers(-1, 2, shape).astype(dtype)
+                  for kind in kinds}
         due[name] = arrays.get(name + AVERAGE, arrays[name])
         weights |= arrays
     names = rng.permutation(sorted(weights)).tolist()
