@@ -167,7 +167,7 @@ NOT_RUN = {
         "contrib.rnn.core_rnn_cell", "contrib.rnn.python.ops.core_rnn_cell",
         "contrib.rnn.python.ops.core_rnn_cell_impl", "contrib.cluster_resolver",
         "contrib.distribute", "contrib.tpu", "contrib.layers.summaries",
-        "nn.seq2seq", "python.ops.seq2seq",
+        "nn.seq2seq", "models.rnn.seq2seq", "python.ops.seq2seq",
         "contrib.legacy_seq2seq.python.ops.seq2seq", "python.data.Dataset",
         "python.data.Iterator", "python.data.ops.dataset_ops.Dataset",
         "python.data.ops.iterator_ops.Iterator",

@@ -59,7 +59,7 @@ def spelled(use, new: str) -> str | None:
         return None
     local = use.part.written(use.function)
     if name == f"{package}.{local}":  # `from numpy import *` brings it
-        return new[len(package) + 1:]
+        return new if "." in new[len(package) + 1:] else new[len(package) + 1:]
     return local.removesuffix(name[len(package):]) + new[len(package):]
 
 

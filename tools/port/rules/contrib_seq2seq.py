@@ -42,6 +42,7 @@ rows({
     "tf.contrib.legacy_seq2seq": ("old_seq2seq", LOOP),
     "tf.contrib.legacy_seq2seq.python.ops.seq2seq": ("old_seq2seq", LOOP),
     "tf.nn.seq2seq": ("old_seq2seq", LOOP),
+    "tf.models.rnn.seq2seq": ("old_seq2seq", LOOP),
     "tf.python.ops.seq2seq": ("old_seq2seq", LOOP),
     "tf.contrib.seq2seq": ("", LOOP),
     "tf.contrib.seq2seq.sequence_loss": "old_seq2seq.batch_sequence_loss",

@@ -34,16 +34,16 @@ def under_a_gpu(use):
     while node in use.part.parents:
         node = use.part.parents[node]
         if isinstance(node, ast.With):
-            wished = [_device(one.context_expr) for one in node.items]
+            wished = [_device(one.context_expr, use.part) for one in node.items]
             if word := next((one for one in wished if one), ""):
                 if "gpu" in word:
                     yield use.left('put it under tf.device("/cpu:0")')
                 return
 
 
-def _device(node) -> str:
+def _device(node, part) -> str:
     """Returns the device that a block asks for by a text, in small letters."""
-    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "device" \
-            and node.args and isinstance(node.args[0], ast.Constant):
+    if isinstance(node, ast.Call) and node.args and isinstance(
+            node.args[0], ast.Constant) and part.full(node.func).split(".")[-1] == "device":
         return str(node.args[0].value).lower()
     return ""
