@@ -58,11 +58,18 @@ OF_A_CLASS = {"Model": {"input": "inputs", "output": "outputs"},
 # the second one is the stride today.
 WINDOWS = ("Convolution2D", "Conv2D", "Deconvolution2D", "SeparableConvolution2D",
            "AtrousConvolution2D")
-rows({"keras": "tf.keras", "keras.utils.np_utils": "tf.keras.utils",
-      "keras.backend.tensorflow_backend": "tf.keras.backend",
+rows({"keras": "tf.keras", "keras.backend.tensorflow_backend": "tf.keras.backend",
+      **{f"keras.utils.{module}": "tf.keras.utils" for module in (
+          "np_utils", "vis_utils", "data_utils", "generic_utils")},
       **{f"keras.layers.{module}": "tf.keras.layers" for module in (
           "core", "convolutional", "recurrent", "normalization", "embeddings",
-          "pooling", "advanced_activations")}})
+          "pooling", "advanced_activations", "noise", "wrappers")},
+      # `keras.layers.merge` itself was a function in Keras 1.
+      **{f"keras.layers.merge.{name}": f"tf.keras.layers.{name}" for name in (
+          "add", "subtract", "multiply", "average", "maximum", "concatenate", "dot",
+          "Add", "Subtract", "Multiply", "Average", "Maximum", "Concatenate", "Dot")},
+      **{f"keras.engine.{inner}{name}": f"tf.keras.layers.{name}"
+         for inner in ("", "topology.") for name in ("Layer", "InputSpec")}})
 
 
 signs(*(f".{method}({given})" for given in ("", "...") for method in (
