@@ -27,6 +27,10 @@ import ast
 
 from tools.port.rule import call
 
+ARRAYS = [f"numpy.{name}" for name in (
+    "arange", "argsort", "array", "asarray", "linspace", "random.permutation",
+    "setdiff1d", "unique")]
+
 
 @call("random.sample")
 def of_a_list(use):
@@ -45,4 +49,4 @@ def _is_none(node, part) -> bool:
     full = part.full(node.func)
     view = isinstance(node.func, ast.Attribute) and not node.args and \
         node.func.attr in ("keys", "values", "items")
-    return view or full in ("set", "frozenset") or full.startswith("numpy.")
+    return view or full in ("set", "frozenset", *ARRAYS)

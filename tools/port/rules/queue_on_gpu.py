@@ -44,6 +44,7 @@ def under_a_gpu(use):
 def _device(node, part) -> str:
     """Returns the device that a block asks for by a text, in small letters."""
     if isinstance(node, ast.Call) and node.args and isinstance(
-            node.args[0], ast.Constant) and part.full(node.func).split(".")[-1] == "device":
+            node.args[0], ast.Constant) and \
+            part.full(node.func).rpartition(".")[2] == "device":
         return str(node.args[0].value).lower()
     return ""
