@@ -120,7 +120,8 @@ ENDINGS = [
     "f()", "f( )", "f(a)", "f((a))", "f(((a)), (b))", "f(a,)", "f(a, b=(1),)",
     "f((a\n  + b))", 'f(("a" + ")"))', "f(a  # one, (two)\n  )",
     "f(a,  # one)\n  b  # two,\n  ,  # three\n  )", "f(*a)", "f(a, *b)", "f(b=1, *a)",
-    "f(a, **b)", "f(lambda x, y: (x))", "f(a[1, (2)])", "f((a, b))", "f((x for x in a))",
+    "f(a, **b)", "f(lambda x, y: (x))", "f(a[1, (2)])", "f((a, b))",
+    "f((x for x in a))",
     "(f)(a)", "f(a)(b)", "(f  # (\n )((a))", "f\\\n (a)", "f(g(a))", "f((g)((a)))",
     "f(é, 'é')", "f(a if (b) else (c))", "f((yield))", "f((a := 1))", "f(f'{a}')",
 ]
@@ -172,7 +173,8 @@ FORMS = {
     "star": "from {home} import *\n{use} = {last}",
     "unused": "from {home} import {last}\n{use} = zip",
 }
-USES = {"called": "{name}(a)", "handed_on": "map({name}, a)", "default": "lambda f={name}: f"}
+USES = {"called": "{name}(a)", "handed_on": "map({name}, a)",
+        "default": "lambda f={name}: f"}
 
 
 @pytest.mark.parametrize("form", FORMS)

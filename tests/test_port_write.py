@@ -174,6 +174,8 @@ NOT_RUN = {
         "contrib.layers.python.layers.summaries")),
     "Tkinter", "input_data", "collections.MutableSequence", "collections.MutableSet",
     "numpy.reshape(newshape=)",
+    *(f"matplotlib.pyplot.{name}=)" for name in (
+        "hist(normed", "subplot(axisbg", "axes(axisbg")),
 }
 
 
