@@ -90,7 +90,7 @@ def pool(tmp_path_factory):
 
 # What these change in a call depends on what is given to it.
 LOOK_INSIDE = {"ctc-order", "gfile-bytes", "np-one-number", "py2-files", "py2-lists",
-               "swapped-logits"}
+               "py3-sample", "swapped-logits"}
 
 
 @pytest.mark.parametrize("name", sorted(BOOK))
