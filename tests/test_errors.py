@@ -42,6 +42,21 @@ def test_a_message_is_raised_by_its_code_and_by_no_other(entry, tmp_path, monkey
     run(entry.works)
 
 
+@pytest.mark.parametrize("part", ["", ".train", ".image", ".nn", ".summary",
+                                  ".losses", ".metrics"])
+def test_a_name_that_is_missing_is_told_by_whose_module_it_is(part):
+    """Of TensorFlow 2's own the answer is compat.v1, of no use to compat.v1."""
+    for root in (tf, tf1):
+        module = root
+        for name in part.split(".")[1:]:
+            module = getattr(module, name)
+        with pytest.raises(AttributeError) as caught:
+            getattr(module, "is_of_no_version")  # noqa: B009
+        [(entry, *_), *_] = messages.look_up(f"AttributeError: {caught.value}")
+        told = "import tensorflow.compat.v1 as tf` keeps it" in entry.text
+        assert told == (root is tf), str(caught.value)
+
+
 SENTENCES = [e for e in ENTRIES if len(e.patterns[0].split(". ")[0]) > 60
              and ". " in e.patterns[0]]
 
