@@ -51,7 +51,7 @@ def check_averaged(attempt):
                    [*due.values()], [found[name] for name in due], f"{[*due]}")
 
 
-_TYPES = ("Add", "Split", "Enter", "WriteFile", "Abort", "PyFunc", "ReadFile", "Save")
+_TYPES = ("Add", "Split", "Enter", "Const", "Abort", "PyFunc", "Placeholder", "Save")
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
@@ -81,7 +81,8 @@ def _drawn_graph(rng: np.random.Generator, size: int):
         for function, after in zip(graph.library.function, names[1:], strict=False):
             function.node_def.add(name="last", op=_CALLS[0]).attr["f"].func.name = after
     _drawn_nodes(graph.node, rng, size, names)
-    return graph, f"n{rng.integers(size + 1)}", {"Add", *rng.choice(_TYPES, 3), *_CALLS}
+    allowed = {"Add", *rng.choice([*_TYPES, *_CALLS], 5)}
+    return graph, f"n{rng.integers(size + 1)}", allowed
 
 
 def _due(graph, output: str, allowed: set[str]) -> list[str]:
