@@ -5,19 +5,9 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import answering, drawn, exercise, near
+from helpers.graph import ancestors
 
 WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
-
-
-def _needed(op: tf.Operation) -> set[tf.Operation]:
-    """Returns the ops that must have run before this one ends, and itself."""
-    found, waiting = set(), [op]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += [tensor.op for tensor in one.inputs] + list(one.control_inputs)
-    return found
 
 
 @exercise(
@@ -41,7 +31,7 @@ def check_swap(attempt):
             op = attempt(*pair)
         yield ("returns one op", isinstance(op, tf.Operation),
                f"it returned {type(op).__name__}.")
-        writes = [one for one in _needed(op) if one.type in WRITES]
+        writes = [one for one in ancestors([op]) if one.type in WRITES]
         wrong = {write.inputs[0].op.name: late for write in writes
                  if (late := set(names) - _read_before(write))}
         moved = sorted({write.inputs[0].op.name for write in writes})
@@ -73,6 +63,6 @@ def _two_variables(rng, size):
 
 def _read_before(write):
     """Returns the variables that a write waits to be read, before any write."""
-    return {op.inputs[0].op.name for op in _needed(write)
+    return {op.inputs[0].op.name for op in ancestors([write])
             if op.type == "ReadVariableOp"
-            and not any(one.type in WRITES for one in _needed(op))}
+            and not any(one.type in WRITES for one in ancestors([op]))}

@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> None:
     """Runs every program whose Python is given."""
     pythons = dict(argument.split("=", 1) for argument in arguments)
     for program in sorted(FOLDER.glob("*.old")):
-        version = re.match(r"# Runs under \w+ ([\d.]+)\.", program.read_text())[1]
+        version = re.match(r"# Runs under \w+ (\d+(?:\.\d+)+)", program.read_text())[1]
         if version in pythons:
             print(program.stem)
             program.with_suffix(".said").write_text(said(pythons[version], program))
