@@ -126,14 +126,17 @@ def choose(page, menu, item):
 
 
 def saved(page, file):
-    """Saves, as a reader does, and returns what is in the file then."""
-    before = file.stat().st_mtime_ns
-    page.keyboard.press("Control+s")
-    for _ in range(60):
-        page.wait_for_timeout(500)
-        if file.stat().st_mtime_ns > before:
-            return file.read_bytes()
-    raise AssertionError(f"{file.name} was not saved")
+    """Saves, as a reader does, and returns what is in the file then.
+
+    The server's answer says that the file is whole: Jupyter empties it first.
+    """
+    def is_answer(response):
+        return response.request.method == "PUT" and "/api/contents/" in response.url
+
+    with page.expect_response(is_answer, timeout=60_000) as answer:
+        page.keyboard.press("Control+s")
+    assert answer.value.ok
+    return file.read_bytes()
 
 
 def test_the_server_wants_a_token_and_listens_here_only(lab):
