@@ -26,7 +26,8 @@ def check_name_map(attempt):
         with tempfile.TemporaryDirectory() as folder:
             path = _saved(held, folder)
             with tf.Graph().as_default(), tf1.Session() as session:
-                variables = [tf1.get_variable(f"{scope}/{name}", shape)
+                variables = [tf1.get_variable(f"{scope}/{name}", shape,
+                                              trainable=name != "step")
                              for name, shape in shapes.items()]
                 due = {name: variable for (name, shape), variable in zip(
                            shapes.items(), variables, strict=True)

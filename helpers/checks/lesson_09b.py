@@ -55,6 +55,6 @@ def _lives(attempt, folder, counts, make, name):
                f"{name}, after its folder was gone")
 
 
-def _numbers(values) -> list[int]:
+def _numbers(values):
     with answering("the numbers that you return"):
-        return [int(value) for value in values]
+        return [*map(int, values)] if isinstance(values, list) else values

@@ -50,7 +50,8 @@ def check_swap(attempt):
                f"first wait until the others are read, and not too late: {wrong}")
         for times, (found, due) in enumerate(zip(seen, (values[::-1], values),
                                                  strict=True), 1):
-            yield near("each run exchanges the values", due, found, f"after {times}")
+            yield near("each run exchanges the values", due, found, f"after {times}", 0,
+                       0)
 
 
 def _two_variables(rng, size):
@@ -58,7 +59,7 @@ def _two_variables(rng, size):
     names = [("a", "b"), ("left/w", "right/w"), ("b", "a")][size % 3]
     dtype = [np.float32, np.int64][size // 3 % 2]
     shape = [size + 1] * (size % 3)
-    return names, [rng.integers(1, 9, shape).astype(dtype) * k for k in (1, -2**33)]
+    return names, [rng.integers(1, 9, shape).astype(dtype) * k for k in (1, 1 - 2**33)]
 
 
 def _read_before(write):

@@ -53,6 +53,8 @@ def _graph_with_a_fault(rng, size):
             y = tf.multiply(y, 1.5, name=f"step_{step}")
         with tf.control_dependencies([tf.math.log(-tf.square(y), name="before")]):
             worst = BAD[kind](y)
+            if size % 7 == 6:
+                worst = tf.constant(np.nan, dtype, [2])
         here = tf.identity(worst, name=kind + "_seen")
         here = tf.stack(tf.unstack(here, 2))  # an op with two outputs, one of them bad
         hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
