@@ -61,6 +61,11 @@ class Use:
         return self.node.func if self.is_call else self.node
 
     @property
+    def receiver(self) -> ast.AST:
+        """Returns the value whose method or attribute it is."""
+        return self.function.value
+
+    @property
     def arguments(self) -> list[str]:
         """Returns the arguments without a name as they are written."""
         return [self.part.written(one) for one in self.node.args]
@@ -180,6 +185,12 @@ class Part:
     def values(self, node) -> list:
         """Returns an expression, and all that its name is given somewhere."""
         return [node, *self.given.get(dotted(node) or "", [])]
+
+    def class_of(self, node) -> ast.ClassDef | None:
+        """Returns the class in which a node stands."""
+        while node and not isinstance(node, ast.ClassDef):
+            node = self.parents.get(node)
+        return node
 
     def protos(self) -> list:
         """Returns the files of which a proto is parsed, `f` of `f.read()`."""

@@ -4,6 +4,7 @@ import ast
 import functools
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from tools.port import fates, sources
 from tools.port.installed import is_package
 from tools.port.names import Reader
 from tools.port.part import Part, Use
+from tools.port.receivers import UNKNOWN, Origins
 from tools.port.rule import row_of
-from tools.port.syntax import modules_of
+from tools.port.syntax import canonical, modules_of
+from tools.port.today import is_tensorflow
 
 _PATHS = re.compile(rb"sys\.path\.(?:insert|append)\((?:\s*\d+\s*,)?\s*['\"]([^'\"]+)")
 _METHODS = re.compile(rb"^[ \t]+def\s+(\w+)\s*\(\s*self\b", re.M)
@@ -66,6 +69,11 @@ class File:
     def ages(self) -> set[str]:
         """Returns what its uses say of the TensorFlow that it is written for."""
         return {fates.age(use) for use in self.uses}
+
+    @functools.cached_property
+    def origins(self) -> Origins:
+        """Returns of which modules the values of its names come."""
+        return Origins([part.tree for part in self.parts if part.tree], self.names)
 
     @property
     def whole(self) -> bool:
@@ -289,6 +297,49 @@ class Project:
         if signs - {"."} or any("Python 2" in one.words for one in files):
             return "yes"
         return "perhaps" if signs else ""
+
+    # Whose method is called.
+
+    def whose(self, use: Use) -> str:
+        """Returns "theirs" for a method that has another name today, or "perhaps".
+
+        Returns "" where nobody imports what has the method of this name.
+        """
+        of = {*row_of(use.name).of}
+        origins = use.part.file.origins.of(use.receiver, use.part.class_of(use.node))
+        if origins and origins <= of:
+            return "theirs"
+        if "dict" not in of and not of & self._imported(use.part.file):
+            return ""
+        others = {one for one in origins - of - {UNKNOWN} if not _is_pythons(one)}
+        return "perhaps" if others or not self.is_of_then(use.part.file) else "theirs"
+
+    @functools.cache  # noqa: B019
+    def _imported(self, file: File) -> set[str]:
+        """Returns the first names of what the programs with a file import."""
+        return {canonical(name) for one in self.programs(file)
+                for name in self._modules(one)}
+
+    @functools.cache  # noqa: B019
+    def is_of_then(self, file: File) -> bool:
+        """Whether a file is old, or Python 2, or beside old ones with no TensorFlow."""
+        files = self.together(file)
+        if any("today's" in one.ages for one in files):
+            return False
+        silent = not any(is_tensorflow(use.name) for one in files for use in one.uses)
+        return self.is_old(file) or self.python2(file) == "yes" or (
+            silent and self._holds_old)
+
+    @functools.cached_property
+    def _holds_old(self) -> bool:
+        return any(map(self.is_old, self.files.values()))
+
+
+def _is_pythons(module: str) -> bool:
+    """Whether a module is of Python's library, of this Python or of Python 2."""
+    row = row_of(module)
+    return module in sys.stdlib_module_names or bool(
+        row and row.rule.since == "Python 3.0")
 
 
 def _raw(path: Path) -> bytes:

@@ -6,7 +6,7 @@ import textwrap
 from tools.port.fates import VERDICTS, Fate, fate
 from tools.port.installed import is_gone
 from tools.port.part import Use
-from tools.port.project import File
+from tools.port.project import File, Project
 from tools.port.rule import Left, Note, Rule, Top, row_of
 from tools.port.today import is_tensorflow
 from tools.port.work import Work
@@ -31,7 +31,7 @@ class Page:
         """Looks up the names of a file."""
         self.file, self.left = file, work.left(file)
         self.rows = [(use, fate(use.name, use.call)) for use in file.uses
-                     if _has_fate(use)]
+                     if _has_fate(use, work.project)]
         self.words = [*file.words, *(f"line {one.line}: {one.words}"
                                      for one in work.of(Note, file))]
         self.changes = sum(len(part.edits) + len(work.edits(part))
@@ -51,10 +51,11 @@ class Page:
         return sum(fate.verdict == verdict for _, fate in self.rows)
 
 
-def _has_fate(use: Use) -> bool:
+def _has_fate(use: Use, project: Project) -> bool:
     """Whether a name is TensorFlow's, or one of another library that is gone."""
-    name = use.name
-    return is_tensorflow(name) or is_gone(name) or row_of(name) is not None
+    if use.name.startswith("."):
+        return project.whose(use) == "theirs"
+    return is_tensorflow(use.name) or is_gone(use.name) or row_of(use.name) is not None
 
 
 def pages(work: Work) -> list[Page]:

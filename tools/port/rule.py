@@ -18,6 +18,7 @@ asked when old code is read:
 
     rows({...})                 old name -> name of today; the longest one counts
     rows({"f(old=)": "new"})    an argument of f, in the same table
+    rows({".f()": ".new"}, of=(...))  a method of what these modules give
     rows()                      the same from the text file beside the module
     in_tf2(verdict, words, ...) what TensorFlow 2 makes of an old call
     signs(name, ...)            names or calls that only old programs have
@@ -110,12 +111,14 @@ class Row(NamedTuple):
       new: the name under compat.v1, "" for nothing.
       words: what to write where nothing has it.
       rule: whose row it is.
+      of: the modules whose values have it, if it is a method; "dict" for dictionaries.
     """
 
     old: str
     new: str
     words: str
     rule: "Rule"
+    of: tuple[str, ...] = ()
 
 
 class Hook(NamedTuple):
@@ -202,7 +205,8 @@ def _rule(module: str) -> Rule:
     return RULES[name]
 
 
-def rows(table: dict[str, str | tuple[str, str]] | None = None) -> None:
+def rows(table: dict[str, str | tuple[str, str]] | None = None,
+         of: tuple[str, ...] = ()) -> None:
     """Registers names and what they are today, with a remark where some have nothing.
 
     Args:
@@ -210,16 +214,21 @@ def rows(table: dict[str, str | tuple[str, str]] | None = None) -> None:
         `function(argument=)`, of a method `.name()`, or `.name(...)` if it is given
         something. `None` is the text beside the module: a name, its name
         of today ("-" nothing, "=" itself), and words.
+      of: the modules that give the values whose methods these are, by their first
+        names; "dict" for dictionaries. Nothing is changed of a value of another one.
 
     Raises:
-      ValueError: another rule has the name; one name has one room.
+      ValueError: another rule has the name, which has one room; or nothing says whose
+        method it is.
     """
     mine = _caller()
     for old, new in (_text_rows(mine) if table is None else table).items():
         if old in ROWS:
             raise ValueError(f"{old}: {mine.name} and {ROWS[old].rule.name} have it")
+        if old.startswith(".") and not of:
+            raise ValueError(f"{old}: say whose method it is")
         new, words = (new, "") if isinstance(new, str) else new
-        ROWS[old] = Row(old, new, words, mine)
+        ROWS[old] = Row(old, new, words, mine, of)
         mine.rows.append(ROWS[old])
 
 

@@ -103,12 +103,12 @@ class Work:
     def _hold_back_what_is_no_python(self, part: Part) -> None:
         """Leaves a part as it is whose changes would make it unreadable."""
         edits = self.edits(part) if part.tree else []
+        if not edits:
+            return
         text = applied(part.text.text, edits)
         try:
             parse(text if part.cell is None else sources.masked(text))
         except SyntaxError as error:
-            if not edits:
-                return
             self._torn.add(part)
             rule, change = min((one for one in self.said(Change, part.file)
                                 if one.thing.part is part), key=lambda f: f.thing.start)
@@ -193,7 +193,7 @@ class Work:
                     use.name):  # of Keras the import is left
                 self.take(rule, [use.left(row and row.words or "nothing has it today")])
         elif new.startswith("."):
-            self.take(rule, [use.rename_method(new[1:])])
+            self.take(rule, self._method(use, new[1:]))
         else:
             words = spelled(use, new)
             self.need(new, use.part)
@@ -202,6 +202,16 @@ class Work:
             elif words:
                 self.take(rule, [use.part.instead(use.function, words),
                                  *imports(use, new)])
+
+    def _method(self, use: Use, new: str) -> Iterator[Change | Left | Note]:
+        """Yields a method's name of today, or a line where it may be another one's."""
+        whose = self.project.whose(use)
+        if whose == "theirs":
+            yield use.rename_method(new)
+        elif whose:
+            left = use.left(f"{new} today, if it is that {row_of(use.name).words}, "
+                            "which cannot be seen here; as it is, if not")
+            yield left if self.project.is_of_then(use.part.file) else Note(*left)
 
     def _nodes(self, part) -> None:
         python2 = self.project.python2(part.file)

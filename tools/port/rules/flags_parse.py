@@ -27,4 +27,5 @@ Stays:
 
 from tools.port.rule import rows
 
-rows({"._parse_flags()": ".flag_values_dict", ".__flags": ".flag_values_dict()"})
+rows({"._parse_flags()": (".flag_values_dict", "of flags"),
+      ".__flags": (".flag_values_dict()", "of flags")}, of=("absl", "tf"))

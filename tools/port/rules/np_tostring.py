@@ -6,11 +6,17 @@ Side: Python 3.7 with NumPy 1.15
 
 Before:
 
-    x.tostring()
+    import numpy as np
+    def text(size):
+        pictures = [np.zeros(size), np.ones(size)]
+        return [one.tostring() for one in pictures]
 
 After:
 
-    x.tobytes()
+    import numpy as np
+    def text(size):
+        pictures = [np.zeros(size), np.ones(size)]
+        return [one.tobytes() for one in pictures]
 
 Stays:
 
@@ -23,4 +29,6 @@ Stays:
 
 from tools.port.rule import rows
 
-rows({".tostring()": ".tobytes"})
+rows({".tostring()": (".tobytes", "of an array")}, of=(
+    "numpy", "array", "cv2", "h5py", "imageio", "matplotlib", "pandas", "PIL", "scipy",
+    "skimage", "tf"))

@@ -26,7 +26,8 @@ Stays:
 
 from tools.port.rule import rows
 
-rows({
+rows({old: (new, "of a dictionary") for old, new in {
     ".iteritems()": ".items", ".itervalues()": ".values", ".iterkeys()": ".keys",
     ".viewitems()": ".items", ".has_key(...)": ".__contains__",
-})
+}.items()}, of=("dict", "h5py", "numpy", "pandas", "scipy", "simplejson", "six", "tf",
+                "ujson", "yaml"))

@@ -1,7 +1,8 @@
 """Methods that Python's library has under another name today.
 
 A test that asks for `assertEquals`, and a thread that is asked whether it `isAlive`,
-ran on each Python that TensorFlow 1 knew. A method that the project defines stays.
+ran on each Python that TensorFlow 1 knew. A method that the project defines stays, and
+so does one of a value that comes of another library.
 
 Since: Python 3.9, 3.12
 Sitting: 10a
@@ -9,18 +10,28 @@ Side: Python 3.7
 
 Before:
 
+    import threading, unittest
+    import xml.etree.ElementTree as ET
+    threads = [threading.Thread() for _ in range(2)]
     for thread in threads:
         print(thread.isAlive())
-    self.assertItemsEqual([2, 1], found)
-    for one in root.getiterator("object"):
+    class TheTest(unittest.TestCase):
+        def test(self):
+            self.assertItemsEqual([2, 1], found)
+    for one in ET.parse("a.xml").getiterator("object"):
         print(one)
 
 After:
 
+    import threading, unittest
+    import xml.etree.ElementTree as ET
+    threads = [threading.Thread() for _ in range(2)]
     for thread in threads:
         print(thread.is_alive())
-    self.assertCountEqual([2, 1], found)
-    for one in root.iter("object"):
+    class TheTest(unittest.TestCase):
+        def test(self):
+            self.assertCountEqual([2, 1], found)
+    for one in ET.parse("a.xml").iter("object"):
         print(one)
 
 Stays:
@@ -29,21 +40,32 @@ Stays:
         def isAlive(self):
             return True
     print(Robot().isAlive())
+
+Left:
+
+    import threading
+    import tensorflow as tf
+    import matplotlib.pyplot as plt
+    tf.Session()
+    plt.figure().isAlive()  # left: is_alive today, if it is that of a thread
 """
 
 from tools.port.rule import rows
 
-rows({
-    ".isAlive()": ".is_alive",
-    ".getiterator()": ".iter", ".getiterator(...)": ".iter",
-    ".readfp(...)": ".read_file",
-    ".assert_(...)": ".assertTrue",
-    ".assertEquals(...)": ".assertEqual",
-    ".assertNotEquals(...)": ".assertNotEqual",
-    ".assertAlmostEquals(...)": ".assertAlmostEqual",
-    ".assertNotAlmostEquals(...)": ".assertNotAlmostEqual",
-    ".assertItemsEqual(...)": ".assertCountEqual",
-    ".assertRegexpMatches(...)": ".assertRegex",
-    ".assertNotRegexpMatches(...)": ".assertNotRegex",
-    ".assertRaisesRegexp(...)": ".assertRaisesRegex",
-})
+rows({".isAlive()": (".is_alive", "of a thread")},
+     of=("threading", "multiprocessing", "tf"))
+rows(dict.fromkeys([".getiterator()", ".getiterator(...)"], (".iter", "of an element")),
+     of=("xml", "lxml"))
+rows({".readfp(...)": (".read_file", "of a parser")},
+     of=("configparser", "ConfigParser", "six"))
+rows({f".{old}(...)": (f".{new}", "of a test case") for old, new in {
+    "assert_": "assertTrue",
+    "assertEquals": "assertEqual",
+    "assertNotEquals": "assertNotEqual",
+    "assertAlmostEquals": "assertAlmostEqual",
+    "assertNotAlmostEquals": "assertNotAlmostEqual",
+    "assertItemsEqual": "assertCountEqual",
+    "assertRegexpMatches": "assertRegex",
+    "assertNotRegexpMatches": "assertNotRegex",
+    "assertRaisesRegexp": "assertRaisesRegex",
+}.items()}, of=("unittest", "unittest2", "absl", "testtools", "tf"))
