@@ -116,6 +116,12 @@ def test_a_check_that_fails_does_not_blame_the_answer():
     assert "✗" in repr(check_broken(lambda x: 1 / 0))
 
 
+def test_a_long_value_is_cut_between_two_numbers():
+    numbers = [1234567.5] * 99
+    due, found = shown(numbers, numbers).split(", yours ")
+    assert found.endswith(" 1234567.5,...") and len(due) <= len("due ") + 200
+
+
 @exercise("Exercise 0: scaled", adds=["train_op"])
 def check_scaled(attempt):
     for value in drawn(lambda rng, size: rng.normal(size=[2, 1 + size]), 3):

@@ -22,21 +22,23 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
     def __init__(self, last, how, error):
         super().__init__()
         self._last, self._how, self._error = last, how, error
-        self._paused, self.pauses = 0.0, []
+        self._waits, self.pauses = [], []
         if not last:
             self.request_stop()
 
     def wait_for_stop(self, timeout=None):
         """Waits for the stop; see `tf1.train.Coordinator`."""
-        self._paused += 1e9 if timeout is None else timeout
+        self._waits.append(1e9 if timeout is None else timeout)
+        if len(self._waits) > 1000:
+            raise SystemExit  # ends the thread of an attempt that calls no job
         if self._how == "in a pause" and len(self.pauses) >= self._last > 0:
             self.request_stop()
         return super().wait_for_stop(0)
 
     def job(self):
         """Stops or fails at its last call; what it returns means nothing."""
-        self.pauses.append(self._paused)
-        self._paused = 0.0
+        self.pauses.append(sum(self._waits))
+        self._waits.clear()
         if len(self.pauses) > self._last + 20:
             raise SystemExit  # ends the thread of an attempt that never stops
         if len(self.pauses) == self._last and self._how == "in the job":

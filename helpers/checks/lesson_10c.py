@@ -69,7 +69,7 @@ class _Adam(NamedTuple):
 
 def _old_training(rng, size):
     """Draws a training of up to some thousand steps, and three gradients more."""
-    shapes = [[2 + i, 3][: 1 + i % 2] for i in range(1 + size % 3)]
+    shapes = [[2 + i * (size // 3), 3][: 2 - size % 2] for i in range(1 + size % 3)]
     names = [f"net/w{(5 - 2 * i) % 7}" for i in range(len(shapes))]
 
     def fresh(scale):

@@ -45,8 +45,7 @@ class Report:
 
     def add(self, text: str, holds: object, wrong: str) -> None:
         """Adds a claim; what is wrong is shortened to a length that a page has."""
-        cut = wrong if len(wrong) <= MOST else wrong[: MOST - 3] + "..."
-        self.claims.append((text, bool(holds), cut))
+        self.claims.append((text, bool(holds), shortened(wrong)))
 
     def __bool__(self) -> bool:
         return (bool(self.claims) and not self.broken
@@ -151,7 +150,7 @@ def _follow(report: Report, claims: Iterator[Claim], watch: Watch) -> None:
                        _also(about + said, watch.unusual))
             return
         if not watch.changed:
-            report.broken = said[:MOST]
+            report.broken = shortened(said)
     if watch.changed:
         report.add("leaves all else as it was", False, watch.changed)
 
@@ -237,11 +236,13 @@ def shown(due: object, found: object, most: int = 200) -> str:
             return [plain(one) for one in value]
         return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
-    def short(value):
-        text = " ".join(repr(plain(value)).split())
-        return text if len(text) <= most else text[: most - 3] + "..."
+    due, found = (" ".join(repr(plain(value)).split()) for value in (due, found))
+    return f"due {shortened(due, most)}, yours {shortened(found, most)}"
 
-    return f"due {short(due)}, yours {short(found)}"
+
+def shortened(text: str, most: int = MOST) -> str:
+    """Returns a text of at most so many characters, cut between two words."""
+    return text if len(text) <= most else text[: most - 3].rsplit(" ", 1)[0] + "..."
 
 
 def same(text: str, due: object, found: object, case: str = "") -> Claim:
