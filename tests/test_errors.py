@@ -1,8 +1,11 @@
 """docs/errors.md: each message is raised by the code under it."""
 
+import html
+import itertools
 import re
 import subprocess
 import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -124,6 +127,73 @@ def test_a_public_report_gets_its_answer(verdict, answer, log):
     "AttributeError: ImportError: [[node x]] op tensor shape"])
 def test_another_library_and_an_error_that_says_nothing_get_no_answer(log):
     assert not messages.look_up(log)[0], messages.look_up(log)[0][0].patterns[0]
+
+
+def each_line(prefix):
+    return lambda text: prefix + textwrap.fill(text, 80).replace("\n", f"\n{prefix}")
+
+
+WHOLE = {
+    "in double quotes": lambda text: text.replace("'", '"'),
+    "in backticks": lambda text: text.replace("'", "`"),
+    "in curly quotes": lambda text: re.sub("'([^']*)'", "\u2018\\1\u2019", text),
+    "without quotes": lambda text: re.sub("['\"`]", "", text),
+    "wrapped": lambda text: textwrap.fill(text, 80),
+    "wrapped inside of words": lambda text: re.sub("(?s)(.{80})", "\\1\n", text),
+    "as a repr": lambda text: repr(textwrap.fill(text, 80)),
+    "as a page has it": html.escape,
+    "small": str.lower,
+    "behind times": each_line("2024-05-01T10:00:00.123Z "),
+    "behind a container's name": each_line("worker_1  | "),
+    "behind pytest's E": each_line("E       "),
+    "behind a rank": each_line("[1,0]<stderr>:"),
+    "in a quotation": each_line("> "),
+    "behind a logger's name": lambda text: f"ERROR:root:{text}"}
+CUT = {
+    "without its last quarter": (lambda text: text[:len(text) * 3 // 4], 2 / 5),
+    "up to three dots": (lambda text: text[:len(text) * 3 // 4] + "...", 2 / 5),
+    "without its first quarter": (lambda text: text[len(text) // 4:], 2 / 3)}
+
+
+def told(skip):
+    """Yields a third of the families, each with a message of it."""
+    for entry in ENTRIES[skip % 3::3]:
+        if entry.section not in (messages.GENERAL, messages.NO_MESSAGE, messages.CUT):
+            names = itertools.count(2)
+            text = entry.patterns[0].replace("⟨Op⟩", "ThreeNN")
+            yield entry, re.sub("…", lambda _, n=names: f" {next(n)} ", text).strip()
+
+
+@pytest.mark.parametrize("form", WHOLE)
+def test_a_message_is_known_in_every_form_that_people_paste(form):
+    for entry, text in told(list(WHOLE).index(form)):
+        pasted = WHOLE[form](text)
+        if "ThreeNN" in text and form == "small":
+            continue  # its capitals are all that tells an op from a key
+        [(found, *_), *_] = messages.look_up(pasted)
+        assert found == entry or _entry_that_fits_too(found, entry, pasted), pasted
+
+
+def _entry_that_fits_too(found, entry, pasted):
+    """Whether two families are of one text, as `logits` and any other argument."""
+    return entry in messages.look_up(pasted)[0] and found.fits(pasted)
+
+
+@pytest.mark.parametrize("form", CUT)
+def test_a_message_that_is_cut_is_known_or_not_but_never_another(form):
+    cut, share = CUT[form]
+    seen = []
+    for entry, text in told(list(CUT).index(form)):
+        fitting = messages.look_up(cut(text))[0]
+        seen.append(fitting[:1] == [entry])
+        for found in fitting[:1]:  # another one stands there whole
+            assert found == entry or messages.pattern_of(found, cut(text)), cut(text)
+    assert sum(seen) > share * len(seen)
+
+
+def test_an_answer_keeps_its_stars():
+    bold = messages.Entry("", ("x",), "", "", "**Fix:** `f(**kwargs)` and **not** `g`")
+    assert messages.shown(bold) == "x\n  Fix: `f(**kwargs)` and not `g`"
 
 
 def test_a_log_is_read_as_a_terminal_shows_it():

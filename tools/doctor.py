@@ -213,7 +213,7 @@ def explain(message: str) -> int:
 
     fitting, near = messages.look_up(message)
     for entry in fitting[:1]:
-        print(messages.shown(entry, entry.fits(message)))
+        print(messages.shown(entry, messages.pattern_of(entry, message)))
     if not fitting:
         print("No message on docs/errors.md is this one. The nearest:"
               if near else "No message on docs/errors.md is near this one.")

@@ -3,6 +3,7 @@
 It needs nothing but Python, because `course.py doctor` does not either.
 """
 
+import html
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ OLD_NAMES = "Names of TensorFlow 1, of old libraries and of Python 2"
 FOLLOWS = "What follows from another error"
 GENERAL = "What any program of Python says"
 NO_MESSAGE = "No message at all"
+CUT = "A traceback without its last line"  # asked only where no error is named
 _LAST = (FOLLOWS, GENERAL, NO_MESSAGE)  # said where nothing else is, in this order
 _PART = re.compile(r"^(?P<level>##|###) (?P<title>[^\n]+)\n(?P<body>.*?)(?=^##|\Z)",
                    re.M | re.S)
@@ -41,6 +43,23 @@ _SPELT = [(re.compile(was), now) for was, now in (
     (r"<type '", "<class '"), (r"tensorflow_core\b", "tensorflow"),
     (r"(No module named|cannot import name) (?!')([\w.]+)", r"\1 '\2'"))]
 _GAP = r"[\s\S]{0,600}?"  # what differs; a log is longer than one message
+# What a machine writes before each line, and how a text is written inside of another.
+_PREFIX = re.compile(
+    r"(?m)^(?:[ \t]*(?:"
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+    r"(?!\d|: [IWEF] )"
+    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?|[\w.-]+ +\||\[\d+,\d+\]<std\w+>:"
+    r"|\[?(?:rank|worker|ps|chief)[ _-]?\d+\]?:|(?:ERROR|CRITICAL|FATAL):[\w.]*:"
+    r"|\[?(?:ERROR|CRITICAL|FATAL|stderr)\]?(?: -|:)|E(?=   )|[>*-](?= )|[%#]%?(?= ))"
+    r"[ \t]*)+")
+_ESCAPES = ((re.compile(r"\\+[nr]"), "\n"), (re.compile(r"\\+t"), " "),
+            (re.compile(r"\\+(?=['\"])"), ""))
+_DRIVE = re.compile(r"\b[A-Za-z]:\\")  # whose folders may begin with n, too
+_ENDS = re.compile(r"\.{3,}|\u2026|\n[ \t]*\n|```|\Z")  # where a paste was cut
+_APOSTROPHE = re.compile(r"(?<=n)'(?=t\b)")
+_ENOUGH = 20  # letters that a beginning must have to stand for all of a message
+_RUN = 27  # and a run of five words or more inside of it
+_FAR = "\n" + " _" * 400 + "\n"  # further than any gap
 
 
 class Entry(NamedTuple):
@@ -72,11 +91,17 @@ class Entry(NamedTuple):
         return any(_said(end) > 9 and self._regex(end).search(_plain(errors))
                    for end in ends) or bool(self.fits(errors))
 
+    def says(self, words: str) -> str:
+        """Returns the pattern whose words alone a message has, in order; "" if none."""
+        found = (p for p in self.patterns if len(_tokens(p)) > 2
+                 and _letters(p) > 9 and _worded(p).search(words))
+        return max(found, key=_letters, default="")
+
     def begins(self, message: str) -> bool:
         """Whether a message ends with the first sentence of one of the patterns."""
         first = (p.partition(". ")[0] for p in self.patterns if ". " in p)
         return any(re.search(self._regex(p).pattern + r"[^.]*\W*$", _plain(message))
-                   for p in first if _said(p) > 25)
+                   for p in first if _said(p) > 25 and re.search(r": .*\w|^[^:]+$", p))
 
     def _regex(self, pattern: str) -> re.Pattern:
         return _regex(pattern, self.section == NO_MESSAGE)
@@ -93,6 +118,7 @@ def _regex(pattern: str, said: bool) -> re.Pattern:
     return re.compile(found.replace("⟨Op⟩", _OP), 0 if "⟨Op⟩" in words else re.I)
 
 
+@cache
 def entries(page: Path = PAGE) -> list[Entry]:
     """Returns the entries of the page, in order."""
     found, section = [], ""
@@ -119,6 +145,7 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     """
     if _FOREIGN.search(message) and not _OURS.search(message):
         return [], []
+    message = _bare(message)
     message = _NOTICE.sub("", message) or message
     if _ERROR.search(message) or _FATAL.search(message):
         message = _WARNING.sub("", message)
@@ -126,23 +153,147 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     every = entries()
     if raised:  # a log is full of words
         every = [entry for entry in every if entry.section != NO_MESSAGE]
-    sure = [entry for entry in every if entry.section not in _LAST[1:]]
-    if not any(entry.fits(message) for entry in sure):
-        message, raised = _unwrapped(message), _unwrapped(raised)
+    sure = [entry for entry in every if entry.section not in (*_LAST[1:], CUT)]
+    cut = [entry for entry in every if entry.section == CUT]
+    every = [entry for entry in every if entry.section != CUT]
+    message, raised = _both(message), _both(raised)
+    words, few = _words_of(message), _words_of(raised)
     fitting = ([entry for entry in sure if entry.fits(message)]
                or [entry for entry in sure if entry.begins(message)]
-               or [entry for entry in every if entry.fits(message)])
+               or _loosely(message, sure)
+               or [entry for entry in cut if not raised and entry.fits(message)]
+               or [entry for entry in every if entry.fits(message)]
+               or [entry for entry in every if entry.section != NO_MESSAGE
+                   and entry.says(words)])
     fitting.sort(key=lambda entry: (_LAST.index(entry.section) + 1
                                     if entry.section in _LAST else 0,
-                                    not entry.raised(raised),
-                                    -_said(entry.fits(raised) or entry.fits(message))))
+                                    not (entry.raised(raised) or entry.says(few)),
+                                    -_said(entry.fits(raised) or entry.fits(message)
+                                           or entry.says(few) or entry.says(words))))
     return fitting, [] if fitting else _near(raised or message, every)[:3]
 
 
-def _unwrapped(log: str) -> str:
-    """Returns a log whose lines a terminal broke inside of words."""
+def _bare(log: str) -> str:
+    """Returns a log without what a machine, a page or a `repr` put around its lines."""
+    if "&" in log:
+        log = html.unescape(log)
+    if log.count("\n") < 3 and not _DRIVE.search(log):
+        for written, meant in _ESCAPES:
+            log = written.sub(meant, log)
+    return _PREFIX.sub("", log)
+
+
+def _loosely(message: str, every: list[Entry]) -> list[Entry]:
+    """Returns the entries whose words a message has, or the one of which it has a part.
+
+    Whichever says more.
+    """
+    words = _words_of(message)
+    whole = [entry for entry in every if entry.says(words)]
+    part, letters = _part(message, every)
+    if part and letters > max((_letters(e.says(words)) for e in whole), default=0):
+        return part
+    return whole
+
+
+def _part(message: str, every: list[Entry]) -> tuple[list[Entry], int]:
+    """Returns the entry of which a message has a part that no other entry has.
+
+    The part is a run of words, or, where a paste ends, the beginning; how many letters
+    it has is said too.
+    """
+    words = _words_of(message).split()
+    runs = {entry: _run(entry, words) for entry in every}
+    best = max(runs.values(), key=len, default="")
+    if best:
+        those = [entry for entry in every if any(
+            f" {best} " in f" {_words_of(pattern)} " for pattern in entry.patterns)]
+        return those if len(those) == 1 else [], len(best.replace(" ", ""))
+    ends = [_words_of(message[:end.start()]).split()[-40:]
+            for end in _ENDS.finditer(message)]
+    letters = {entry: max((_cut_short(end, pattern) for end in ends
+                           for pattern in entry.patterns), default=0)
+               for entry in every}
+    most = max(letters.values(), default=0)
+    those = [entry for entry in every if letters[entry] == most] if most else []
+    return those if len(those) == 1 else [], most
+
+
+def _run(entry: Entry, words: list[str]) -> str:
+    """Returns the longest run of words that a message shares with an entry."""
+    said = f" {' '.join(words)} "
+    best = ""
+    for part in {part for pattern in entry.patterns if "⟨Op⟩" not in pattern
+                 for part in _essence(pattern).split("…")}:
+        own = _words_of(part).split()
+        for first in range(len(own) - 4):
+            last = first + 5
+            while last <= len(own) and f" {' '.join(own[first:last])} " in said:
+                best = max(best, " ".join(own[first:last]), key=len)
+                last += 1
+    return best if len(best) > _RUN else ""
+
+
+def _cut_short(said: list[str], pattern: str) -> int:
+    """Returns how many letters of a pattern a message ends with, cut anywhere."""
+    tokens, best = _tokens(pattern), 0
+    for start, word in enumerate(said):
+        if not tokens or word != tokens[0]:
+            continue
+        here, letters, count = start, 0, 0
+        for place, token in enumerate(tokens):
+            if here >= len(said):
+                break
+            if token == "…":
+                continue
+            if tokens[place - 1] == "…" and place and token in said[here:here + 12]:
+                here = said.index(token, here)
+            if said[here] == token:
+                here, letters, count = here + 1, letters + len(token), count + 1
+            elif here == len(said) - 1 and token.startswith(said[here]):
+                here += 1
+            else:
+                break
+        if here >= len(said) and letters >= _ENOUGH and count > 3:
+            best = max(best, letters)
+    return best
+
+
+@cache
+def _tokens(pattern: str) -> list[str]:
+    """Returns the words of a pattern, and "…" where others may stand."""
+    if "⟨Op⟩" in pattern:
+        return []
+    parts = [_words_of(part).split() for part in _essence(pattern).split("…")]
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = [*joined, "…", *part]
+    return joined
+
+
+@cache
+def _worded(pattern: str) -> re.Pattern:
+    """Returns what finds the words of a pattern among the words of a message."""
+    parts = [re.escape(_words_of(part)) for part in _essence(pattern).split("…")]
+    return re.compile(r"(?<!\S)" + r"(?: (?:\S+ ){0,60}?| ?)".join(
+        filter(None, parts)) + r"(?!\S)")
+
+
+def _letters(pattern: str) -> int:
+    return len(_words_of(pattern).replace(" ", ""))
+
+
+@cache
+def _words_of(text: str) -> str:
+    """Returns the words of a text, whatever stands between them."""
+    return " ".join(re.findall(r"\w+", _APOSTROPHE.sub("", _plain(text).lower())))
+
+
+def _both(log: str) -> str:
+    """Returns a log, and behind it the same as if a terminal had broken its lines."""
     longest = max(map(len, log.splitlines()), default=0)
-    return re.sub(rf"^(.{{{longest}}})\n", r"\1", log, flags=re.M)
+    whole = re.sub(rf"^(.{{{longest}}})\n", r"\1", log, flags=re.M)
+    return log if whole == log else log + _FAR + whole
 
 
 def _essence(pattern: str) -> str:
@@ -197,6 +348,12 @@ def verdict(errors: Iterable[str]) -> tuple[str, Entry] | None:
     return found[0] if found else None
 
 
+def pattern_of(entry: Entry, message: str) -> str:
+    """Returns the pattern of an entry that a message has; "" if only a part of one."""
+    message = _both(_bare(message))
+    return entry.fits(message) or entry.says(_words_of(message))
+
+
 def shown(entry: Entry, pattern: str = "") -> str:
     """Returns an entry as lines for a terminal.
 
@@ -205,7 +362,8 @@ def shown(entry: Entry, pattern: str = "") -> str:
       pattern: the one of its patterns that fits; its first if "".
     """
     text = re.sub(r"\[([^\[\]]+)\]\(\.\./([^)]+)\)", r"\1, \2", entry.text)
-    return f"{pattern or entry.patterns[0]}\n  {text.replace('**', '')}"
+    text = re.sub(r"(`[^`]*`)|\*\*", lambda found: found[1] or "", text)
+    return f"{pattern or entry.patterns[0]}\n  {text}"
 
 
 @cache
