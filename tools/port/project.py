@@ -305,14 +305,17 @@ class Project:
 
         Returns "" where nobody imports what has the method of this name.
         """
-        of = {*row_of(use.name).of}
-        origins = use.part.file.origins.of(use.receiver, use.part.class_of(use.node))
-        if origins and origins <= of:
+        return self.gives({*row_of(use.name).of}, use.receiver, use.part)
+
+    def gives(self, modules: set[str], node, part: Part) -> str:
+        """Returns the same of a value, for what the values of some modules have."""
+        origins = part.file.origins.of(node, part.class_of(node))
+        if origins and origins <= modules:
             return "theirs"
-        if "dict" not in of and not of & self._imported(use.part.file):
+        if "dict" not in modules and not modules & self._imported(part.file):
             return ""
-        others = {one for one in origins - of - {UNKNOWN} if not _is_pythons(one)}
-        return "perhaps" if others or not self.is_of_then(use.part.file) else "theirs"
+        others = {one for one in origins - modules - {UNKNOWN} if not _is_pythons(one)}
+        return "perhaps" if others or not self.is_of_then(part.file) else "theirs"
 
     @functools.cache  # noqa: B019
     def _imported(self, file: File) -> set[str]:

@@ -24,6 +24,13 @@ def written(new: str, part) -> str:
     return f"{root(part.file)}{dot}{rest}" if first == "tf" else new
 
 
+def from_import(new: str) -> str:
+    """Returns the statement that brings a name of today by its last part."""
+    home, _, last = new.rpartition(".")
+    first, dot, rest = home.partition(".")
+    return f"from {'tensorflow' if first == 'tf' else first}{dot}{rest} import {last}"
+
+
 def needs(new: str, part):
     """Yields what a name of today needs, by the rules that know."""
     for hook in hooks_of("writes", new):
@@ -43,6 +50,8 @@ def spelled(use, new: str) -> str | None:
       nothing can be written.
     """
     name, through = use.name, use.through
+    if new.startswith("tf.python.") and through in MODULE_ROOTS and name != through:
+        return None  # compat.v1 has it by an import of its own alone
     if name == through or name.startswith("tf.compat.") or (
             name == new and through in MODULE_ROOTS):
         return ""

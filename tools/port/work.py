@@ -28,7 +28,7 @@ from tools.port.rule import (
     load,
     row_of,
 )
-from tools.port.spelling import imports, needs, spelled
+from tools.port.spelling import from_import, imports, needs, spelled
 from tools.port.syntax import parse
 from tools.port.today import is_tensorflow, today
 
@@ -198,7 +198,7 @@ class Work:
             words = spelled(use, new)
             self.need(new, use.part)
             if words is None:
-                self.take(rule, [use.left(f"write {new}")])
+                self.take(rule, [use.left(f"write {from_import(new)}")])
             elif words:
                 self.take(rule, [use.part.instead(use.function, words),
                                  *imports(use, new)])

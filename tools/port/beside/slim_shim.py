@@ -14,3 +14,7 @@ for part in "", ".base", ".convolutional", ".core", ".normalization":
     sys.modules[old + part] = importlib.import_module(found + part)
 ops.Tensor, ops.IndexedSlices = tf.Tensor, tf.IndexedSlices
 control_flow_ops.cond, control_flow_ops.case = tf.cond, tf.case
+
+# tf.contrib.slim had its nets at once; a package and its module have one name.
+importlib.import_module("tf_slim.nets")
+sys.modules["tf_slim.training"] = sys.modules["tf_slim"].training

@@ -55,7 +55,7 @@ from tools.port.installed import INNER
 from tools.port.rule import Change, file
 from tools.port.rules.compat_v1 import anchor
 from tools.port.rules.import_unused import is_gone, is_unused
-from tools.port.spelling import written
+from tools.port.spelling import from_import, written
 from tools.port.syntax import MODULE_ROOTS, canonical
 from tools.port.today import today
 
@@ -106,6 +106,8 @@ def _module(alias, old: bool) -> str | None:
         if full in MODULE_ROOTS or not alias.asname:
             return None if "compat" in full else "tensorflow.compat.v1"
         new = today(full)
+        if new == "tf":
+            return "tensorflow.compat.v1"
         return None if new == full and full.split(".")[1] in INNER else new
     if package == "keras":
         return today(full) if old else None
@@ -119,6 +121,15 @@ def _import_from(node, part, work, old):
         return
     lines, moved = [], False
     for alias in node.names:
+        if alias.name == "*" and ours and module not in MODULE_ROOTS:
+            uses = [use for use in part.file.project.uses_through(part.file, module)
+                    if use.part.file is part.file]
+            lines, moved = list(_of_star(module, part, work, uses)), True
+            if not uses:
+                yield part.left(node, f"import the names of {node.module} that it "
+                                      "needs, one by one")
+                return
+            continue
         if len(node.names) > 1 and is_gone(f"{module}.{alias.name}") and \
                 is_unused(f"{module}.{alias.name}", part, work):
             moved = True
@@ -135,6 +146,17 @@ def _import_from(node, part, work, old):
         yield Change(part, start, end, glue.join(lines) or "pass")
 
 
+def _of_star(module: str, part, work, uses):
+    """Yields an import for each name that a star brings and that is used as it is."""
+    names = sorted({use.name[len(module) + 1:].partition(".")[0] for use in uses
+                    if not work.changed(use)})
+    for name in names:
+        if today(f"{module}.{name}") is not None:
+            alias = ast.alias(name)
+            yield _one_from(module, alias, part, work) or from_import(
+                f"{module}.{name}")
+
+
 def _one_from(module: str, alias, part, work) -> str:
     """Returns the statement that brings one name of another name today, or ""."""
     local = alias.asname or alias.name
@@ -146,6 +168,8 @@ def _one_from(module: str, alias, part, work) -> str:
     if new is None or new == full and module.startswith(("tf.python", "tf.core")):
         return ""
     work.need(new, part)
+    if new == "tf":
+        return f"import tensorflow.compat.v1 as {local}"
     home, _, last = new.rpartition(".")
     as_last = f" as {local}" if last != local else ""
     if home == "tf":

@@ -34,7 +34,7 @@ Left:
 import ast
 
 from tools.port import installed
-from tools.port.rule import Change, file, row_of
+from tools.port.rule import ROWS, Change, file, row_of
 from tools.port.today import is_tensorflow, today
 
 
@@ -44,7 +44,7 @@ def drop(file, work):
     old = file.project.is_old(file)
     for use in file.uses:
         if not use.part.tree or not isinstance(use.node, ast.alias) or not is_gone(
-                use.name) or not (old or installed.is_gone(use.name)):
+                use.name) or not (old or _is_librarys(use.name)):
             continue
         if use.name.startswith("keras"):
             yield use.left("find its name in tf.keras")
@@ -63,8 +63,13 @@ def _words(name: str) -> str:
 
 def is_gone(name: str) -> bool:
     """Whether nothing of today has what an import brings."""
-    return today(name) is None and (name.startswith("keras") or is_tensorflow(name)
-                                    or installed.is_gone(name))
+    return today(name) is None and (
+        not _is_librarys(name) or name in ROWS or installed.is_gone(name))
+
+
+def _is_librarys(name: str) -> bool:
+    """Whether it is neither TensorFlow's nor Keras's."""
+    return not is_tensorflow(name) and not name.startswith("keras")
 
 
 def is_unused(name: str, part, work) -> bool:

@@ -26,12 +26,22 @@ Before:
     import inspect
     args, varargs, keywords, defaults = inspect.getargspec(f)
     print(inspect.getargspec(f).args, inspect.getargspec(f).keywords)
+    spec = inspect.getargspec(f)
+    print(spec.defaults, spec.keywords)
 
 After:
 
     import inspect
     args, varargs, keywords, defaults = inspect.getfullargspec(f)[:4]
     print(inspect.getfullargspec(f).args, inspect.getfullargspec(f).varkw)
+    spec = inspect.getfullargspec(f)
+    print(spec.defaults, spec.varkw)
+
+Left:
+
+    import inspect
+    spec = inspect.getargspec(f)  # left: it has seven parts today, not four
+    args, varargs, keywords, defaults = spec
 """
 
 import ast
@@ -53,9 +63,24 @@ rows({
 @call("inspect.getargspec")
 def four(use):
     """Takes the four parts that there were."""
-    if isinstance(use.parent, ast.Assign) and isinstance(
-            use.parent.targets[0], ast.Tuple | ast.List):
-        yield use.part.behind(use.node, "[:4]")
-    elif isinstance(use.parent, ast.Attribute) and use.parent.attr == "keywords":
-        end = use.part.text.span(use.parent)[1]
-        yield Change(use.part, end - len("keywords"), end, "varkw")
+    part, parent = use.part, use.parent
+    if isinstance(parent, ast.Attribute):
+        yield from _varkw(part, parent)
+    elif isinstance(parent, ast.Assign) and isinstance(
+            parent.targets[0], ast.Tuple | ast.List):
+        yield part.behind(use.node, "[:4]")
+    elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        loads = [one for one in part.nodes if isinstance(one, ast.Name)
+                 and one.id == parent.targets[0].id and isinstance(one.ctx, ast.Load)]
+        for holder in map(part.parents.get, loads):
+            if isinstance(holder, ast.Attribute):
+                yield from _varkw(part, holder)
+            elif not isinstance(holder, ast.Subscript):
+                yield use.left("it has seven parts today, not four")
+
+
+def _varkw(part, attribute: ast.Attribute):
+    """Yields the change of the one part that has another name."""
+    if attribute.attr == "keywords":
+        end = part.text.span(attribute)[1]
+        yield Change(part, end - len("keywords"), end, "varkw")
