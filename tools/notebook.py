@@ -79,7 +79,8 @@ def chosen(
     Raises:
       SystemExit: no lesson has such a number, or what else there is cannot be read.
     """
-    parser.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default all")
+    parser.add_argument("numbers", nargs="*", default=[], metavar="NN",
+                        help="lessons; default all")
     options = parser.parse_intermixed_args(arguments)
     try:
         return options, lessons(ROOT, options.numbers)
