@@ -19,7 +19,7 @@ ENTRIES = messages.entries()
 each_entry = pytest.mark.parametrize("entry", [e for e in ENTRIES if e.raises],
                                      ids=lambda e: e.patterns[0][:60])
 OTHERS = ("What only another version or machine raises", messages.GENERAL,
-          messages.NO_MESSAGE)
+          messages.NO_MESSAGE, messages.CUT)
 REPORTS = ROOT / "tests" / "reports"
 
 
@@ -189,6 +189,23 @@ def test_a_message_that_is_cut_is_known_or_not_but_never_another(form):
         for found in fitting[:1]:  # another one stands there whole
             assert found == entry or messages.pattern_of(found, cut(text)), cut(text)
     assert sum(seen) > share * len(seen)
+
+
+def test_a_traceback_without_its_last_line_is_told_by_its_place(capsys):
+    log = """  File "train.py", line 12, in <module>
+    saver.restore(sess, path)
+  File "/usr/lib/python3/dist-packages/tensorflow/python/training/saver.py", line 9
+    {self.saver_def.filename_tensor_name: save_path})
+"""
+    assert doctor.explain(log) == 0
+    said = capsys.readouterr().out
+    assert "The error is not in it" in said and "list_variables" in said, said
+    assert "train.py, line 12" in said, said
+    whole = f"{log}NotFoundError: Key w not found in checkpoint"
+    [entry, *_], _ = messages.look_up(whole)
+    assert "Key" in entry.patterns[0]
+    assert not messages.look_up(f"{log}cheese.NotHere: it is out")[0]
+    assert not messages.look_up("why saver.restore(sess, path)?")[0]
 
 
 def test_an_answer_keeps_its_stars():

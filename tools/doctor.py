@@ -213,6 +213,8 @@ def explain(message: str) -> int:
 
     fitting, near = messages.look_up(message)
     for entry in fitting[:1]:
+        if entry.section == messages.CUT:
+            print("The error is not in it. What is raised at this place, mostly:")
         print(messages.shown(entry, messages.pattern_of(entry, message)))
     if not fitting:
         print("No message on docs/errors.md is this one. The nearest:"
@@ -221,7 +223,7 @@ def explain(message: str) -> int:
             print(f"  {entry.patterns[0]}")
         if near:
             print("If one of them is yours: python3 course.py doctor 'ITS WORDS'")
-    if not fitting or fitting[0].section == messages.GENERAL:
+    if not fitting or fitting[0].section in (messages.GENERAL, messages.CUT):
         print("\n".join([*messages.trail(message), NEXT]))
     return int(not (fitting or near))
 

@@ -30,9 +30,14 @@ _WARNING = re.compile(
     r"|WARNING:.*|[IW]\d{4} .*"
     r"|.*\b(?:Future|Deprecation|User|Runtime)Warning: .*)\n?", re.M)
 _ERROR = re.compile(  # an exception: its line, and those that still belong to it
-    r"^[ >|E]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b[^\n]*(?:\n(?!Traceback|During|"
-    r"The above|Caused by|[ >|]*File |-{5})[^\n]*)*", re.M)
+    r"^[ >|E]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b(?! +Traceback)"
+    r"[^\n]*(?:\n(?!Traceback|During|The above|Caused by|[ >|]*File |-{5})[^\n]*)*",
+    re.M)
 _FATAL = re.compile(r"^.*\b[EF]\d{0,4} (?:\S+ )*\S+\.cc:\d+\].*", re.M)
+_TRACE = re.compile(  # lines of a traceback: Python's, IPython's, pytest's
+    r"""['"], line \d+|\bTraceback\b|^\W*-+> ?\d+ |\.pyc?\S* in \w+\(|\.py:\d+: in """
+    r"|Caused by op", re.M)
+_NAMED = re.compile(r"^[\w.]*[A-Z]\w+: \S", re.M)  # an exception, whatever its name
 _OURS = re.compile(r"tensor|keras|\btf\d?\b|tf_|protobuf", re.I)
 _FOREIGN = re.compile(r"\b(?:torch\w*|django|flask|fastapi|jax\w*|mxnet|paddle\w*|"
                       r"sqlalchemy|celery|asyncio|requests|state_dict)\b", re.I)
@@ -161,7 +166,8 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     fitting = ([entry for entry in sure if entry.fits(message)]
                or [entry for entry in sure if entry.begins(message)]
                or _loosely(message, sure)
-               or [entry for entry in cut if not raised and entry.fits(message)]
+               or [entry for entry in cut if not raised and _is_cut(message)
+                   and entry.fits(message)]
                or [entry for entry in every if entry.fits(message)]
                or [entry for entry in every if entry.section != NO_MESSAGE
                    and entry.says(words)])
@@ -171,6 +177,12 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
                                     -_said(entry.fits(raised) or entry.fits(message)
                                            or entry.says(few) or entry.says(words))))
     return fitting, [] if fitting else _near(raised or message, every)[:3]
+
+
+def _is_cut(log: str) -> bool:
+    """Whether a log has a traceback and not the error behind it."""
+    *_, last = _TRACE.finditer(log) if _TRACE.search(log) else [None]
+    return last is not None and not _NAMED.search(log, last.end())
 
 
 def _bare(log: str) -> str:
@@ -325,7 +337,8 @@ def trail(log: str) -> list[str]:
     found = []
     if kinds := re.findall(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception))\b", log, re.M):
         found.append(f"The error that came last is {kinds[-1]}.")
-    ops = re.findall(r"(?:\{\{node |\[\[node |\[Node: |at node ')([\w./-]+)", log)
+    ops = re.findall(r"(?:\{\{node |\[\[node |\[Node: |at node '"
+                     r"|Caused by op u?')([\w./-]+)", log)
     if ops:
         found.append(f"It comes from the op {ops[0]}; what goes in: sess.run(list("
                      f"sess.graph.get_operation_by_name('{ops[0]}').inputs), feeds)")
