@@ -38,8 +38,9 @@ def check_siamese(attempt):
                     distance = attempt(*feed, units)
                 yield tensor("returns a float32 tensor", tf.float32, distance, case)
                 new = tf1.global_variables()[len(before):]
-                yield (SHARED,
-                       not new if scope in layers else _named(new, [*around, scope]),
+                due = ["/".join([*around, scope, "embed", part])
+                       for part in ("bias", "kernel") if scope not in layers]
+                yield (SHARED, sorted(v.op.name for v in new) == due,
                        f"{case}: it made {[v.op.name for v in new]}; a scope that is "
                        "new gets embed/kernel and embed/bias, one that is known none.")
                 layers.setdefault(scope, sorted(new, key=lambda v: v.op.name))
@@ -81,8 +82,3 @@ def _opened(names, mode):
             stack.enter_context(tf1.variable_scope(name))
         stack.enter_context(tf1.variable_scope(names[-1], reuse=mode))
         yield
-
-
-def _named(variables, scopes) -> bool:
-    due = ["/".join([*scopes, "embed", part]) for part in ("bias", "kernel")]
-    return sorted(v.op.name for v in variables) == due

@@ -28,8 +28,15 @@ def check_why_no_step(attempt):
     with tempfile.TemporaryDirectory() as folder:
         for what, cause, build, built in drawn(partial(_broken, Path(folder)), 16):
             before = set(threading.enumerate())
+            calls = InterruptibleCalls()
             with answering(what):
-                found = _within_limit(attempt, build)
+                try:
+                    found = calls.call(_PATIENCE, attempt, build)
+                except TimeoutError:
+                    raise PipelineStalled("it waits for a step that never "
+                                          "comes") from None
+                finally:
+                    calls.end(1)
             yield same("builds it once", [what], built, what)
             yield same("names the right one", cause, found, what)
             left = [t for t in threading.enumerate() if t not in before]
@@ -92,13 +99,3 @@ def _batch(kind, path, lines, size):
     queue = tf1.FIFOQueue(20, [tf.int32, tf.int32], [[], []], name="columns")
     tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue(columns)]))
     return queue.dequeue_many(size)
-
-
-def _within_limit(function, argument):
-    calls = InterruptibleCalls()
-    try:
-        return calls.call(_PATIENCE, function, argument)
-    except TimeoutError:
-        raise PipelineStalled("it waits for a step that never comes") from None
-    finally:
-        calls.end(1)

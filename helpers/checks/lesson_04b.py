@@ -47,8 +47,6 @@ def check_digit_batches(attempt):
                     refused = raises(tf.errors.InvalidArgumentError, list, dataset)
                 yield (EACH, refused, f"a record without `{name}`, and no error came")
             dataset = attempt(prefix, batch, height, width, crowd)
-            yield ("returns a tf.data.Dataset", isinstance(dataset, tf.data.Dataset),
-                   f"it returned a {type(dataset).__name__}")
             with answering(case):
                 epochs = [list(dataset.take(MOST + 1).as_numpy_iterator())
                           for _ in range(2)]

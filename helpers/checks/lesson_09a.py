@@ -24,17 +24,19 @@ def check_tf_configs(attempt):
         yield same("one text per host", ["str"] * len(hosts),
                    [type(text).__name__ for text in texts], f"{hosts}, a list")
         with answering(f"json.loads of {texts}"):
-            configs = [json.loads(text) for text in texts]
-        yield ("each text is JSON", all(isinstance(one, dict) for one in configs),
-               f"{texts} holds no dictionaries.")
+            configs = [dict(json.loads(text)) for text in texts]
         due = {"ps": [f"{hosts[0]}:2222"],
                "worker": [f"{host}:2222" for host in hosts[1:]]}
         clusters = [config.get("cluster") for config in configs]
         yield same("all know the same cluster", [due] * len(hosts), clusters)
         due = [("ps", 0)] + [("worker", n) for n in range(len(hosts) - 1)]
         tasks = [config.get("task") for config in configs]
-        with answering(f"TensorFlow, which reads {tasks}"):
-            found = [_task_read_by_tensorflow(text) for text in texts]
+        found = []
+        for text in texts:
+            with (mock.patch.dict(os.environ, TF_CONFIG=text),
+                  answering(f"TensorFlow, which reads {tasks}")):
+                me = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+                found.append((me.task_type, me.task_id))
         yield same("each is told which task it is", due, found,
                    f"{hosts}, the index counts within the job")
 
@@ -42,12 +44,6 @@ def check_tf_configs(attempt):
 def _hosts(rng, size):
     names = [f"node{n}" for n in range(60)] + ["alpha", "b.example.org", "gpu-7"]
     return list(map(str, rng.permutation(names)[: 2 + size // 2]))
-
-
-def _task_read_by_tensorflow(text):
-    with mock.patch.dict(os.environ, TF_CONFIG=text):
-        me = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-        return me.task_type, me.task_id
 
 
 @exercise(

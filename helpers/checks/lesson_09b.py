@@ -18,9 +18,23 @@ from helpers.checks.report import answering, drawn, exercise, same
 )
 def check_read_on(attempt):
     """Reads by `(dataset, folder, count)` in several lives, each anew."""
-    for case in drawn(_reading, how_many=6):
-        with tempfile.TemporaryDirectory() as folder:
-            yield from _lives(attempt, Path(folder), *case)
+    for counts, make, name in drawn(_reading, how_many=6):
+        due, read = [int(value) for value in make()], 0
+        with tempfile.TemporaryDirectory() as base:
+            folder = Path(base, "new", "place")
+            for life, count in enumerate(counts):
+                found = _numbers(attempt(make(), str(folder), count))
+                yield same("each life goes on where the last one ended",
+                           due[read : read + count], found,
+                           f"{name}, lives of {counts}, in life {life + 1}")
+                read += count
+            folder.mkdir(parents=True, exist_ok=True)
+            moved = str(shutil.move(folder, Path(base, "moved")))
+            yield same("the place is in the folder", due[read : read + 1],
+                       _numbers(attempt(make(), moved, 1)), f"{name}, after it moved")
+            yield same("the place is in the folder", due[:1],
+                       _numbers(attempt(make(), str(folder), 1)),
+                       f"{name}, after its folder was gone")
 
 
 def _reading(rng, size):
@@ -34,25 +48,6 @@ def _reading(rng, size):
         return dataset if order is None else dataset.shuffle(5, seed=order)
 
     return counts, make, f"a data set of {elements} elements, shuffled by {order}"
-
-
-def _lives(attempt, folder, counts, make, name):
-    due, read = [int(value) for value in make()], 0
-    for life, count in enumerate(counts):
-        found = _numbers(attempt(make(), str(folder / "new" / "place"), count))
-        yield same("each life goes on where the last one ended",
-                   due[read : read + count], found,
-                   f"{name}, lives of {counts}, in life {life + 1}")
-        read += count
-    (folder / "new" / "place").mkdir(parents=True, exist_ok=True)
-    moved = str(shutil.move(folder / "new" / "place", folder / "moved"))
-    yield same("the place is in the folder", due[read : read + 1],
-               _numbers(attempt(make(), moved, 1)), f"{name}, after it was moved")
-    other = _numbers(attempt(make(), str(folder / "other"), 1))
-    yield same("another folder is another place", due[:1], other, name)
-    again = _numbers(attempt(make(), str(folder / "new" / "place"), 1))
-    yield same("the place is in the folder", due[:1], again,
-               f"{name}, after its folder was gone")
 
 
 def _numbers(values):

@@ -16,7 +16,7 @@ from helpers.checks.report import answering, drawn, exercise, near
 def check_running_mean(attempt):
     """Feeds objects of the class batches of many lengths, against NumPy's mean."""
     yield ("is a tf.Module with a method `update`",
-           isinstance(attempt, type) and issubclass(attempt, tf.Module)
+           issubclass(attempt, tf.Module)
            and callable(getattr(_made(attempt), "update", None)),
            "an object of the class is no tf.Module, or has no `update` to call.")
     for batches in drawn(_batches, how_many=12):
@@ -34,8 +34,6 @@ def check_running_mean(attempt):
         yield near("keeps all of its state in its variables, where a checkpoint finds "
                    "it", np.mean([*fed, 9.0]), _update(other, np.float32([9.0])),
                    "another object with the same variables", 1e-4, 1e-4)
-        yield near("two objects do not share their state", 4.0,
-                   _update(_made(attempt), np.float32([4.0])), "a new object fed 4.0")
         traces = _traces(module.update)
         yield ("is traced once, not once per length", traces == 1,
                f"batches of {sizes} made {traces} traces." if traces else

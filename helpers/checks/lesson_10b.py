@@ -74,11 +74,7 @@ class Port(tf.Module):
 
 
 def two_programs(seed: int) -> tuple[Port, Port, dict[str, np.ndarray]]:
-    """Returns an old program, its port with two faults, and feeds for both.
-
-    Args:
-      seed: of all weights and of the feeds.
-    """
+    """Returns an old program, its port with two faults, and feeds, by a seed."""
     old, new = (Port(np.random.default_rng(seed), e) for e in (1e-3, 1e-5))
     new.scores.assign(tf.transpose(new.scores))
     feeds = {"x": np.random.default_rng(seed).normal(size=[9, 6]).astype("f")}

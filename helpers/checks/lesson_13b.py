@@ -6,8 +6,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.checks.report import answering, drawn, exercise, near, same
 
-BAD = {"root": lambda x: tf.sqrt(x), "log": lambda x: tf.math.log(x),
-       "ratio": lambda x: 1.0 / x}
+BAD = {"root": tf.sqrt, "log": tf.math.log, "ratio": tf.math.reciprocal}
 
 
 @exercise(

@@ -168,11 +168,7 @@ def _words(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def answering(case: str = "") -> Iterator[None]:
-    """Marks errors inside as the answer's: it runs here, or what it built does.
-
-    Args:
-      case: what the reader should know of the case; "" for nothing.
-    """
+    """Marks errors inside as the answer's, in a case of which the reader is told."""
     try:
         yield
     except (Exception, SystemExit) as error:
@@ -265,11 +261,7 @@ def tensor(text: str, dtype: tf.DType, found: object, case: str = "") -> Claim:
 
 
 def is_untouched(attempt: object) -> bool:
-    """Returns whether an attempt is still the stub: a function or class of `pass`.
-
-    Args:
-      attempt: what the reader's cell defined.
-    """
+    """Returns whether an attempt is still the stub: a function or class of `pass`."""
     if isinstance(attempt, type):
         return not any(callable(value) for value in vars(attempt).values())
     if not hasattr(attempt, "__code__"):

@@ -118,11 +118,7 @@ class Watch:
 
 
 def snapshot(value: object) -> object:
-    """Returns what equals another snapshot of the value while it does not change.
-
-    Args:
-      value: anything; containers, arrays and messages are looked into.
-    """
+    """Returns what equals another snapshot of the value while it does not change."""
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, value.tobytes()
     if isinstance(value, dict):
