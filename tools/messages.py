@@ -37,6 +37,8 @@ _FATAL = re.compile(r"^.*\b[EF]\d{0,4} (?:\S+ )*\S+\.cc:\d+\].*", re.M)
 _TRACE = re.compile(  # lines of a traceback: Python's, IPython's, pytest's
     r"""['"], line \d+|\bTraceback\b|^\W*-+> ?\d+ |\.pyc?\S* in \w+\(|\.py:\d+: in """
     r"|Caused by op", re.M)
+_CODE_LINE = re.compile(  # where a word is a name
+    r"""(?m)^\W*(?:File ['"].*(?:\n[ \t>]+.*)?|(?:-+> ?)?\d+ .*|at .*:\d+)$""")
 _NAMED = re.compile(r"^[\w.]*[A-Z]\w+: \S", re.M)  # an exception, whatever its name
 _OURS = re.compile(r"tensor|keras|\btf\d?\b|tf_|protobuf", re.I)
 _FOREIGN = re.compile(r"\b(?:torch\w*|django|flask|fastapi|jax\w*|mxnet|paddle\w*|"
@@ -87,6 +89,8 @@ class Entry(NamedTuple):
 
     def fits(self, message: str) -> str:
         """Returns the pattern that a message has somewhere; "" if it has none."""
+        if self.section == NO_MESSAGE:
+            message = _CODE_LINE.sub("", message)
         found = (p for p in self.patterns if self._regex(p).search(_plain(message)))
         return max(found, key=_said, default="")
 
@@ -232,7 +236,10 @@ def _part(message: str, every: list[Entry]) -> tuple[list[Entry], int]:
 
 
 def _run(entry: Entry, words: list[str]) -> str:
-    """Returns the longest run of words that a message shares with an entry."""
+    """Returns the longest run of words that a message shares with an entry.
+
+    What stands beside it in both must not be another word: that would be another name.
+    """
     said = f" {' '.join(words)} "
     best = ""
     for part in {part for pattern in entry.patterns if "⟨Op⟩" not in pattern
@@ -241,9 +248,21 @@ def _run(entry: Entry, words: list[str]) -> str:
         for first in range(len(own) - 4):
             last = first + 5
             while last <= len(own) and f" {' '.join(own[first:last])} " in said:
-                best = max(best, " ".join(own[first:last]), key=len)
                 last += 1
-    return best if len(best) > _RUN else ""
+            run = " ".join(own[first:last - 1])
+            if last > first + 5 and len(run) > max(_RUN, len(best)):
+                before, _, after = said.partition(f" {run} ")
+                if (_alike(own[:first][-1:], before.split()[-1:], len(before.split()))
+                        and _alike(own[last - 1:last], after.split()[:1],
+                                   len(after.split()))):
+                    best = run
+    return best
+
+
+def _alike(own: list[str], said: list[str], left: int) -> bool:
+    """Whether two words may be one, since nothing is there or a paste was cut in it."""
+    return (not own or not said or own[0][:4] == said[0][:4]
+            or left == 1 and (own[0].startswith(said[0]) or own[0].endswith(said[0])))
 
 
 def _cut_short(said: list[str], pattern: str) -> int:
@@ -266,7 +285,7 @@ def _cut_short(said: list[str], pattern: str) -> int:
                 here += 1
             else:
                 break
-        if here >= len(said) and letters >= _ENOUGH and count > 3:
+        if here >= len(said) and letters >= _ENOUGH and count > 2:
             best = max(best, letters)
     return best
 
