@@ -86,7 +86,7 @@ def test_each_entry_names_its_fix_and_a_sitting_that_is_there():
     ("tensorflow.python.framework.errors_impl.InvalidArgumentError: You must feed a "
      "value for placeholder tensor 'x' with dtype float\n\t [[{{node x}}]]", 0,
      "Fix: feed it in this call too"),
-    ("Fetched 1.5, invalid type <class 'numpy.float32'>: must be a string or Tensor.",
+    ("Fetched 1.5, of an invalid type: no string or Tensor",
      0, "The nearest:\n  TypeError: Argument 'fetch'"),
     ("ValueError: Cannot feed value of shape (3,) for Tensor y:0, which has shape "
      "(?, 1)", 0, "labels `[batch]` where `[batch, 1]` or"),

@@ -65,7 +65,7 @@ _DRIVE = re.compile(r"\b[A-Za-z]:\\")  # whose folders may begin with n, too
 _ENDS = re.compile(r"\.{3,}|\u2026|\n[ \t]*\n|```|\Z")  # where a paste was cut
 _APOSTROPHE = re.compile(r"(?<=n)'(?=t\b)")
 _ENOUGH = 20  # letters that a beginning must have to stand for all of a message
-_RUN = 27  # and a run of five words or more inside of it
+_RUN = 24  # and a run of four or five words inside of it
 _FAR = "\n" + " _" * 400 + "\n"  # further than any gap
 
 
@@ -243,14 +243,15 @@ def _run(entry: Entry, words: list[str]) -> str:
     said = f" {' '.join(words)} "
     best = ""
     for part in {part for pattern in entry.patterns if "⟨Op⟩" not in pattern
-                 for part in _essence(pattern).split("…")}:
+                 for part in re.split(r"…|: ", _essence(pattern))}:
         own = _words_of(part).split()
-        for first in range(len(own) - 4):
-            last = first + 5
+        least = min(5, max(4, len(own)))  # four where they are all of a part
+        for first in range(len(own) - least + 1):
+            last = first + least
             while last <= len(own) and f" {' '.join(own[first:last])} " in said:
                 last += 1
             run = " ".join(own[first:last - 1])
-            if last > first + 5 and len(run) > max(_RUN, len(best)):
+            if last > first + least and len(run) > max(_RUN, len(best)):
                 before, _, after = said.partition(f" {run} ")
                 if (_alike(own[:first][-1:], before.split()[-1:], len(before.split()))
                         and _alike(own[last - 1:last], after.split()[:1],
