@@ -35,12 +35,13 @@ _ERROR = re.compile(  # an exception: its line, and those that still belong to i
     re.M)
 _FATAL = re.compile(r"^.*\b[EF]\d{0,4} (?:\S+ )*\S+\.cc:\d+\].*", re.M)
 _TRACE = re.compile(  # lines of a traceback: Python's, IPython's, pytest's
-    r"""['"], line \d+|\bTraceback\b|^\W*-+> ?\d+ |\.pyc?\S* in \w+\(|\.py:\d+: in """
-    r"|Caused by op", re.M)
+    r"""['"], line \d+|\bTraceback\b|^\W*-+> ?\d+ |\.pyc?\S* in \w+\(|Caused by op"""
+    r"|\.py:\d+:? (?:in )?\w", re.M)
 _CODE_LINE = re.compile(  # where a word is a name
     r"""(?m)^\W*(?:File ['"].*(?:\n[ \t>]+.*)?|(?:-+> ?)?\d+ .*|at .*:\d+)$""")
 _NAMED = re.compile(r"^[\w.]*[A-Z]\w+: \S", re.M)  # an exception, whatever its name
-_OURS = re.compile(r"tensor|keras|\btf\d?\b|tf_|protobuf", re.I)
+_OURS = re.compile(r"tensor|keras|\btf\d?\b|tf_|protobuf|session graph|placeholder|"
+                   r"feed_dict|\.ckpt|graphdef|savedmodel", re.I)
 _FOREIGN = re.compile(r"\b(?:torch\w*|django|flask|fastapi|jax\w*|mxnet|paddle\w*|"
                       r"sqlalchemy|celery|asyncio|requests|state_dict)\b", re.I)
 # The same word in two spellings: colours, quotes, Python 2, old names of modules.
@@ -243,7 +244,8 @@ def _run(entry: Entry, words: list[str]) -> str:
     said = f" {' '.join(words)} "
     best = ""
     for part in {part for pattern in entry.patterns if "⟨Op⟩" not in pattern
-                 for part in re.split(r"…|: ", _essence(pattern))}:
+                 for cut in ("…", "…|[.:;] ")
+                 for part in re.split(cut, _essence(pattern))}:
         own = _words_of(part).split()
         least = min(5, max(4, len(own)))  # four where they are all of a part
         for first in range(len(own) - least + 1):
