@@ -217,6 +217,7 @@ def test_a_log_is_read_as_a_terminal_shows_it():
     error = "NotFoundError: Key w not found in checkpoint"
     told = (f"\x1b[31mtensorflow.{error[:-9]}\n{error[-9:]}\x1b[0m", f"> {error}",
             f"W tensorflow/x/dso_loader.cc:55] Could not load dynamic library\n{error}",
+            'raise NotFound("Key w not found in "\n    697       "checkpoint")',
             error.lower().replace(": ", ":"))
     for log in told:
         assert "Key" in messages.look_up(log)[0][0].patterns[0], log

@@ -62,6 +62,8 @@ _PREFIX = re.compile(
     r"[ \t]*)+")
 _ESCAPES = ((re.compile(r"\\+[nr]"), "\n"), (re.compile(r"\\+t"), " "),
             (re.compile(r"\\+(?=['\"])"), ""))
+_TEXTS = re.compile(  # one, over two lines of a program
+    r"""(?<=[\w,:.] )["'] *\n *(?:\d+ +)?f?["'](?=\w)""")
 _DRIVE = re.compile(r"\b[A-Za-z]:\\")  # whose folders may begin with n, too
 _ENDS = re.compile(r"\.{3,}|\u2026|\n[ \t]*\n|```|\Z")  # where a paste was cut
 _APOSTROPHE = re.compile(r"(?<=n)'(?=t\b)")
@@ -197,7 +199,7 @@ def _bare(log: str) -> str:
     if log.count("\n") < 3 and not _DRIVE.search(log):
         for written, meant in _ESCAPES:
             log = written.sub(meant, log)
-    return _PREFIX.sub("", log)
+    return _PREFIX.sub("", _TEXTS.sub("", log))
 
 
 def _loosely(message: str, every: list[Entry]) -> list[Entry]:
