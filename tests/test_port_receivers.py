@@ -100,3 +100,29 @@ def test_what_may_be_anything_is_read_as_the_old_program_means_it(
         method, form, tmp_path):
     copy, said = ported(program(method, UNKNOWN[form], "", OLD), tmp_path)
     assert rule.ROWS[method].new.strip("()") in copy and not said
+
+
+# What has no row of its own: how a value is asked then, and today.
+ASKED = {
+    "matplotlib hist": ("matplotlib.Thing()", ".hist([1], normed=True)",
+                        ".hist([1], density=True)"),
+    "matplotlib grid": ("matplotlib.Thing()", ".grid(b=True)", ".grid(visible=True)"),
+    "xml": ("xml.Thing()", ".getchildren()", None),
+}
+PLAIN = {form: text for form, text in KNOWN.items() if form not in ("child", "made")} \
+    | {"parentheses": "({}) VALUE\n", "broken": "print(({}\n    ) VALUE)\n"}
+
+
+@pytest.mark.parametrize("form", PLAIN)
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_a_known_value_is_asked_is_asked_as_today(asked, form, tmp_path):
+    maker, old, new = ASKED[asked]
+    text = f"import matplotlib, xml, foreign\n{PLAIN[form]}"
+    (folder := tmp_path / "known").mkdir()
+    copy, said = ported(text.replace("{}", maker).replace(" VALUE", old), folder)
+    assert not said and old not in copy
+    assert (new or "list(") in copy
+    compile(copy, form, "exec")
+    (folder := tmp_path / "foreign").mkdir()
+    text = text.replace("{}", "foreign.make()").replace(" VALUE", old)
+    assert ported(text, folder)[0] == text

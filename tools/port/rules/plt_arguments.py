@@ -1,6 +1,6 @@
-"""Arguments and names that Matplotlib's `pyplot` had before 3.1.
+"""Arguments and names that Matplotlib's `pyplot` had before 3.1, and before 3.7.
 
-Since: Matplotlib 2.2, 3.0, 3.1
+Since: Matplotlib 2.2, 3.0, 3.1, 3.7
 Sitting: 10a
 Side: Python 3.7 with Matplotlib 2.1
 
@@ -11,6 +11,7 @@ Before:
     n, edges, bars = plt.hist(x, bins=2, normed=True)
     figure, axes = plt.subplots()
     axes.hist(x, normed=True)
+    axes.grid(b=False)
 
 After:
 
@@ -19,6 +20,15 @@ After:
     n, edges, bars = plt.hist(x, bins=2, density=True)
     figure, axes = plt.subplots()
     axes.hist(x, density=True)
+    axes.grid(visible=False)
+
+Stays:
+
+    import matplotlib.pyplot as plt
+    class Plot:
+        def hist(self, x, normed=False):
+            return normed
+    Plot().hist(x, normed=True)
 
 Left:
 
@@ -32,21 +42,26 @@ from tools.port.rule import Change, node, rows
 
 rows({
     "matplotlib.pyplot.hist(normed=)": "density",
+    "matplotlib.pyplot.grid(b=)": "visible",
     "matplotlib.pyplot.subplot(axisbg=)": "facecolor",
     "matplotlib.pyplot.axes(axisbg=)": "facecolor",
     "matplotlib.pyplot.hold": ("", "leave it out: a plot is drawn over the last one"),
 })
+_OF_AXES = {"hist": ("normed", "density"), "grid": ("b", "visible")}
 
 
 @node(ast.Call)
 def of_axes(node, part):
     """The same of a method, where its value is one of Matplotlib."""
-    word = next((one for one in node.keywords if one.arg == "normed"), None)
-    if word and isinstance(node.func, ast.Attribute) and node.func.attr == "hist" and (
-            part.full(node.func) != "matplotlib.pyplot.hist"):
-        whose = part.file.project.gives({"matplotlib"}, node.func.value, part)
+    name = getattr(node.func, "attr", "")
+    old, new = _OF_AXES.get(name, ("", ""))
+    word = next((one for one in node.keywords if one.arg == old), None)
+    project = part.file.project
+    if word and name not in project.methods and (
+            part.full(node.func) != f"matplotlib.pyplot.{name}"):
+        whose = project.gives({"matplotlib"}, node.func.value, part)
         start = part.start(word)
         if whose == "theirs":
-            yield Change(part, start, start + len("normed"), "density")
+            yield Change(part, start, start + len(old), new)
         elif whose:
-            yield part.left(node, "hist: density= today, if it is Matplotlib's")
+            yield part.left(node, f"{name}: {new}= today, if it is Matplotlib's")
