@@ -175,7 +175,7 @@ NOT_RUN = {
     "Tkinter", "input_data", "collections.MutableSequence", "collections.MutableSet",
     "numpy.reshape(newshape=)",
     *(f"matplotlib.pyplot.{name}=)" for name in (
-        "hist(normed", "subplot(axisbg", "axes(axisbg")),
+        "hist(normed", "subplot(axisbg", "axes(axisbg", "grid(b")),
 }
 
 
