@@ -27,7 +27,8 @@ After:
 Left:
 
     import keras
-    from keras.layers import *  # left: find its names in tf.keras
+    from keras.layers.core import Dropout
+    from keras.layers import *  # left: one by one
     model.fit(x, y, nb_epoch=1)  # left: nb_epoch= is epochs=
     model.add(keras.layers.Convolution2D(8, 3, 3))  # left: the sides of its window
     m = keras.models.Model(input=a, output=b)  # left: input= is inputs=
@@ -92,11 +93,3 @@ def arguments(node, part):
     else:
         (old, new), *_ = found
         yield part.left(node, f"{old}= is {new}=" if new else f"without {old}=")
-
-
-@node(ast.ImportFrom)
-def star(node, part):
-    """Leaves what brings all names of a module."""
-    if not node.level and (node.module or "").partition(".")[0] == "keras" and \
-            node.names[0].name == "*":
-        yield part.left(node, f"{node.module}: find its names in tf.keras")
