@@ -70,6 +70,7 @@ _APOSTROPHE = re.compile(r"(?<=n)'(?=t\b)")
 _ENOUGH = 20  # letters that a beginning must have to stand for all of a message
 _RUN = 24  # and a run of four or five words inside of it
 _FAR = "\n" + " _" * 400 + "\n"  # further than any gap
+_LONG = 5000  # letters at the end of a log in which words alone are looked for
 
 
 class Entry(NamedTuple):
@@ -169,13 +170,15 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     cut = [entry for entry in every if entry.section == CUT]
     every = [entry for entry in every if entry.section != CUT]
     message, raised = _both(message), _both(raised)
-    words, few = _words_of(message), _words_of(raised)
+    end = message[-_LONG:]
+    words, few = _words_of(end), _words_of(raised[-_LONG:])
     fitting = ([entry for entry in sure if entry.fits(message)]
                or [entry for entry in sure if entry.begins(message)]
-               or _loosely(message, sure)
+               or _loosely(end, sure)
                or [entry for entry in cut if not raised and _is_cut(message)
                    and entry.fits(message)]
-               or [entry for entry in every if entry.fits(message)]
+               or [entry for entry in every if entry.section in _LAST[1:]
+                   and entry.fits(message)]
                or [entry for entry in every if entry.section != NO_MESSAGE
                    and entry.says(words)])
     fitting.sort(key=lambda entry: (_LAST.index(entry.section) + 1
@@ -388,7 +391,7 @@ def verdict(errors: Iterable[str]) -> tuple[str, Entry] | None:
 def pattern_of(entry: Entry, message: str) -> str:
     """Returns the pattern of an entry that a message has; "" if only a part of one."""
     message = _both(_bare(message))
-    return entry.fits(message) or entry.says(_words_of(message))
+    return entry.fits(message) or entry.says(_words_of(message[-_LONG:]))
 
 
 def shown(entry: Entry, pattern: str = "") -> str:
