@@ -211,9 +211,8 @@ class Stalls:
     def _examine(self, session: tf1.Session, fetches: Any) -> Diagnosis | None:
         """Says what the doctor finds in a session, and returns it."""
         found = self._look_at(diagnose, session, fetches)
-        any_queue = bool(queue_ops(session.graph))
-        if any_queue or fetches is not None:
-            say(wording.stalled(self._stall, found, any_queue))
+        if found is None or found.queues or fetches is not None:
+            say(wording.stalled(self._stall, found))
         for queue in found.queues if found else ():
             show(f"{queue}{_why(queue)}")
         self._say_dead_feeders(session)
@@ -224,7 +223,7 @@ class Stalls:
             say(f"a thread that fills '{name}' failed: {type(error).__name__}: "
                 f"{first_line(error)}")
         if failed:
-            self._look_at(check_pipeline, queues_of(session.graph), session.run)
+            self._look_at(check_pipeline, queues_of(session), session.run)
         return found
 
     def _look_at(self, look: Callable, *arguments: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow.compat.v1 as tf1
 
-from helpers.queues.internals import Queue, queues_of, raw_session
+from helpers.queues.internals import Queue, queues_of, raw_session, taken_from
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def diagnose(session: tf1.Session, fetches: Any = None) -> Diagnosis:
       A `Diagnosis`, to print or to ask for `.queues` and `.starving`.
     """
     raw = raw_session(session)
-    return examined(queues_of(raw.graph, fetches), raw)
+    return examined(taken_from(queues_of(raw), fetches), raw)
 
 
 def examined(queues: list[Queue], session: tf1.Session) -> Diagnosis:
@@ -120,13 +120,13 @@ def examined(queues: list[Queue], session: tf1.Session) -> Diagnosis:
     if not queues:
         return Diagnosis(())
     found = session.run([(queue.size, queue.closed) for queue in queues])
-    states = {queue.op.name: _state(queue, size, closed, session)
+    states = {queue.op.name: _state(queue, size, closed)
               for queue, (size, closed) in zip(queues, found, strict=True)}
     return Diagnosis(tuple(_explained(queue, states) for queue in queues))
 
 
-def _state(queue: Queue, size: int, closed: bool, session: tf1.Session) -> QueueState:
-    """Puts together what the graph, the session and the runners know of a queue."""
+def _state(queue: Queue, size: int, closed: bool) -> QueueState:
+    """Puts together what the look at a queue and the session say of it."""
     kept = 0
     if queue.op.type == "RandomShuffleQueueV2":
         kept = queue.op.get_attr("min_after_dequeue")
@@ -138,8 +138,8 @@ def _state(queue: Queue, size: int, closed: bool, session: tf1.Session) -> Queue
         kept=kept,
         closed=bool(closed),
         wanted=queue.wanted,
-        threads=queue.threads,
-        alive=queue.alive(session),
+        threads=sum(len(runner.enqueue_ops) for runner in queue.runners),
+        alive=queue.alive,
     )
 
 
@@ -148,9 +148,8 @@ def _explained(queue: Queue, states: dict[str, QueueState]) -> QueueState:
     state = states[queue.op.name]
     if not state.starves:
         return state
-    sources = queue.sources
     waits_for = []
-    for op, of_files in sources.items():
+    for op, of_files in queue.sources.items():
         source = states.get(op.name)
         # A reader empties a healthy queue of file names as fast as it is filled, so
         # there being empty at this moment means nothing as long as its threads live.
@@ -158,7 +157,8 @@ def _explained(queue: Queue, states: dict[str, QueueState]) -> QueueState:
                 of_files and source.alive):
             waits_for.append(op.name)
     waits_for.sort()
-    why = _cause(state, bool(queue.enqueues), tuple(waits_for), any(sources.values()))
+    reads = any(queue.sources.values())
+    why = _cause(state, bool(queue.enqueues), tuple(waits_for), reads)
     return replace(state, waits_for=tuple(waits_for), why=why)
 
 

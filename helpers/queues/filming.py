@@ -14,15 +14,11 @@ from IPython.display import HTML, display
 
 from helpers.files import whole_file
 from helpers.queues import film_drawing
-from helpers.queues.doctor import Diagnosis, QueueState, diagnose
+from helpers.queues.doctor import Diagnosis, QueueState, diagnose, examined
 from helpers.queues.film_calls import WatchedCalls
 from helpers.queues.film_frames import Moment, Wait, waits_for, word_for
-from helpers.queues.hooks import SessionHook, add_hook, hooks_of, remove_hook
-from helpers.queues.internals import (
-    probe_queue,
-    queue_that_is_filled,
-    raw_session,
-)
+from helpers.queues.hooks import SessionHook, add_hook, hooks_of
+from helpers.queues.internals import Queue, queues_of, raw_session, taken_from
 
 _BETWEEN = 0.05  # seconds between two frames
 _FRAMES = 1200  # a longer film drops every second frame, and takes half as many
@@ -56,9 +52,7 @@ def film(session: tf1.Session, fetches: Any = None) -> Iterator["Film"]:
       RuntimeError: the threads of a queue run already, or another film of the
         session does.
     """
-    _check(session)
-    states = diagnose(session, fetches).queues
-    recorder = _Recorder(session, fetches, Film(states))
+    recorder = _Recorder(session, taken_from(_idle_queues(session), fetches), fetches)
     try:
         recorder.begin()
         yield recorder.movie
@@ -142,15 +136,14 @@ class Film:
 class _Recorder(SessionHook):
     """Takes the frames of one film, in a thread of its own."""
 
-    def __init__(self, session: tf1.Session, fetches: Any, movie: Film):
-        self.movie = movie
+    def __init__(self, session: tf1.Session, queues: list[Queue], fetches: Any):
+        self.movie = Film(examined(queues, session).queues)
         self._session, self._fetches = session, fetches
-        graph = session.graph
-        self._ops = [graph.get_operation_by_name(q.name) for q in movie.queues]
         self._look = session.make_callable(
-            [probe_queue(op)[:2] for op in self._ops], accept_options=True
+            [(queue.size, queue.closed) for queue in queues], accept_options=True
         )
-        self._calls = WatchedCalls(graph, [queue.name for queue in movie.queues])
+        self._calls = WatchedCalls(session.graph, [q.op.name for q in queues])
+        self._take_off: Callable[[], None] = lambda: None
         self._between, self._start, self._looked = _BETWEEN, 0.0, 0.0
         self._over, self._done = threading.Event(), threading.Event()
 
@@ -158,7 +151,7 @@ class _Recorder(SessionHook):
         """Takes the first frame, and begins to take more."""
         self._start = time.monotonic()
         self._take()
-        add_hook(self._session, self)
+        self._take_off = add_hook(self._session, self)
         threading.Thread(target=self._record, name="film", daemon=True).start()
 
     def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
@@ -175,7 +168,7 @@ class _Recorder(SessionHook):
         try:  # not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended
             self._done.wait(_LAST)
         finally:
-            remove_hook(self._session, self)
+            self._take_off()
 
     def _record(self) -> None:
         try:
@@ -196,10 +189,8 @@ class _Recorder(SessionHook):
         now = time.monotonic()
         lasting = [c for c in self._calls.under_way.copy().values() if c in before]
         states = {
-            op.name: replace(state, size=int(size), closed=bool(closed))
-            for state, op, (size, closed) in zip(
-                self.movie.queues, self._ops, looked, strict=True
-            )
+            state.name: replace(state, size=int(size), closed=bool(closed))
+            for state, (size, closed) in zip(self.movie.queues, looked, strict=True)
         }
         for call in lasting:
             if (found := waits_for(call, states)) != call.waits:
@@ -225,18 +216,19 @@ class _Recorder(SessionHook):
             self._between *= 2
 
 
-def _check(session: tf1.Session) -> None:
-    """Refuses a session that cannot be filmed from its beginning."""
-    plain = raw_session(session)
-    if plain is not session:
+def _idle_queues(session: tf1.Session) -> list[Queue]:
+    """Returns the queues of a session, if it can be filmed from its beginning."""
+    if raw_session(session) is not session:
         raise RuntimeError(
             "a MonitoredSession starts its threads before a film can begin: film a "
             "plain session with running_queues"
         )
     if any(isinstance(hook, _Recorder) for hook in hooks_of(session)):
         raise RuntimeError("another film of this session runs: leave its block first")
-    if queue := queue_that_is_filled(session):
+    queues = queues_of(session)
+    if running := [queue.op.name for queue in queues if queue.alive]:
         raise RuntimeError(
-            f"the threads of queue '{queue}' run already: write `with film(session) as "
-            "movie, running_queues(session) as runner`, the film first"
+            f"the threads of queue '{running[0]}' run already: write `with "
+            "film(session) as movie, running_queues(session) as runner`, the film first"
         )
+    return queues

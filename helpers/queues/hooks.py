@@ -34,12 +34,15 @@ _hooks: "weakref.WeakKeyDictionary[tf1.Session, list[SessionHook]]" = (
 )
 
 
-def add_hook(session: tf1.Session, hook: SessionHook) -> None:
+def add_hook(session: tf1.Session, hook: SessionHook) -> Callable[[], None]:
     """Puts a hook around the calls that begin, and callables that are made, from now.
 
     Args:
       session: a plain session.
       hook: the last to come stands outermost.
+
+    Returns:
+      What takes the hook off again, and does nothing where it is off.
     """
     hooks = _hooks.setdefault(session, [])
     if not hooks:
@@ -48,11 +51,12 @@ def add_hook(session: tf1.Session, hook: SessionHook) -> None:
             make_callable=functools.partial(_make, session.make_callable, hooks),
         )
     hooks.append(hook)
+    return functools.partial(_take_off, session, hooks, hook)
 
 
-def remove_hook(session: tf1.Session, hook: SessionHook) -> None:
-    """Takes a hook off again; nothing happens where it is none."""
-    hooks = _hooks.get(session, [])
+def _take_off(
+    session: tf1.Session, hooks: list[SessionHook], hook: SessionHook
+) -> None:
     if hook in hooks:
         hooks.remove(hook)
         if not hooks:

@@ -25,7 +25,7 @@ FEED_THREAD = "feed-"  # how the names of feeding threads begin
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue of a graph, who is around it, and the ops that look at it.
+    """A queue as one look finds it: who is around it, and the ops that look into it.
 
     Attributes:
       op: the queue.
@@ -33,8 +33,10 @@ class Queue:
       closed: bool `[]`.
       cancel: closes the queue for good, and cancels the enqueue ops that wait.
       enqueues: the ops that put items in.
-      dequeues: the ops that take items out.
+      sources: the queues that its items come from, and whether as names of files.
+      wanted: items that the largest dequeue op takes at once, as far as is known.
       runners: those that fill it.
+      alive: how many of their threads live in the session; None if none ever did.
     """
 
     op: tf.Operation
@@ -42,34 +44,15 @@ class Queue:
     closed: tf.Tensor
     cancel: tf.Operation
     enqueues: list[tf.Operation]
-    dequeues: list[tf.Operation]
+    sources: dict[tf.Operation, bool]
+    wanted: int
     runners: list[tf1.train.QueueRunner]
+    alive: int | None
 
     @property
     def is_fed(self) -> bool:
         """Whether `feed_queue` fills it: that stops without closing the queue."""
-        return any(map(is_feed, self.runners))
-
-    @property
-    def wanted(self) -> int:
-        """How many items the largest dequeue op takes at once, as far as is known."""
-        return max((items_taken(op) or 1 for op in self.dequeues), default=1)
-
-    @property
-    def threads(self) -> int:
-        """How many enqueuing threads its runners plan."""
-        return sum(len(runner.enqueue_ops) for runner in self.runners)
-
-    @property
-    def sources(self) -> dict[tf.Operation, bool]:
-        """The queues that its items come from, and whether as names of files."""
-        return queues_taken_from(ancestors(self.enqueues))
-
-    def alive(self, session: tf1.Session) -> int | None:
-        """Returns how many of its threads live in a session; None if none ever did."""
-        counts = [living_threads(runner, session) for runner in self.runners]
-        started = [count for count in counts if count is not None]
-        return sum(started) if started else None
+        return any(hasattr(runner, "has_ended") for runner in self.runners)
 
 
 def raw_session(session: Any) -> tf1.Session:
@@ -149,25 +132,46 @@ def queue_ops(graph: tf.Graph) -> list[tf.Operation]:
     return [op for op in graph.get_operations() if op.type in _QUEUES]
 
 
-def queues_of(graph: tf.Graph, fetches: Any = None) -> list[Queue]:
-    """Looks once at the queues of a graph; all else is asked of what it returns.
+def queues_of(session: tf1.Session) -> list[Queue]:
+    """Looks once at the queues of a session; all else is asked of what it returns.
 
     Args:
-      graph: gets the ops of `probe_queue`, for each queue.
-      fetches: what a step fetches, for the queues that it takes from alone.
+      session: a plain one; its graph gets the ops of `probe_queue`, for each queue.
 
     Returns:
       The queues, in the order in which they were built.
     """
-    ops = queue_ops(graph)
-    if fetches is not None:
-        behind = _queues_behind(graph, fetches)
-        ops = [op for op in ops if op in behind]
+    ops = queue_ops(session.graph)
     runners: dict[tf.Operation, list] = {op: [] for op in ops}
-    for runner in runners_of(graph):
+    for runner in runners_of(session.graph):
         runners.get(queue_filled_by(runner), []).append(runner)
-    return [Queue(op, *probe_queue(op), _consumers(op, ENQUEUES),
-                  _consumers(op, DEQUEUES), runners[op]) for op in ops]
+    return [_looked_at(op, runners[op], session) for op in ops]
+
+
+def _looked_at(op: tf.Operation, runners: list, session: tf1.Session) -> Queue:
+    enqueues, dequeues = _consumers(op, ENQUEUES), _consumers(op, DEQUEUES)
+    living = [runner._runs_per_session[session] for runner in runners
+              if session in runner._runs_per_session]  # the only place that knows
+    return Queue(
+        op, *probe_queue(op), enqueues, queues_taken_from(ancestors(enqueues)),
+        max((items_taken(dequeue) or 1 for dequeue in dequeues), default=1),
+        runners, sum(living) if living else None,
+    )
+
+
+def taken_from(queues: list[Queue], fetches: Any) -> list[Queue]:
+    """Returns those queues that a step takes from, directly or through others."""
+    if fetches is None or not queues:
+        return queues
+    steps = fetched_ops(queues[0].op.graph, fetches)
+    waiting, found = [*queues_taken_from(ancestors(steps))], set()
+    looked_at = {queue.op: queue for queue in queues}
+    while waiting:
+        op = waiting.pop()
+        if op in looked_at and op not in found:
+            found.add(op)
+            waiting += looked_at[op].sources
+    return [queue for queue in queues if queue.op in found]
 
 
 def queues_taken_from(ops: Collection[tf.Operation]) -> dict[tf.Operation, bool]:
@@ -191,43 +195,15 @@ def items_taken(dequeue: tf.Operation) -> int | None:
     return None if count is None else int(count)
 
 
-def _queues_behind(graph: tf.Graph, fetches: Any) -> set[tf.Operation]:
-    """Returns the queues that running `fetches` takes from, however indirectly."""
-    waiting = fetched_ops(graph, fetches)
-    found: set[tf.Operation] = set()
-    while waiting:
-        taken = set(queues_taken_from(ancestors(waiting)))
-        waiting = [op for queue in taken - found
-                   for op in _consumers(queue, ENQUEUES)]
-        found |= taken
-    return found
-
-
 def runners_of(graph: tf.Graph) -> list[tf1.train.QueueRunner]:
     """Returns the queue runners in the graph's collection."""
     return graph.get_collection(tf1.GraphKeys.QUEUE_RUNNERS)
-
-
-def is_feed(runner: tf1.train.QueueRunner) -> bool:
-    """Says whether a runner stops without closing its queue, as `feed_queue`'s does."""
-    return hasattr(runner, "has_ended")
 
 
 def queue_filled_by(runner: tf1.train.QueueRunner) -> tf.Operation:
     """Returns the queue that a runner fills; its `.name` lacks the scope in eager."""
     ref = getattr(runner.queue, "queue_ref", None)
     return runner.queue if ref is None else ref.op  # an imported runner has the op
-
-
-def living_threads(runner: tf1.train.QueueRunner, session: tf1.Session) -> int | None:
-    """Returns how many enqueuing threads of a runner live; None if never started."""
-    return runner._runs_per_session.get(session)  # the only place that knows
-
-
-def queue_that_is_filled(session: tf1.Session) -> str | None:
-    """Returns the name of a queue whose runner has threads that live in a session."""
-    return next((queue_filled_by(runner).name for runner in runners_of(session.graph)
-                 if living_threads(runner, session)), None)
 
 
 def count_thread(

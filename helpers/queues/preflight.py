@@ -11,15 +11,15 @@ from helpers.queues.internals import (
     Queue,
     is_closed,
     probe_variable,
-    queue_that_is_filled,
+    queues_of,
     raw_session,
 )
 
 Run = Callable[[list], Any]
 
 
-def check_session(session: tf1.Session) -> None:
-    """Refuses a session whose runners cannot be started from here.
+def queues_to_start(session: tf1.Session) -> list[Queue]:
+    """Returns the queues of a session, if its runners can be started from here.
 
     Args:
       session: what the caller passed.
@@ -34,18 +34,20 @@ def check_session(session: tf1.Session) -> None:
         )
     if is_closed(session):
         raise RuntimeError("the session is closed: open a new one")
-    if queue := queue_that_is_filled(session):
+    queues = queues_of(session)
+    if running := [queue.op.name for queue in queues if queue.alive]:
         raise RuntimeError(
-            f"the threads of queue '{queue}' run already: a cell run twice, "
+            f"the threads of queue '{running[0]}' run already: a cell run twice, "
             "start_queue_runners, or a MonitoredSession; leave them to one"
         )
+    return queues
 
 
 def check_pipeline(queues: list[Queue], run: Run) -> None:
     """Refuses queues that are closed and variables that have no value.
 
     Args:
-      queues: of a session's graph; those without a runner are not asked.
+      queues: of a session; those without a runner are not asked.
       run: runs fetches in the session; it may raise at a limit of its own.
 
     Raises:

@@ -18,9 +18,9 @@ from helpers.queues import wording
 from helpers.queues.calls import InterruptibleCalls, attempt
 from helpers.queues.doctor import diagnose
 from helpers.queues.ends import OnlyTrueEnds, is_end_of_data
-from helpers.queues.hooks import add_hook, remove_hook
-from helpers.queues.internals import is_closed, queue_ops, queues_of
-from helpers.queues.preflight import check_pipeline, check_session
+from helpers.queues.hooks import add_hook
+from helpers.queues.internals import Queue, is_closed
+from helpers.queues.preflight import check_pipeline, queues_to_start
 from helpers.queues.threads import NamingCoordinator, stop_threads
 
 _LOOK = 2.0  # seconds for a look at the queues after a stall
@@ -65,13 +65,12 @@ def running_queues(
       tf.errors.OpError: what a thread or a step failed with, in one line, with
         TensorFlow's own error as its cause.
     """
-    check_session(session)
+    queues = queues_to_start(session)
+    take_off, error = add_hook(session, OnlyTrueEnds()), None
     calls, coord = InterruptibleCalls(), NamingCoordinator()
     runner = Runner(session, calls, coord, stall)
-    only_true_ends, error = OnlyTrueEnds(), None
     try:
-        _check(session, calls, stall)
-        add_hook(session, only_true_ends)
+        _check(queues, session, calls, max(stall, _ANSWER))
         with session.graph.as_default():
             tf1.train.start_queue_runners(session, coord)
         yield runner
@@ -84,7 +83,7 @@ def running_queues(
     except BaseException as again:  # Ctrl-C once more: then nothing is waited for
         error, lost = again, is_closed(session)
     finally:
-        remove_hook(session, only_true_ends)
+        take_off()
     if lost:
         error = wording.with_session_lost(error)
     if error is not None:
@@ -207,16 +206,15 @@ class Runner:
 
     def _stalled(self, fetches) -> str:
         look = functools.partial(diagnose, self._session, fetches)
-        any_queue = bool(queue_ops(self._session.graph))
-        return wording.stalled(self._stall, attempt(_LOOK, look), any_queue)
+        return wording.stalled(self._stall, attempt(_LOOK, look))
 
 
-def _check(session: tf1.Session, calls: InterruptibleCalls, stall: float) -> None:
+def _check(
+    queues: list[Queue], session: tf1.Session, calls: InterruptibleCalls, limit: float
+) -> None:
     """Checks a pipeline before the start, but does not wait for ever."""
-    limit = max(stall, _ANSWER)
-    run = functools.partial(calls.call, limit, session.run)
     try:
-        check_pipeline(queues_of(session.graph), run)
+        check_pipeline(queues, functools.partial(calls.call, limit, session.run))
     except TimeoutError:
         raise PipelineStalled(
             f"the session did not answer for {limit:g} s: see whether its server lives"

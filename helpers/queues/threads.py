@@ -82,7 +82,7 @@ def stop_threads(
     for hook in hooks_of(session):
         hook.before_stop()
     was_closed, lost = is_closed(session), False
-    queues = queues_of(session.graph)  # anew: a step may wait for one built since
+    queues = queues_of(session)  # anew: a step may wait for one built since
     coord.request_stop()
     try:
         _free(session, queues, coord, calls, grace)

@@ -30,24 +30,23 @@ def with_session_lost(error: BaseException | None) -> BaseException:
     return new
 
 
-def stalled(seconds: float, diagnosis: Diagnosis | None, any_queue: bool) -> str:
+def stalled(seconds: float, diagnosis: Diagnosis | None) -> str:
     """Returns why no step finished.
 
     Args:
       seconds: that a step was given.
       diagnosis: of the queues that the step takes from; None if it got no answer.
-      any_queue: whether the graph has a queue at all.
     """
     limit = f"no step finished for {seconds:g} s"
-    if not any_queue:
-        return (
-            f"{limit}; the graph of this session has no queue: the step is slow "
-            "(raise `stall`), or the queue that it needs was built in another graph"
-        )
     if diagnosis is None:
         return (
             f"{limit}, and the session does not tell the state of its queues: is its "
             "server alive?"
+        )
+    if not diagnosis.queues:
+        return (
+            f"{limit}, which takes from no queue of this graph: the step is slow "
+            "(raise `stall`), or the queue that it needs was built in another graph"
         )
     root = diagnosis.starving
     if root is None:
