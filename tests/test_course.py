@@ -125,9 +125,8 @@ def test_a_set_up_says_which_step_of_how_many_and_moves(
     monkeypatch.setattr(environment.Moving, "EVERY", 0.1)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
-    names = iter(["Step 2 of 3", "Step 3 of 3"])
     environment.step([sys.executable, "-c", program], "it failed",
-                     environment.Moving(names, 9))
+                     environment.Moving("Step 2 of 3", "Step 3 of 3", 9))
     seen = re.split(r"[\r\n]+(?:\x1b\[K)?", capfd.readouterr().err)
     fetch, unpack = ([re.sub(r" \(\d.*", "", line) for line in seen
                       if line.startswith(name)] for name in ("Step 2", "Step 3"))

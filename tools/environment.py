@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -237,7 +236,7 @@ def install(lock, names):
     step([*command, "-r", VENV / lock],
          f"could not fetch the packages: the end of {LOG.name} is above; check the "
          "network or the proxy, then run the same command again",
-         Moving(names, len(pins)))
+         Moving(next(names), next(names), len(pins)))
 
 
 def make_importable():
@@ -256,7 +255,8 @@ class Moving:
     """What is seen of a set-up: the step, of how many, a bar, and the seconds.
 
     Args:
-      names: of the steps, such as "Step 2 of 3", from that on which fetches.
+      fetches: the name of a step, such as "Step 2 of 3".
+      unpacks: that of the next one.
       at_most: how many packages there are, for all systems together.
     """
 
@@ -266,50 +266,38 @@ class Moving:
     WIDTH = 20
     EVERY = 10  # seconds between two lines, where no line can move
 
-    def __init__(self, names, at_most):
-        self.names, self.name, self.all = names, next(names), at_most
-        self.packages = self.there = self.megabytes = 0
-        self.now, self.before = "looks for them", unpacked()
-        self.unpacks = False
+    def __init__(self, fetches, unpacks, at_most):
+        self.fetches, self.unpacks, self.at_most = fetches, unpacks, at_most
+        self.before = unpacked()
         self.began = self.said = time.monotonic()
 
-    def read(self, line):
-        """Takes a line of pip's, or of uv's, in."""
-        if line.startswith(("Collecting ", "Requirement already", " + ")):
-            self.packages += 1
-            self.there += line.startswith("Requirement already")
-        found = self.FETCHED.search(line)
-        if found:
-            self.megabytes += float(found.group(2)) * self.UNITS[found.group(3)]
-            self.now = "has fetched " + found.group(1)
-        elif (line.startswith(("Installing collected", "Prepared"))
-              and not self.unpacks):
-            self.name, self.unpacks = next(self.names, self.name), True
-            self.all = (self.packages or self.all) - self.there
-
-    def __str__(self):
-        done, now = self.packages, f"{self.megabytes:.0f} MB, {self.now}"
-        if self.unpacks:
-            done, now = min(unpacked() - self.before, self.all), "unpacks them"
-        full = self.WIDTH * done // max(self.all, 1)
+    def line(self, log):
+        """Returns the line that is seen when pip, or uv, has said so much."""
+        new = len(re.findall(r"^(?:Collecting| \+) ", log, re.M))
+        there = len(re.findall(r"^Requirement already", log, re.M))
+        fetched = self.FETCHED.findall(log)
+        megabytes = sum(float(size) * self.UNITS[unit] for _, size, unit in fetched)
+        last = "has fetched " + fetched[-1][0] if fetched else "looks for them"
+        name, done, every = self.fetches, new + there, self.at_most
+        words = f"at most {every} packages, {megabytes:.0f} MB, {last}"
+        if re.search("^(?:Installing collected|Prepared)", log, re.M):
+            name, every = self.unpacks, new or every - there
+            done = min(unpacked() - self.before, every)
+            words = f"{every} packages, unpacks them"
+        full = self.WIDTH * done // max(every, 1)
         seconds = int(time.monotonic() - self.began)
-        return (f"{self.name}: [{'#' * full:.<{self.WIDTH}}] {done} of "
-                f"{'' if self.unpacks else 'at most '}{self.all} packages, {now} "
+        return (f"{name}: [{'#' * full:.<{self.WIDTH}}] {done} of {words} "
                 f"({seconds // 60}:{seconds % 60:02d})")
 
-    def show(self):
+    def show(self, log):
         """Moves the line on a terminal; elsewhere writes one now and then."""
         if sys.stderr.isatty():
             width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r\x1b[K{str(self)[:width]}")
+            sys.stderr.write(f"\r\x1b[K{self.line(log)[:width]}")
             sys.stderr.flush()
         elif time.monotonic() - self.said >= self.EVERY:
             self.said = time.monotonic()
-            say(str(self))
-
-    def end(self):
-        if sys.stderr.isatty():
-            sys.stderr.write("\n")
+            say(self.line(log))
 
 
 def unpacked():
@@ -322,35 +310,29 @@ def step(command, complaint, moving=None):
     """Runs a command; its words go into the log, and their end is shown if it fails."""
     # In UTF-8 mode a path is spelt right in every locale.
     environment = dict(os.environ, PYTHONUTF8="1", PYTHONUNBUFFERED="1")
-    process = subprocess.Popen(
-        [str(part) for part in command], cwd=str(ROOT), env=environment,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    lines = []
-    reader = threading.Thread(target=_keep, args=(process.stdout, lines, moving))
-    reader.start()
+    with open(str(LOG), "ab") as log:
+        begin = log.tell()
+        process = subprocess.Popen(
+            [str(part) for part in command], cwd=str(ROOT), env=environment,
+            stdout=log, stderr=subprocess.STDOUT)
+    ended = False
     try:
-        while reader.is_alive():
-            reader.join(0.2)
+        while not ended:
+            time.sleep(0.1)
+            ended = process.poll() is not None
             if moving is not None:
-                moving.show()
-        code = process.wait()
+                moving.show(said(begin))
     except BaseException:
         process.kill()
         raise
     finally:
-        if moving is not None:
-            moving.end()
-    if code:
-        say("".join(lines[-5:]).rstrip())
+        if moving is not None and sys.stderr.isatty():
+            say("")
+    if process.returncode:
+        say("\n".join(said(begin).splitlines()[-5:]))
         raise Problem(complaint)
 
 
-def _keep(stream, lines, moving):
-    with open(str(LOG), "a", encoding="utf-8") as log:
-        for raw in stream:
-            line = raw.decode("utf-8", "replace")
-            log.write(line)
-            log.flush()
-            lines.append(line)
-            if moving is not None:
-                moving.read(line)
+def said(begin):
+    """Returns what stands in the log from a place on."""
+    return LOG.read_bytes()[begin:].decode("utf-8", "replace")
