@@ -132,7 +132,6 @@ class Explorable:
       frames: by setting, the last knob fastest.
       start: the setting to begin with.
       size: width and height of the frames, in units of the SVG.
-      style: CSS of the frames, after that of the page's colours.
     """
 
     question: str
@@ -140,7 +139,6 @@ class Explorable:
     frames: dict[tuple, Frame]
     start: tuple
     size: tuple[int, int]
-    style: str = ""
 
     def page(self) -> str:
         """Returns the whole document, which asks for nothing outside itself."""
@@ -151,7 +149,7 @@ class Explorable:
                 "frames": [[[number[layer] for layer in frame.layers], frame.says]
                            for frame in self.frames.values()]}
         return _PAGE.format(
-            question=html.escape(self.question), style=_COLOURS + self.style,
+            question=html.escape(self.question), style=_COLOURS,
             width=self.size[0], height=self.size[1], widest=1.4 * self.size[0],
             knobs="\n".join(map(self._knob, range(len(self.knobs)))),
             layers="".join(map("<g>{}</g>".format, number)),
@@ -167,7 +165,7 @@ class Explorable:
         question, says = html.escape(self.question), html.escape(frame.says)
         svg = (f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height="
                f"'{height}' viewBox='0 0 {width} {height}'><style>{_COLOURS}"
-               f"{self.style}</style>{''.join(frame.layers)}</svg>")
+               f"</style>{''.join(frame.layers)}</svg>")
         still = base64.b64encode(svg.encode()).decode()
         # `<` may stay in an attribute: `html.escape` makes a page up to 66 % larger.
         inside = self.page().replace("&", "&amp;").replace('"', "&quot;")
@@ -203,8 +201,7 @@ class Explorable:
 
 def explore(
     make_frame: Callable[..., Frame], question: str, *, size: tuple[int, int],
-    start: dict | None = None, names: dict | None = None, style: str = "",
-    **knobs: list,
+    start: dict | None = None, names: dict | None = None, **knobs: list,
 ) -> Explorable:
     """Computes the frame of every setting; what needs a kernel happens here.
 
@@ -214,7 +211,6 @@ def explore(
       size: width and height of the frames, in units of the SVG.
       start: knob to the value it begins with; the first one where it is left out.
       names: knob to the words that the page shows for it.
-      style: CSS of the frames, after that of the page's colours.
       **knobs: an argument of `make_frame` to its values, in order.
 
     Returns:
@@ -233,7 +229,7 @@ def explore(
     made = Explorable(
         question, {(names or {}).get(name, name): of for name, of in knobs.items()},
         frames, tuple((start or {}).get(name, of[0]) for name, of in knobs.items()),
-        size, style)
+        size)
     if (there := len(made._repr_html_().encode())) > _MOST_BYTES:
         raise ValueError(
             f"the page has {there:,} bytes of {_MOST_BYTES:,}: take fewer settings, "

@@ -28,7 +28,7 @@ def draw_bytes(data: bytes, fields: Sequence[int], names: Sequence[str]) -> Figu
     rows = range(-(-len(data) // _ROW))
     fig, ax = plt.subplots(figsize=(8, 2.4))
     for row in rows:
-        strip(ax, squares[_ROW * row:_ROW * (row + 1)], y=-row, size=8,
+        strip(ax, squares[_ROW * row:_ROW * (row + 1)], y=-row,
               name=f"byte {_ROW * row}")
     for k, (kind, name) in enumerate(zip(_KINDS, names, strict=True)):
         strip(ax, [(kind, "")], x=(0, 4, 12, 17)[k], y=1.4)

@@ -7,15 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.patches import Rectangle
 
-from helpers.language import (
-    INK,
-    QUANTITY,
-    SIGNED,
-    SOFT,
-    TOWER,
-    fill,
-)
-from helpers.plots.drawing import _clear, cross
+from helpers.language import INK, SIGNED, SOFT, TOWER, fill
+from helpers.plots.drawing import _clear, _word, cross
 
 _SIGNED = LinearSegmentedColormap.from_list("signed", SIGNED)
 _FRAMES = (INK, TOWER[2], TOWER[3])  # neither ochre nor blue
@@ -42,9 +35,7 @@ def lanes(
         for start, end, kind, word in spans[name]:
             ax.barh(k, end - start, left=start, height=0.66, linewidth=0.8,
                     **fill(kind))
-            label = ax.text((start + end) / 2, k, word, ha="center", va="center",
-                            fontsize=8, color="white" if kind == "control" else INK)
-            _clear(label, kind)
+            _word(ax, (start + end) / 2, k, word, kind)
     for name, moment in kills:
         cross(ax, moment, names.index(name))
     ax.set_yticks(range(len(names)), names)
@@ -55,7 +46,7 @@ def lanes(
 
 def strip(
     ax: Axes, squares: Sequence[tuple[object, str]], *, x: float = 0, y: float = 0,
-    name: str = "", size: float = 8,
+    name: str = "",
 ) -> None:
     """Draws a row of squares, one unit wide and high: records, steps, bytes.
 
@@ -67,23 +58,19 @@ def strip(
       x: of the left end.
       y: of the bottom.
       name: stands at the left of it.
-      size: of the texts, in points.
     """
     for k, (kind, text) in enumerate(squares):
         ax.add_patch(Rectangle((x + k + 0.04, y + 0.04), 0.92, 0.92, linewidth=0.8,
                                **fill(kind)))
-        label = ax.text(x + k + 0.5, y + 0.5, text, ha="center", va="center",
-                        fontsize=size, color="white" if kind == "control" else INK)
-        _clear(label, kind)
+        _word(ax, x + k + 0.5, y + 0.5, text, kind)
     ax.text(x - 0.3, y + 0.5, name, ha="right", va="center", fontsize=9)
 
 
 def weights(
     ax: Axes, matrix: np.ndarray, *, columns: Mapping[str, int] | None = None,
-    rows: Mapping[str, int] | None = None, signed: bool = True,
-    limit: float | None = None, digits: int | None = None,
+    rows: Mapping[str, int] | None = None, digits: int | None = None,
 ) -> None:
-    """Draws a matrix as squares of colour, with the names of its blocks.
+    """Draws a matrix as squares of ochre and blue, white at 0, with names of blocks.
 
     Args:
       ax: where to.
@@ -91,14 +78,12 @@ def weights(
       columns: name of a block to its number of columns, from the left; blocks are
         framed, each name in a colour that no square has.
       rows: the same of rows, from the top; cut by a dashed line.
-      signed: ochre and blue with white at 0; else white to blue from 0 on.
-      limit: the number that has the full colour; by default the largest one.
       digits: writes the numbers into the squares, with so many digits.
     """
     matrix = np.asarray(matrix)
-    limit = limit or float(np.abs(matrix).max()) or 1.0
-    ax.imshow(matrix, cmap=_SIGNED if signed else QUANTITY, vmax=limit,
-              vmin=-limit if signed else 0, aspect="equal", interpolation="nearest")
+    limit = float(np.abs(matrix).max()) or 1.0
+    ax.imshow(matrix, cmap=_SIGNED, vmax=limit, vmin=-limit, aspect="equal",
+              interpolation="nearest")
     height, width = matrix.shape
     order = sorted(columns or {})
     left = -0.5
