@@ -8,34 +8,30 @@ takes twice the time, 2 where it takes four times. The quickest of the rounds co
 a machine that does other things beside only adds to a time.
 """
 
-import argparse
+import contextlib
+import io
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import tensorflow.compat.v1 as tf1
+from matplotlib import pyplot
 
-from benchmarks.rounds import Table
+from benchmarks.rounds import Table, options_of
+from helpers import inherited, plots, records, towers
+from helpers.captions import Vocabulary
+from tools.port import main as report
 
 TIMES = (1, 2, 4, 8)
 GOAL = 1.3  # what an exponent stays under
 
 
-@contextmanager
-def timed(seconds: list[float]) -> Iterator[None]:
-    """Appends how long the block took."""
-    start = time.perf_counter()
-    yield
-    seconds.append(time.perf_counter() - start)
-
-
-def graph_of_ends(count: int):
+def graph_of_ends(count: int) -> tf1.Graph:
     """Returns a graph in which one placeholder feeds so many ops."""
-    import tensorflow.compat.v1 as tf1
-
     with tf1.Graph().as_default() as graph:
         x = tf1.placeholder("float32", [], name="x")
         for number in range(count):
@@ -43,123 +39,100 @@ def graph_of_ends(count: int):
     return graph
 
 
-def frozen_file(folder: Path, count: int) -> Path:
+def chain(count: int, boxes: int = 1) -> tf1.Graph:
+    """Returns a graph of so many ops, one after the other, in some scopes."""
+    with tf1.Graph().as_default() as graph:
+        y = tf1.placeholder("float32", [], name="x")
+        for box in range(boxes):
+            with tf1.name_scope(f"box_{box}"):
+                for _ in range(count // boxes):
+                    y = tf1.tanh(y)
+    return graph
+
+
+def frozen(graph: tf1.Graph, folder: Path) -> Path:
     path = folder / "graph.pb"
-    path.write_bytes(graph_of_ends(count).as_graph_def().SerializeToString())
+    path.write_bytes(graph.as_graph_def().SerializeToString())
     return path
 
 
-def describe(folder: Path, count: int, seconds: list[float]) -> None:
+def describe(folder: Path, count: int) -> Callable:
     """A frozen graph with so many ends."""
-    from helpers import inherited
-
-    path = frozen_file(folder, count)
-    with timed(seconds):
-        inherited.describe(path)
+    return partial(inherited.describe, frozen(graph_of_ends(count), folder))
 
 
-def open_model(folder: Path, count: int, seconds: list[float]) -> None:
+def open_model(folder: Path, count: int) -> Callable:
     """A frozen graph that is a chain of so many ops, opened and run once."""
-    import tensorflow.compat.v1 as tf1
+    path = frozen(chain(count), folder)
 
-    from helpers import inherited
+    def work():
+        with inherited.open_model(path) as model:
+            model(x=np.float32(1))
 
-    with tf1.Graph().as_default() as graph:
-        y = tf1.placeholder("float32", [], name="x")
-        for _ in range(count):
-            y = tf1.tanh(y)
-    path = folder / "chain.pb"
-    path.write_bytes(graph.as_graph_def().SerializeToString())
-    with timed(seconds), inherited.open_model(path) as model:
-        model(x=np.float32(1))
+    return work
 
 
-def some_records(count: int) -> Iterator[bytes]:
-    from helpers import records
-
-    payload = records.make_example(b"p" * 200, 1).SerializeToString()
-    return (payload for _ in range(count))
-
-
-def write_shards(folder: Path, count: int, seconds: list[float]) -> None:
+def write_shards(folder: Path, count: int) -> Callable:
     """So many records into four shards."""
-    from helpers import records
+    payload = records.make_example(b"p" * 200, 1).SerializeToString()
+    return lambda: records.write_shards(
+        (payload for _ in range(count)), folder / "set", 4, seed=1)
 
-    with timed(seconds):
-        records.write_shards(some_records(count), folder / "set", 4, seed=1)
 
-
-def check_shards(folder: Path, count: int, seconds: list[float]) -> None:
+def check_shards(folder: Path, count: int) -> Callable:
     """Four shards of so many records."""
-    from helpers import records
-
-    records.write_shards(some_records(count), folder / "set", 4, seed=1)
-    with timed(seconds):
-        records.check_shards(folder / "set")
+    write_shards(folder, count)()
+    return partial(records.check_shards, folder / "set")
 
 
-def process_gradient_list(folder: Path, count: int, seconds: list[float]) -> None:
+def process_gradient_list(_: Path, count: int) -> Callable:
     """The average of four towers with so many variables: its ops are built."""
-    import tensorflow.compat.v1 as tf1
-
-    from helpers import towers
-
-    del folder
-    with tf1.Graph().as_default():
+    with tf1.Graph().as_default() as graph:
         variables = [tf1.get_variable(f"v{n}", [2]) for n in range(count)]
         gradients = [[(tf1.ones([2]), v) for v in variables] for _ in range(4)]
-        with timed(seconds):
+
+    def work():
+        with graph.as_default():
             towers.process_gradient_list(gradients)
 
+    return work
 
-def draw_graph(folder: Path, count: int, seconds: list[float]) -> None:
+
+def draw_graph(_: Path, count: int) -> Callable:
     """A graph of so many ops, collapsed into ten boxes."""
-    import tensorflow.compat.v1 as tf1
-    from matplotlib import pyplot
-
-    from helpers import plots
-
-    del folder
-    with tf1.Graph().as_default() as graph:
-        y = tf1.placeholder("float32", [], name="x")
-        for box in range(10):
-            with tf1.name_scope(f"box_{box}"):
-                for _ in range(count // 10):
-                    y = tf1.negative(y)
-    with timed(seconds):
-        pyplot.close(plots.draw_graph(graph))
+    graph = chain(count, boxes=10)
+    return lambda: pyplot.close(plots.draw_graph(graph))
 
 
-def vocabulary(folder: Path, count: int, seconds: list[float]) -> None:
+def vocabulary(_: Path, count: int) -> Callable:
     """So many captions, a new word in each, counted and encoded."""
-    from helpers.captions import Vocabulary
-
-    del folder
     captions = [f"a grey word{number} waits on a shelf" for number in range(count)]
-    with timed(seconds):
+
+    def work():
         words = Vocabulary.build(captions, min_count=1)
         for caption in captions:
             words.encode(caption)
 
+    return work
 
-def port(folder: Path, count: int, seconds: list[float]) -> None:
+
+def port(folder: Path, count: int) -> Callable:
     """The report on a program of so many functions of TensorFlow 1."""
-    import contextlib
-    import io
-
-    from tools.port import main as report
-
     one = "def f{0}(x):\n    with tf.name_scope('s{0}'):\n        return tf.log(x)\n"
     functions = "".join(map(one.format, range(count)))
     path = folder / "program.py"
     path.write_text(f"import tensorflow as tf\n{functions}")
-    with timed(seconds), contextlib.redirect_stdout(io.StringIO()):
-        report([str(path)])
+
+    def work():
+        with contextlib.redirect_stdout(io.StringIO()):
+            report([str(path)])
+
+    return work
 
 
-# What is measured, and how much is the least work: enough that it takes longer than
-# what every call begins with.
-CONTESTANTS: dict[str, tuple[Callable[[Path, int, list[float]], None], int]] = {
+# What is measured, given a folder and how much work, and how much is the least work:
+# enough that it takes longer than what every call begins with.
+CONTESTANTS: dict[str, tuple[Callable[[Path, int], Callable], int]] = {
     "describe": (describe, 2000),
     "open_model": (open_model, 1000),
     "write_shards": (write_shards, 10_000),
@@ -170,45 +143,43 @@ CONTESTANTS: dict[str, tuple[Callable[[Path, int, list[float]], None], int]] = {
     "port": (port, 500),
 }
 
+
 def exponent(work: list[int], seconds: list[float]) -> float:
     """Returns the slope of the line through the logarithms of both."""
     return float(np.polyfit(np.log(work), np.log(seconds), 1)[0])
 
 
-def measured(name: str, rounds: int, quick: bool) -> dict[str, float]:
-    """Returns the seconds at each size, and the exponent, by column."""
-    run, least = CONTESTANTS[name]
-    sizes = [max(1, least // 20 if quick else least) * n for n in TIMES]
-    found = []
-    for size in sizes:
-        seconds: list[float] = []
-        for _ in range(rounds):
-            with tempfile.TemporaryDirectory() as folder:
-                run(Path(folder), size, seconds)
-        found.append(1000 * min(seconds))
+def seconds(name: str, size: int) -> float:
+    """Returns how long one call takes; what it needs is made before."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = CONTESTANTS[name][0](Path(folder), size)
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+
+def measured(name: str, least: int, rounds: int) -> dict[str, float]:
+    """Returns the milliseconds at each size, and the exponent, by column."""
+    seconds(name, 20)  # imports, once
+    sizes = [least * n for n in TIMES]
+    found = [1000 * min(seconds(name, size) for _ in range(rounds)) for size in sizes]
     columns = {f"ms at {n}": value for n, value in zip(TIMES, found, strict=True)}
-    return {"work": sizes[0], **columns, "exponent": exponent(sizes, found)}
+    return {"work": least, **columns, "exponent": exponent(sizes, found)}
 
 
 def main(arguments: list[str]) -> Table:
     """Measures what is named, or everything."""
-    parser = argparse.ArgumentParser(prog="course.py bench growth")
-    parser.add_argument("--quick", action="store_true", help="small: does it run?")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = options_of("growth", rounds=3)
     parser.add_argument("--only", choices=list(CONTESTANTS), action="append")
     options = parser.parse_args(arguments)
     rows = {}
     for name in options.only or CONTESTANTS:
-        with tempfile.TemporaryDirectory() as folder:
-            CONTESTANTS[name][0](Path(folder), 20, [])  # imports, once
-        rounds = 1 if options.quick else options.rounds
-        rows[name] = measured(name, rounds, options.quick)
+        least, rounds = CONTESTANTS[name][1], options.rounds
+        if options.quick:
+            least, rounds = max(1, least // 20), 1
+        rows[name] = measured(name, least, rounds)
         print(f"{name}: exponent {rows[name]['exponent']:.2f}", file=sys.stderr)
     worst = max(rows, key=lambda name: rows[name]["exponent"])
     met = "met" if rows[worst]["exponent"] < GOAL else "NOT MET"
     note = f"steepest: {worst}, {rows[worst]['exponent']:.2f}; goal under {GOAL}: {met}"
     return Table("milliseconds at 1, 2, 4 and 8 times the work", rows, (note,))
-
-
-if __name__ == "__main__":
-    print(main(sys.argv[1:]))

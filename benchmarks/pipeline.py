@@ -12,11 +12,10 @@
 All shuffle with a buffer of 1000 and return float32 in [-1, 1] by batches of 64.
 """
 
-import argparse
 import io
-import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 from PIL import Image
 
-from benchmarks.rounds import Table, compared, compete, options_of, timed, verdict
+from benchmarks import rounds
 from helpers import queues, records
 
 BATCH, BUFFER, SIDE = 64, 1000, 64
@@ -52,7 +51,7 @@ def write_data(prefix: Path, count: int) -> None:
     )
 
 
-def our_queue(prefix: str) -> Iterator[int]:
+def our_queue(prefix: Path) -> Iterator[int]:
     """Yields the number of pictures of each batch."""
     with tf.Graph().as_default() as graph:
         images, labels = records.image_label_queue(
@@ -65,7 +64,7 @@ def our_queue(prefix: str) -> Iterator[int]:
                 yield len(found)
 
 
-def document_queue(prefix: str) -> Iterator[int]:
+def document_queue(prefix: Path) -> Iterator[int]:
     """Yields the number of pictures; the names are those of the records document."""
     with tf.Graph().as_default() as graph:
         names = tf1.train.string_input_producer(records.open_shards(prefix))
@@ -87,7 +86,7 @@ def document_queue(prefix: str) -> Iterator[int]:
                 coordinator.join(threads, stop_grace_period_secs=30)
 
 
-def our_dataset(prefix: str) -> Iterator[int]:
+def our_dataset(prefix: Path) -> Iterator[int]:
     """Yields the number of pictures of each batch."""
     for _, labels in records.image_label_dataset(
         prefix, BATCH, image_size=SIDE, shuffle_buffer=BUFFER
@@ -95,7 +94,7 @@ def our_dataset(prefix: str) -> Iterator[int]:
         yield len(labels)
 
 
-def tutorial(prefix: str) -> Iterator[int]:
+def tutorial(prefix: Path) -> Iterator[int]:
     """Yields the number of pictures of each batch."""
     rows = tf.data.TFRecordDataset(records.open_shards(prefix)).repeat()
     rows = rows.shuffle(BUFFER, seed=1).map(parsed, tf.data.AUTOTUNE)
@@ -112,7 +111,7 @@ def parsed(record):
     return (tf.cast(image, tf.float32) - 127.5) / 127.5, fields["label"]
 
 
-def limit(prefix: str) -> Iterator[int]:
+def limit(prefix: Path) -> Iterator[int]:
     """Yields the number of pictures: decoding side by side, of pictures in memory."""
     rows = tf.data.TFRecordDataset(records.open_shards(prefix))
     rows = next(iter(rows.shuffle(BUFFER, seed=1).batch(BATCH)))
@@ -132,30 +131,27 @@ CONTESTANTS = {
 }
 
 
-def main(arguments: list[str]) -> Table | None:
-    """Runs all contestants, or the one that `--one` names."""
-    parser = options_of("pipeline", list(CONTESTANTS))
+def read(prefix: Path, count: int, name: str) -> rounds.Result:
+    """Returns what a contestant does with the records of a prefix."""
+    batches = CONTESTANTS[name](prefix)
+    result = rounds.timed(batches, max(2, count // 10), count)
+    batches.close()
+    return result
+
+
+def main(arguments: list[str]) -> rounds.Table:
+    """Runs all contestants."""
+    parser = rounds.options_of("pipeline")
     parser.add_argument("--batches", type=int, default=300)
     parser.add_argument("--records", type=int, default=20_000)
-    parser.add_argument("--prefix", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.one:
-        batches = CONTESTANTS[options.one](options.prefix)
-        timed(batches, max(2, options.batches // 10), options.batches)
-        batches.close()
-        return None
     if options.quick:
         options.rounds, options.batches, options.records = 1, 2, 2_000
     with tempfile.TemporaryDirectory() as folder:
         prefix = Path(folder, "pictures")
         write_data(prefix, options.records)
-        line = ["benchmarks.pipeline", "--prefix", str(prefix),
-                "--batches", str(options.batches), "--one"]
-        ways = {name: [*line, name] for name in CONTESTANTS}
-        results = compete(ways, options.rounds, ways if options.quick else ())
-    notes = [verdict(results, *goal) for goal in GOALS]
-    return compared(f"{options.records:,} pictures of {SIDE}", results, notes)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+        run = partial(read, prefix, options.batches)
+        results = rounds.compete(CONTESTANTS, run, options.rounds,
+                                 CONTESTANTS if options.quick else ())
+    notes = [rounds.verdict(results, *goal) for goal in GOALS]
+    return rounds.compared(f"{options.records:,} pictures of {SIDE}", results, notes)

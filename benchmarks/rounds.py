@@ -5,21 +5,16 @@ round mean anything; core seconds shift least.
 """
 
 import argparse
-import contextlib
-import importlib
-import io
 import itertools
-import json
-import os
+import multiprocessing
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from helpers.files import ROOT
+from helpers import lesson
 
 
 class Table(NamedTuple):
@@ -66,17 +61,16 @@ class Result(NamedTuple):
     peak_mb: float
 
 
-def options_of(name: str, contestants: Sequence[str]) -> argparse.ArgumentParser:
+def options_of(name: str, rounds: int = 5) -> argparse.ArgumentParser:
     """Returns a parser of what all contests have in common."""
     parser = argparse.ArgumentParser(prog=f"course.py bench {name}")
     parser.add_argument("--quick", action="store_true", help="small: does it run?")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--one", choices=contestants, help=argparse.SUPPRESS)
+    parser.add_argument("--rounds", type=int, default=rounds)
     return parser
 
 
-def timed(batches: Iterator[int], warm_up: int, count: int) -> None:
-    """Times an iterator of the pictures in each batch, and prints a `Result`.
+def timed(batches: Iterator[int], warm_up: int, count: int) -> Result:
+    """Times an iterator of the pictures in each batch.
 
     Args:
       batches: does the work of one batch for each number that it gives.
@@ -88,56 +82,36 @@ def timed(batches: Iterator[int], warm_up: int, count: int) -> None:
     cores, start = time.process_time(), time.perf_counter()
     pictures = sum(itertools.islice(batches, count))
     seconds, cores = time.perf_counter() - start, time.process_time() - cores
-    print(json.dumps([pictures / seconds, cores / pictures * 1e6, peak_mb()]))
+    return Result(pictures / seconds, cores / pictures * 1e6, peak_mb())
 
 
 def compete(
-    contestants: dict[str, list[str]], rounds: int, here: Collection[str] = ()
+    contestants: Collection[str], run: Callable[[str], Result], rounds: int,
+    here: Collection[str] = (),
 ) -> dict[str, list[Result]]:
-    """Runs the command line of each contestant, round by round.
+    """Runs each contestant, round by round.
 
     Args:
-      contestants: module and arguments by name; it must end with `timed`.
+      contestants: their names.
+      run: returns what the contestant of a name does; called in a process of its own.
       rounds: how often.
       here: names that run in this process: the import of TensorFlow takes longer than
         all that `--quick` does.
 
     Returns:
       What each contestant did, round by round.
-
-    Raises:
-      RuntimeError: a contestant failed; with its last words.
     """
     found: dict[str, list[Result]] = {name: [] for name in contestants}
     for _ in range(rounds):
-        for name, line in contestants.items():
-            said = run_here(*line) if name in here else run_alone(name, line)
-            found[name].append(Result(*json.loads(said.splitlines()[-1])))
+        for name in contestants:
+            found[name].append(run(name) if name in here else _alone(run, name))
     return found
 
 
-def run_alone(name: str, line: Sequence[str]) -> str:
-    """Runs a module in a process of its own; returns what it printed.
-
-    Raises:
-      RuntimeError: it failed; the message ends with what it said last.
-    """
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    child = subprocess.run(
-        [sys.executable, "-m", *line], cwd=ROOT, env=environment, capture_output=True,
-        text=True, check=False,
-    )
-    if child.returncode:
-        last = (child.stderr.strip() or "no output").splitlines()[-1]
-        raise RuntimeError(f"{name} failed with status {child.returncode}: {last}")
-    return child.stdout
-
-
-def run_here(module: str, *arguments: str) -> str:
-    """Calls the `main` of a module in this process; returns what it printed."""
-    with contextlib.redirect_stdout(io.StringIO()) as said:
-        importlib.import_module(module).main(list(arguments))
-    return said.getvalue()
+def _alone(run: Callable[[str], Result], name: str) -> Result:
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, fresh, lesson.begin, ("benchmarks",)) as process:
+        return process.submit(run, name).result()
 
 
 def peak_mb() -> float:

@@ -12,13 +12,17 @@ the same random pictures and the same number of logical CPUs:
 """
 
 import statistics
-import sys
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import psutil
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
 
-from benchmarks.rounds import Table, compared, compete, options_of, timed, verdict
+from benchmarks import rounds
+from helpers import towers as ours
+from helpers.vgg import vgg_net
 
 LEARNING_RATE, MOMENTUM = 0.001, 0.9
 SPEED, MEMORY = 1.15, 0.5  # at least, and at most, of the strategy's
@@ -34,12 +38,6 @@ def pictures(options) -> tuple[np.ndarray, np.ndarray]:
 
 def towers(options) -> Iterator[int]:
     """Yields the number of pictures after each step of our towers."""
-    import tensorflow as tf
-    import tensorflow.compat.v1 as tf1
-
-    from helpers import towers as ours
-    from helpers.vgg import vgg_net
-
     optimizer = tf1.train.MomentumOptimizer(LEARNING_RATE, MOMENTUM)
 
     def tower(images, labels):
@@ -68,8 +66,6 @@ def towers(options) -> Iterator[int]:
 
 def mirrored(options) -> Iterator[int]:
     """Yields the number of pictures after each step of the strategy."""
-    import tensorflow as tf
-
     [cpu] = tf.config.list_physical_devices("CPU")
     logical = [tf.config.LogicalDeviceConfiguration()] * options.towers
     tf.config.set_logical_device_configuration(cpu, logical)
@@ -117,10 +113,15 @@ def mirrored(options) -> Iterator[int]:
 CONTESTANTS = {"towers": towers, "mirrored": mirrored}
 
 
-def main(arguments: list[str]) -> Table | None:
-    """Runs both contestants, or the one that `--one` names."""
-    parser = options_of("towers", list(CONTESTANTS))
-    parser.set_defaults(rounds=1, image_size=224, classes=1000, batch=20, towers=4,
+def trained(options, name: str) -> rounds.Result:
+    """Returns what a contestant does in some steps, after one to warm up."""
+    return rounds.timed(CONTESTANTS[name](options), 1, options.steps)
+
+
+def main(arguments: list[str]) -> rounds.Table:
+    """Runs both contestants."""
+    parser = rounds.options_of("towers", rounds=1)
+    parser.set_defaults(image_size=224, classes=1000, batch=20, towers=4,
                         base_width=64)
     parser.add_argument("--steps", type=int, default=5, help="after one to warm up")
     options = parser.parse_args(arguments)
@@ -128,25 +129,17 @@ def main(arguments: list[str]) -> Table | None:
         options.image_size, options.classes, options.batch = 32, 5, 2
         options.towers, options.steps = 2, 1
         options.base_width = 8  # of ours: Keras has its convolutions in full width only
-    if options.one:
-        timed(CONTESTANTS[options.one](options), 1, options.steps)
-        return None
     if not options.quick and psutil.virtual_memory().available < NEEDED:
         raise RuntimeError(f"towers needs {NEEDED / 1e9:.0f} GB of free memory")
-    line = ["benchmarks.towers", *arguments, "--one"]
-    ways = {name: [*line, name] for name in CONTESTANTS}
     # The strategy's devices are set before TensorFlow's runtime starts.
-    here = ["towers"] if options.quick else ()
-    results = compete(ways, options.rounds, here)
-    peaks = [statistics.median(one.peak_mb for one in results[name]) for name in ways]
+    results = rounds.compete(CONTESTANTS, partial(trained, options), options.rounds,
+                             ["towers"] if options.quick else ())
+    peaks = [statistics.median(one.peak_mb for one in each)
+             for each in results.values()]
     part = peaks[0] / peaks[1]
     met = "met" if part <= MEMORY else "NOT MET"
-    notes = [verdict(results, *CONTESTANTS, SPEED),
+    notes = [rounds.verdict(results, *CONTESTANTS, SPEED),
              f"memory: {part:.2f}; goal {MEMORY}: {met}"]
     title = (f"VGG-19 on {options.towers} logical CPUs, {options.batch} pictures of "
              f"{options.image_size}, {options.steps} steps")
-    return compared(title, results, notes)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    return rounds.compared(title, results, notes)

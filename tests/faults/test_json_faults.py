@@ -223,7 +223,6 @@ BY_THEMSELVES = {
     "helpers/checks/lesson_09a.py": "what an answer returned, under the check's watch",
     "tools/jupyter/config.py": "settings of our own, beside it",
     "tools/doctor.py": "a line of the process that it started itself",
-    "benchmarks/rounds.py": "a line of the process that it started itself",
     "tools/port/sources.py": "text in whatever coding; tried above",
     "tools/port/write.py": "what `sources` read before",
     "tools/judge/process.py": "a line from a pipe; tried above",
