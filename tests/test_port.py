@@ -156,10 +156,11 @@ def test_aliases(code, expected, tmp_path):
     assert names(found) == expected
 
 
-def test_line_and_column_point_at_the_name(tmp_path):
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=repr)
+def test_line_and_column_point_at_the_name(end, tmp_path):
     for name in ("slim_net", "layers_mlp", "py2_words", "several/model"):
         text = (HERE / "corpus" / f"{name}.old").read_text()
-        for use, fate in page(write(tmp_path, text)).rows:
+        for use, fate in page(write(tmp_path, text.replace("\n", end))).rows:
             line, column = use.place
             start = text.split("\n")[line - 1][column - 1:]
             assert re.match(r"(tf|slim|rnn|tensorflow)\b", start) or \

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from helpers.files import ROOT
+from tests.ported import copies, ported, written
 from tools import book, port
 from tools.port import fates, report, rule, today, write
 from tools.port.edits import Edit, applied
@@ -25,11 +26,7 @@ def failures(rule: Rule, folder) -> list[str]:
 
 
 def _wrong(example: Example, number: int, folder):
-    old, new = folder / "old", folder / "new"
-    for name, text in example.before.items():
-        (old / name).parent.mkdir(parents=True, exist_ok=True)
-        (old / name).write_text(text)
-    done = work(old)
+    done, new = ported(example.before, folder)
     if clash := done.clashes():
         yield f"{number}: {[f.rule.name for f in clash[0]]} want one place"
     if example.report:
@@ -40,7 +37,6 @@ def _wrong(example: Example, number: int, folder):
         if not left.get(line, "").count(example.left.get(line, "?")):
             yield (f"{number}: line {line} is left with {left.get(line)!r}, not "
                    f"{example.left.get(line)!r}")
-    write.write(old, new, done)
     for name, text in example.after.items():
         if not (new / name).exists():
             yield f"{number}: {name} is not there"
@@ -71,7 +67,20 @@ BESIDE = {path.name for path in write.BESIDE.iterdir()}
 
 @pytest.mark.parametrize("name", sorted(BOOK))
 def test_the_examples_of_a_page(name, tmp_path):
+    """A rule is named in the report, in what is left, or in the pieces of the patch."""
     assert not failures(BOOK[name], tmp_path)
+    examples = BOOK[name].examples
+    kinds = {one.kind for one in examples if not one.report}
+    said = [_named(tmp_path / str(number)) for number, _ in enumerate(examples, 1)]
+    assert name in " ".join(said) or Note in kinds or not kinds
+
+
+def _named(folder) -> str:
+    """Returns the rules that the patch and the report name."""
+    text = report.as_text(report.pages(work(folder / "old")))
+    patch = (folder / "new" / write.DIFF).read_text()
+    return " ".join([*re.findall(r"^@@.*@@(.*)$", patch, re.M),
+                     *re.findall(r"\[(.*)\]$", text, re.M)])
 
 
 @pytest.mark.parametrize("name", sorted(BOOK))
@@ -97,13 +106,11 @@ def test_the_pages_are_made_from_the_rules():
 @pytest.mark.parametrize("name", sorted(BOOK))
 def test_no_two_rules_want_one_place(name, tmp_path):
     """Each example in one program with each example of every other rule."""
-    mine = [one.before["old.py"] for one in BOOK[name].examples
-            if "old.py" in one.before]
-    texts = {f"{other}{number}": text + "\n" + one.before["old.py"]
-             for other, rule_ in BOOK.items() if other > name for text in mine
-             for number, one in enumerate(rule_.examples) if "old.py" in one.before}
-    for other, text in texts.items():
-        (tmp_path / f"{other.replace('-', '_')}.py").write_text(text)
+    alone = {other: [one.before["old.py"] for one in rule_.examples
+                     if "old.py" in one.before] for other, rule_ in BOOK.items()}
+    both = [f"{mine}\n{text}" for mine in alone[name]
+            for other in BOOK if other > name for text in alone[other]]
+    written(tmp_path, {f"program{number}.py": text for number, text in enumerate(both)})
     assert [[one.rule.name for one in pair] for pair in work(tmp_path).clashes()] == []
 
 
@@ -123,12 +130,8 @@ def test_two_rules_on_one_place_are_a_failure(hook, monkeypatch, tmp_path):
     monkeypatch.setitem(rule.HOOKS, "call", [
         *rule.HOOKS["call"], rule.Hook("numpy.float", mine, other),
         *[rule.Hook("numpy.float", BOOK["axis-first"], third)] * (hook != "row")])
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "old.py").write_text(text)
-    done = work(tmp_path / "old")
-    assert done.clashes()
-    write.write(tmp_path / "old", tmp_path / "new", done)
-    assert (tmp_path / "new" / "old.py").read_text() == text
+    done, new = copies({"old.py": text}, tmp_path)
+    assert done.clashes() and new["old.py"] == text
     words, = {one.words for one in done.of(rule.Left)}
     assert "np-reshape" in words and "want this place" in words
 
@@ -145,24 +148,10 @@ def test_two_edits_of_one_place_are_refused():
         applied("abcd", [Edit(0, 3, "x"), Edit(2, 4, "y")])
 
 
-@pytest.mark.parametrize("name", sorted(BOOK))
-def test_each_rule_is_explained_and_named_where_it_speaks(name, tmp_path, capsys):
-    """In the report, in what is left, and in the pieces of the patch."""
-    assert port.main(["--explain", name]) == 0
-    assert capsys.readouterr().out == rule.page(BOOK[name]) + "\n"
-    said = ""
-    for number, one in enumerate(BOOK[name].examples):
-        old, new = tmp_path / f"old{number}", tmp_path / f"new{number}"
-        for inside, text in one.before.items():
-            (old / inside).parent.mkdir(parents=True, exist_ok=True)
-            (old / inside).write_text(text)
-        port.main([str(old)])
-        port.main(["--write", str(old), str(new)])
-        pieces = re.findall(r"^@@.*@@(.*)$", (new / write.DIFF).read_text(), re.M)
-        said += "".join(pieces) + " ".join(
-            re.findall(r"\[(.*)\]$", capsys.readouterr().out, re.M))
-    kinds = {one.kind for one in BOOK[name].examples if not one.report}
-    assert name in said or Note in kinds or not kinds
+def test_each_rule_is_explained(capsys):
+    for name in BOOK:
+        assert port.main(["--explain", name]) == 0
+        assert capsys.readouterr().out == rule.page(BOOK[name]) + "\n"
 
 
 def test_the_book_has_the_pages():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.port import write
+from tests.ported import copies, written
 from tools.port.rule import Left
 from tools.port.work import work
 
@@ -26,22 +26,15 @@ def said(path):
 
 @pytest.mark.parametrize("name", TODAY)
 def test_a_program_of_today_is_left_alone(name, tmp_path):
-    old = tmp_path / "old"
-    old.mkdir()
-    (old / f"{name}.py").write_text(TODAY[name])
-    done = work(old)
-    write.write(old, tmp_path / "new", done)
-    assert (tmp_path / "new" / f"{name}.py").read_text() == TODAY[name]
+    done, new = copies({f"{name}.py": TODAY[name]}, tmp_path)
+    assert new[f"{name}.py"] == TODAY[name]
     assert [one.words for one in done.of(Left)] == []
-    assert said(old / f"{name}.py")
+    assert said(tmp_path / "old" / f"{name}.py")
 
 
 def test_all_of_them_together_are_left_alone(tmp_path):
     """In one folder, where a few are imported by one program."""
-    old = tmp_path / "old"
-    old.mkdir()
-    for name, text in TODAY.items():
-        (old / f"{name}.py").write_text(text)
-    (old / "all.py").write_text("".join(f"import {name}\n" for name in TODAY))
-    done = work(old)
+    written(tmp_path, {f"{name}.py": text for name, text in TODAY.items()})
+    written(tmp_path, {"all.py": "".join(f"import {name}\n" for name in TODAY)})
+    done = work(tmp_path)
     assert not any(done.is_changed(file) for file in done.project.files.values())

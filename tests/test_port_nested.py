@@ -9,21 +9,12 @@ import sys
 
 import pytest
 
-from tools.port import rule, write
+from tests.ported import copies, written
+from tools.port import rule
 from tools.port.edits import Edit, applied
-from tools.port.work import Work, work
+from tools.port.work import BESIDE, Work, work
 
 BOOK = rule.load()
-
-
-def ported(text: str, folder) -> tuple[Work, str]:
-    """Returns what the rules say of a program, and its copy."""
-    old, new = folder / "old", folder / "new"
-    old.mkdir(parents=True)
-    (old / "old.py").write_text(text)
-    done = work(old)
-    write.write(old, new, done)
-    return done, (new / "old.py").read_text()
 
 
 def faults(done: Work) -> list[str]:
@@ -38,8 +29,7 @@ def calls_of(name: str, folder) -> list[tuple[str, str]]:
         text = one.before.get("old.py", "")
         if not text or one.report:
             continue
-        (here := folder / f"{name}{number}").mkdir(parents=True)
-        (here / "old.py").write_text(text)
+        here = written(folder / f"{name}{number}", {"old.py": text})
         done = work(here)
         changed = [f.thing for f in done.said(rule.Change) if f.rule is BOOK[name]]
         for part in done.project.files[here / "old.py"].parts:
@@ -71,9 +61,9 @@ def results(lines: dict[str, str], heads: str, folder) -> dict[str, str]:
     """Returns what becomes of expressions, all in one program of Python 2."""
     text = heads + 'print "old"\n' + "".join(
         f"{name} = {one}\n" for name, one in lines.items())
-    done, copy = ported(text, folder)
+    done, new = copies({"old.py": text}, folder)
     assert not faults(done), faults(done)
-    tree = ast.parse(copy)
+    tree = ast.parse(new["old.py"])
     return {node.targets[0].id: ast.unparse(node.value) for node in tree.body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
             and node.targets[0].id in lines}
@@ -81,14 +71,18 @@ def results(lines: dict[str, str], heads: str, folder) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory):
-    """The calls of all examples by rule and number, and what they import."""
+    """What all examples import, their calls with the rule of each, and what becomes."""
     folder = tmp_path_factory.mktemp("examples")
     found = {(name, number): call for name in sorted(BOOK)
              for number, call in enumerate(calls_of(name, folder))}
     heads = dict.fromkeys(line for head, _ in found.values()
                           for line in head.splitlines(keepends=True))
-    return "".join(heads), {key: call for key, (_, call) in found.items()
-                            if "\n" not in call and not call.startswith("print")}
+    calls = {f"{name}_{number}".replace("-", "_"): (name, call)
+             for (name, number), (_, call) in found.items()
+             if "\n" not in call and not call.startswith("print")}
+    heads = "".join(heads)
+    return heads, calls, results({key: call for key, (_, call) in calls.items()},
+                                 heads, folder / "alone")
 
 
 # What these change in a call depends on what is given to it.
@@ -99,24 +93,25 @@ LOOK_INSIDE = {"ctc-order", "gfile-bytes", "np-one-number", "py2-files", "py2-li
 @pytest.mark.parametrize("name", sorted(BOOK))
 def test_each_call_inside_each_other(name, pool, tmp_path):
     """As an argument, with parentheses of its own and without: both are changed."""
-    heads, calls = pool
-    inner = {f"{key[0]}_{key[1]}".replace("-", "_"): call
-             for key, call in calls.items()}
-    alone = results(inner, heads, tmp_path / "alone")
-    outer = [call for key, call in calls.items() if key[0] == name]
-    for number, call in enumerate(outer):
-        tree = ast.parse(call, mode="eval").body
-        places = range(len(tree.args) + len(tree.keywords))
-        hole = results({f"at_{k}": with_argument(call, k, "hole") for k in places},
-                       heads, tmp_path / f"hole{number}")
-        cases = {f"{key}_at_{k}{mark}": with_argument(call, k, form % text)
-                 for k in places for key, text in inner.items()
-                 for mark, form in (("", "%s"), ("_in", "(%s)"))}
-        for case, got in results(cases, heads, tmp_path / f"both{number}").items():
-            key, _, at = case.removesuffix("_in").rpartition("_at_")
-            wanted = hole[f"at_{at}"].replace("hole", f"({alone[key]})")
-            if name not in LOOK_INSIDE:
-                assert ast.dump(ast.parse(got)) == ast.dump(ast.parse(wanted)), case
+    heads, calls, alone = pool
+    places = [(outer, call, k) for outer, (its_rule, call) in calls.items()
+              if its_rule == name for k in range(_arguments(call))]
+    holes = results({f"{outer}_at_{k}": with_argument(call, k, "hole")
+                     for outer, call, k in places}, heads, tmp_path / "hole")
+    cases, wanted = {}, {}
+    for (outer, call, k), key, mark in itertools.product(places, calls, ("", "_in")):
+        case = f"{outer}_at_{k}_of_{key}{mark}"
+        inner = calls[key][1]
+        cases[case] = with_argument(call, k, f"({inner})" if mark else inner)
+        wanted[case] = holes[f"{outer}_at_{k}"].replace("hole", f"({alone[key]})")
+    for case, got in results(cases, heads, tmp_path / "both").items():
+        if name not in LOOK_INSIDE:
+            assert ast.dump(ast.parse(got)) == ast.dump(ast.parse(wanted[case])), case
+
+
+def _arguments(call: str) -> int:
+    tree = ast.parse(call, mode="eval").body
+    return len(tree.args) + len(tree.keywords)
 
 
 ENDINGS = [
@@ -132,7 +127,7 @@ ENDINGS = [
 
 @pytest.mark.parametrize("call", ENDINGS)
 def test_one_argument_more_whatever_the_call_ends_with(call, tmp_path):
-    (tmp_path / "old.py").write_text(text := f"def t():\n    return {call}\n")
+    written(tmp_path, {"old.py": (text := f"def t():\n    return {call}\n")})
     part, = work(tmp_path).project.files[tmp_path / "old.py"].parts
     node = max((one for one in part.nodes if isinstance(one, ast.Call)
                 and one.end_col_offset), key=lambda one: (one.end_lineno,
@@ -160,8 +155,8 @@ def test_one_argument_more_whatever_the_call_ends_with(call, tmp_path):
 def test_a_generator_without_parentheses_stays(call, tmp_path):
     """Its parentheses are those of the call, which can take nothing more."""
     text = f"import numpy as np\nx = {call}\n"
-    done, copy = ported(text, tmp_path)
-    assert copy == text and not faults(done)
+    done, new = copies({"old.py": text}, tmp_path)
+    assert new["old.py"] == text and not faults(done)
 
 
 OTHERS = {"builtins", "input_data", "keras", "keras_applications"}
@@ -185,11 +180,12 @@ USES = {"called": "{name}(a)", "handed_on": "map({name}, a)",
         "default": "lambda f={name}: f"}
 # Runs the imports of copies and looks each name up, in one process for all.
 LOOK = """
-import ast, builtins, json, os, sys
+import ast, builtins, json, sys
 import numpy
-sys.path.insert(0, os.getcwd())
-for path in json.load(sys.stdin):
-    tree, names = ast.parse(open(path).read()), {"a": numpy.zeros(1)}
+beside, texts = json.load(sys.stdin)
+sys.path.insert(0, beside)
+for path, text in texts.items():
+    tree, names = ast.parse(text), {"a": numpy.zeros(1)}
     try:
         exec(compile(ast.Module(tree.body[:-2], []), "copy", "exec"), names)
         for node in ast.walk(tree.body[-1]):
@@ -202,26 +198,36 @@ for path in json.load(sys.stdin):
 """
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_name_in_every_form(form, tmp_path):
-    """Where the copy is called ready, each import works and each name is there."""
-    (old := tmp_path / "old").mkdir()
-    for name, (use, way) in itertools.product(NAMES, USES.items()):
-        if name in INSIDE and form in ("plain", "short", "module", "module_as"):
-            continue
-        full = "tensorflow" + name[2:] if name.startswith("tf.") else name
-        (home, _, last), (root, _, tail) = full.rpartition("."), full.partition(".")
-        head, _, value = FORMS[form].format(
-            root=root, tail=tail, home=home, last=last, use="out").partition("\nout = ")
-        (old / f"{full.replace('.', '__')}_{use}.py").write_text(
-            f"import tensorflow as tf\ntf.Session\n{head}\na = [3]\n"
+def program(name: str, form: str, way: str) -> str:
+    """Returns an old program that brings a name in a form and uses it in a way."""
+    full = "tensorflow" + name[2:] if name.startswith("tf.") else name
+    home, _, last = full.rpartition(".")
+    root, _, tail = full.partition(".")
+    head, _, value = FORMS[form].format(
+        root=root, tail=tail, home=home, last=last, use="out").partition("\nout = ")
+    return (f"import tensorflow as tf\ntf.Session\n{head}\na = [3]\n"
             f"out = {way.format(name=value)}\n")
-    write.write(old, tmp_path / "new", done := work(old))
-    ready = [path.name for path, file in done.project.files.items()
-             if not done.of(rule.Left, file)]
-    assert len(ready) > len(NAMES)
+
+
+def ready(form: str, folder) -> dict[str, str]:
+    """Returns the copies of programs in one form that are called ready."""
+    names = [name for name in NAMES if not (
+        name in INSIDE and form in ("plain", "short", "module", "module_as"))]
+    done = work(written(folder, {
+        f"{name.replace('.', '__')}_{use}.py": program(name, form, way)
+        for name, (use, way) in itertools.product(names, USES.items())}))
+    return {f"{form} {path.name}": done.text(file.parts[0])
+            for path, file in done.project.files.items()
+            if not done.of(rule.Left, file)}
+
+
+def test_a_name_in_every_form(tmp_path):
+    """Where the copy is called ready, each import works and each name is there."""
+    found = {form: ready(form, tmp_path / form) for form in FORMS}
+    assert all(len(texts) > len(NAMES) for texts in found.values())
     looked = subprocess.run(
-        [sys.executable, "-c", LOOK], input=json.dumps(ready), cwd=tmp_path / "new",
-        capture_output=True, text=True, check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
+        [sys.executable, "-c", LOOK], cwd=tmp_path, text=True, check=True,
+        input=json.dumps([str(BESIDE), {k: v for one in found.values()
+                                        for k, v in one.items()}]),
+        capture_output=True, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
     assert looked.stdout == ""

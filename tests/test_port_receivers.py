@@ -2,8 +2,8 @@
 
 import pytest
 
-from tools.port import rule, write
-from tools.port.work import work
+from tests.ported import copies
+from tools.port import rule
 
 rule.load()
 METHODS = sorted(name for name in rule.ROWS if name.startswith("."))
@@ -33,73 +33,80 @@ UNKNOWN = {
 }
 
 
-def ported(text: str, folder) -> tuple[str, list[str]]:
-    """Returns the copy of a program, and what is left or said of its methods."""
-    (folder / "old").mkdir()
-    (folder / "old" / "old.py").write_text(text)
-    done = work(folder / "old")
-    write.write(folder / "old", folder / "new", done)
-    said = [one.words for kind in (rule.Left, rule.Note) for one in done.of(kind)]
-    return (folder / "new" / "old.py").read_text(), [
-        words for words in said if "which cannot be seen here" in words]
+def ported(programs: dict, folder) -> dict[object, tuple[str, list[str]]]:
+    """Returns of each program its copy, and what is left or said of its methods."""
+    names = {key: f"program{number}.py" for number, key in enumerate(programs)}
+    done, new = copies({names[key]: text for key, text in programs.items()}, folder)
+    found = {}
+    for key, name in names.items():
+        file = done.project.files[folder / "old" / name]
+        said = [one.words for kind in (rule.Left, rule.Note)
+                for one in done.of(kind, file)]
+        found[key] = new[name], [words for words in said
+                                 if "which cannot be seen here" in words]
+    return found
 
 
 def program(method: str, form: str, maker: str, head: str) -> str:
     """Returns a program that asks a value for a method, and imports all it needs."""
-    ask = method.replace("...", "1")
     module = rule.ROWS[method].of[0]
     imports = "" if module == "dict" else f"import {module}\n"
-    text = form.replace("{}", maker).replace(" VALUE", ask)
-    return f"import tensorflow as tf\nimport foreign\n{imports}{head}{text}"
+    return (f"import tensorflow as tf\nimport foreign\n{imports}{head}"
+            + asked(form, maker, method.replace("...", "1")))
 
 
-def maker_of(method: str) -> str:
+def asked(form: str, maker: str, ask: str) -> str:
+    """Returns a form with what gives the value and what it is asked."""
+    return form.replace("{}", maker).replace(" VALUE", ask)
+
+
+def made(maker: str, form: str) -> str:
+    """Returns an expression that gives a value, or its class for a form that wants it."""
+    return maker if form in ("child", "made") else f"{maker}()"
+
+
+def maker_of(method: str, form: str) -> str:
     """Returns an expression that gives what has the method."""
     module = rule.ROWS[method].of[0]
-    return "dict" if module == "dict" else f"{module}.Thing"
+    return made("dict" if module == "dict" else f"{module}.Thing", form)
 
 
 @pytest.mark.parametrize("head", [TODAY, ""], ids=["TensorFlow 2", "says nothing"])
-@pytest.mark.parametrize("method", METHODS)
-def test_nothing_is_changed_where_nobody_knows_the_value(method, head, tmp_path):
-    forms = [*(f.replace("{}", "foreign.make()") for f in KNOWN.values()),
-             *UNKNOWN.values()]
-    for number, form in enumerate(forms):
-        (folder := tmp_path / str(number)).mkdir()
-        text = program(method, form, "", head)
-        assert ported(text, folder)[0] == text
-        (folder := tmp_path / f"no_tf{number}").mkdir()
-        text = text.replace("import tensorflow as tf\n", "").replace(TODAY, "")
-        assert ported(text, folder)[0] == text
+def test_nothing_is_changed_where_nobody_knows_the_value(head, tmp_path):
+    forms = {**KNOWN, **UNKNOWN}
+    programs = {(method, form): program(method, text, "foreign.make()", head)
+                for method in METHODS for form, text in forms.items()}
+    without = {key: text.replace("import tensorflow as tf\n", "").replace(TODAY, "")
+               for key, text in programs.items()}
+    for number, texts in enumerate((programs, without)):
+        found = ported(texts, tmp_path / str(number))
+        assert [key for key, text in texts.items() if found[key][0] != text] == []
 
 
 @pytest.mark.parametrize("head", [OLD, TODAY], ids=["old", "TensorFlow 2"])
-@pytest.mark.parametrize("form", KNOWN)
-@pytest.mark.parametrize("method", METHODS)
-def test_a_value_that_is_known_has_the_name_of_today(method, form, head, tmp_path):
-    maker = maker_of(method) + "()" * (form not in ("child", "made"))
-    copy, said = ported(program(method, KNOWN[form], maker, head), tmp_path)
-    row = rule.ROWS[method]
-    assert row.new.strip("()") + ("(" in method) * "(" in copy and not said
+def test_a_value_that_is_known_has_the_name_of_today(head, tmp_path):
+    found = ported({(method, form): program(method, text, maker_of(method, form), head)
+                    for method in METHODS for form, text in KNOWN.items()}, tmp_path)
+    for (method, form), (copy, said) in found.items():
+        new = rule.ROWS[method].new.strip("()") + ("(" in method) * "("
+        assert new in copy and not said, (method, form)
 
 
-@pytest.mark.parametrize("form", KNOWN)
-@pytest.mark.parametrize("method", METHODS)
-def test_of_an_old_program_what_is_another_librarys_is_a_line(method, form, tmp_path):
-    maker = "foreign.make" + "()" * (form not in ("child", "made"))
-    text = program(method, KNOWN[form], maker, OLD)
-    copy, said = ported(text, tmp_path)
-    assert copy.endswith(KNOWN[form].replace("{}", maker).replace(
-        " VALUE", method.replace("...", "1")))
-    assert len(said) == 1
+def test_of_an_old_program_what_is_another_librarys_is_a_line(tmp_path):
+    found = ported({
+        (method, form): program(method, text, made("foreign.make", form), OLD)
+        for method in METHODS for form, text in KNOWN.items()}, tmp_path)
+    for (method, form), (copy, said) in found.items():
+        same = asked(KNOWN[form], made("foreign.make", form),
+                     method.replace("...", "1"))
+        assert copy.endswith(same) and len(said) == 1, (method, form)
 
 
-@pytest.mark.parametrize("form", UNKNOWN)
-@pytest.mark.parametrize("method", METHODS)
-def test_what_may_be_anything_is_read_as_the_old_program_means_it(
-        method, form, tmp_path):
-    copy, said = ported(program(method, UNKNOWN[form], "", OLD), tmp_path)
-    assert rule.ROWS[method].new.strip("()") in copy and not said
+def test_what_may_be_anything_is_read_as_the_old_program_means_it(tmp_path):
+    found = ported({(method, form): program(method, text, "", OLD)
+                    for method in METHODS for form, text in UNKNOWN.items()}, tmp_path)
+    for (method, form), (copy, said) in found.items():
+        assert rule.ROWS[method].new.strip("()") in copy and not said, (method, form)
 
 
 # What has no row of its own: how a value is asked then, and today.
@@ -113,16 +120,20 @@ PLAIN = {form: text for form, text in KNOWN.items() if form not in ("child", "ma
     | {"parentheses": "({}) VALUE\n", "broken": "print(({}\n    ) VALUE)\n"}
 
 
-@pytest.mark.parametrize("form", PLAIN)
-@pytest.mark.parametrize("asked", ASKED)
-def test_what_a_known_value_is_asked_is_asked_as_today(asked, form, tmp_path):
-    maker, old, new = ASKED[asked]
-    text = f"import matplotlib, xml, foreign\n{PLAIN[form]}"
-    (folder := tmp_path / "known").mkdir()
-    copy, said = ported(text.replace("{}", maker).replace(" VALUE", old), folder)
-    assert not said and old not in copy
-    assert (new or "list(") in copy
-    compile(copy, form, "exec")
-    (folder := tmp_path / "foreign").mkdir()
-    text = text.replace("{}", "foreign.make()").replace(" VALUE", old)
-    assert ported(text, folder)[0] == text
+
+
+def test_what_a_known_value_is_asked_is_asked_as_today(tmp_path):
+    head = "import matplotlib, xml, foreign\n"
+    cases = {(key, form): (head + text, *ASKED[key])
+             for key in ASKED for form, text in PLAIN.items()}
+    known = ported({case: asked(text, maker, old)
+                    for case, (text, maker, old, _) in cases.items()},
+                   tmp_path / "known")
+    theirs = {case: asked(text, "foreign.make()", old)
+              for case, (text, _, old, _) in cases.items()}
+    foreign = ported(theirs, tmp_path / "foreign")
+    for case, (_, _, old, new) in cases.items():
+        copy, said = known[case]
+        assert not said and old not in copy and (new or "list(") in copy, case
+        compile(copy, str(case), "exec")
+        assert foreign[case][0] == theirs[case], case

@@ -18,7 +18,8 @@ from tools.port import rule, write
 from tools.port.work import work
 
 HERE = Path(__file__).parent / "port"
-CORPUS = HERE / "corpus"
+CORPUS, REPOSITORIES = HERE / "corpus", HERE / "repositories"
+SIDES = sorted((HERE / "sides").glob("*.old"))
 # Programs in which something is for the reader, and a word of what the report says.
 LEFT = {
     "crf": "contrib.crf", "eager": "contrib.eager", "estimator": "Estimator",
@@ -29,11 +30,11 @@ LEFT = {
 
 
 def copies(programs, folder):
-    """Returns the folder of old programs and that of their copies, and the work.
+    """Makes the copies of old programs, and returns the work of each.
 
     Args:
       programs: a file, or a folder with a main one, each.
-      folder: where both go.
+      folder: where both go, below `old` and `new`.
     """
     found = {}
     for program in programs:
@@ -46,32 +47,52 @@ def copies(programs, folder):
             shutil.copy(path, place)
         found[program.stem] = work(old)
         write.write(old, folder / "new" / program.stem, found[program.stem])
-    return folder / "old", folder / "new", found
+    return found
 
 
-def ran(new, names):
-    """Returns how each copy ended, "" for well, and what it printed."""
-    ended = commanded(new, [main_of(new / name) for name in names])
-    return dict(zip(names, ended.values(), strict=True))
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Returns where all copies lie: `corpus/new`, `sides/new`, `repositories/new`."""
+    return tmp_path_factory.mktemp("copies")
 
 
-def commanded(new, commands):
+@pytest.fixture(scope="module")
+def corpus(folder):
+    """Returns what was done to the programs that were written for these tests."""
+    found = copies(sorted(CORPUS.iterdir()), folder / "corpus")
+    for name in found:
+        mnist(folder / "corpus" / "new" / name / "MNIST_data")
+    return found
+
+
+@pytest.fixture(scope="module")
+def sides(folder):
+    return copies(SIDES, folder / "sides")
+
+
+@pytest.fixture(scope="module")
+def repositories(folder):
+    return copies(sorted(REPOSITORIES.iterdir()), folder / "repositories")
+
+
+@pytest.fixture(scope="module")
+def ran(folder, corpus, sides, repositories):
     """Returns of each command how it ended, "" for well, and what it printed."""
+    commands = [
+        *(f"corpus/new/{main_of(folder / 'corpus' / 'new' / name)}" for name in corpus),
+        *(f"sides/new/{name} {name}.py" for name in sides),
+        *(f"repositories/new/{name} {line}" for name in repositories
+          for line in runs(name))]
     run = subprocess.run(
-        [sys.executable, HERE / "run_corpus.py", new, *commands],
+        [sys.executable, HERE / "run_corpus.py", folder, *commands],
         stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=1100)
     assert run.returncode == 0, run.stderr[-2000:]
     return json.loads(run.stdout)
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    """Returns the programs that were written for these tests, and their copies."""
-    programs = sorted(CORPUS.iterdir())
-    old, new, found = copies(programs, tmp_path_factory.mktemp("corpus"))
-    for name in found:
-        mnist(new / name / "MNIST_data")
-    return old, new, found
+def runs(name):
+    """Returns how the programs of a repository are started."""
+    return (REPOSITORIES / name / "runs.txt").read_text().splitlines()
 
 
 def mnist(folder):
@@ -94,28 +115,26 @@ def main_of(folder):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_what_is_called_ready_runs(corpus):
+def test_what_is_called_ready_runs(corpus, ran):
     """Each program runs in a graph of its own; the others are left, with a line."""
-    _, new, found = corpus
-    assert len(found) >= 40
-    failed = {name: error for name, (error, _) in ran(new, [*found]).items() if error}
-    print(f"{len(found) - len(failed)} of {len(found)} programs run")
+    assert len(corpus) >= 40
+    ended = {command.split()[0].rpartition("/")[2]: error
+             for command, (error, _) in ran.items() if command.startswith("corpus")}
+    failed = {name: error for name, error in ended.items() if error}
+    print(f"{len(ended) - len(failed)} of {len(ended)} programs run")
     assert failed.keys() == LEFT.keys(), failed
     for name, words in LEFT.items():
-        said = "\n".join(one.words for one in found[name].of(rule.Left))
+        said = "\n".join(one.words for one in corpus[name].of(rule.Left))
         assert words in said, (name, said, failed[name])
 
 
-def test_a_copy_of_a_copy_is_the_same(corpus, tmp_path):
+def test_a_copy_of_a_copy_is_the_same(corpus, folder):
     """What was written once needs no change more."""
-    _, new, found = corpus
-    for name in found.keys() - LEFT.keys():
-        assert not changed_again(work(new / name)), name
+    for name in corpus.keys() - LEFT.keys():
+        assert not changed_again(work(folder / "corpus" / "new" / name)), name
 
 
 # Repositories: several files each, started in more ways than one.
-
-REPOSITORIES = HERE / "repositories"
 # Commands of which a line is left, and a word of it; some run all the same.
 NAMED = {
     "char_rnn train.py": "NASCell", "char_rnn sample.py": "NASCell",
@@ -128,21 +147,11 @@ NAMED = {
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_a_program_of_a_repository_runs_or_is_named(tmp_path):
+def test_a_program_of_a_repository_runs_or_is_named(repositories, ran):
     """What is called ready runs; the files that a program reaches are asked."""
-    _, new, found = copies(sorted(REPOSITORIES.iterdir()), tmp_path)
-    commands, named = [], {}
-    for name, done in found.items():
-        for line in (REPOSITORIES / name / "runs.txt").read_text().splitlines():
-            command = f"{name} {line}"
-            commands.append(command)
-            words = line.split()
-            start = words[0] if words[0] != "-m" else words[1].replace(".", "/") + ".py"
-            file = done.project.files[done.project.root / start]
-            named[command] = " ".join(
-                one.words for reached in done.project.reached(file)
-                for _, one in done.left(reached))
-    ended = {command: how for command, (how, _) in commanded(new, commands).items()}
+    named = {f"{name} {line}": said_of(done, line.split())
+             for name, done in repositories.items() for line in runs(name)}
+    ended = {command: ran[f"repositories/new/{command}"][0] for command in named}
     print(sum(not how for how in ended.values()), "of", len(ended), "run")
     assert not {command: how for command, how in ended.items()
                 if how and not named[command]}
@@ -150,9 +159,16 @@ def test_a_program_of_a_repository_runs_or_is_named(tmp_path):
     assert all(NAMED[command] in named[command] for command in NAMED)
 
 
+def said_of(done, words):
+    """Returns what is left of the files that a command reaches."""
+    start = words[0] if words[0] != "-m" else words[1].replace(".", "/") + ".py"
+    file = done.project.files[done.project.root / start]
+    return " ".join(one.words for reached in done.project.reached(file)
+                    for _, one in done.left(reached))
+
+
 # Both sides: programs of one family each, with what they printed when they were new.
 
-SIDES = sorted((HERE / "sides").glob("*.old"))
 rule.load()
 EDITS = {row.old for row in rule.ROWS.values() if row.new not in ("", row.old)}
 # These want a TensorFlow that PyPI has no more, or 1.0 to 1.9; a TPU, a cluster; a
@@ -179,18 +195,11 @@ NOT_RUN = {
 }
 
 
-@pytest.fixture(scope="module")
-def sides(tmp_path_factory):
-    """Returns the plans of these programs, and what became of each copy."""
-    _, new, found = copies(SIDES, tmp_path_factory.mktemp("sides"))
-    return found, ran(new, [*found])
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("program", SIDES, ids=lambda path: path.stem)
-def test_a_copy_says_today_what_its_program_said(program, sides):
-    error, said = sides[1][program.stem]
+def test_a_copy_says_today_what_its_program_said(program, ran):
+    error, said = ran[f"sides/new/{program.stem} {program.stem}.py"]
     assert not error
     was = re.split(r"[\s,()\[\]]+", program.with_suffix(".said").read_text())
     for then, now in zip(was, re.split(r"[\s,()\[\]]+", said), strict=True):
@@ -201,7 +210,7 @@ def test_a_copy_says_today_what_its_program_said(program, sides):
 @pytest.mark.slow
 def test_every_kind_of_edit_is_among_these_programs(sides):
     made = set()
-    for use in [use for one in sides[0].values() for file in one.project.files.values()
+    for use in [use for one in sides.values() for file in one.project.files.values()
                 for use in file.uses]:
         parts = use.name.split(".")
         made |= {use.name, *(".".join(parts[:n]) for n in range(1, len(parts)))}
