@@ -61,7 +61,7 @@ def asked(form: str, maker: str, ask: str) -> str:
 
 
 def made(maker: str, form: str) -> str:
-    """Returns an expression that gives a value, or its class for a form that wants it."""
+    """Returns what gives a value, or its class for a form that wants that."""
     return maker if form in ("child", "made") else f"{maker}()"
 
 
