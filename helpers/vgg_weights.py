@@ -18,6 +18,8 @@ import tensorflow.compat.v1 as tf1
 from helpers.datasets.downloads import Download
 from helpers.errors import DataError
 from helpers.files import data_folder, whole_file
+from helpers.inherited import keras_files
+from helpers.inherited.kinds import in_one_line
 from helpers.reading import opened_hdf5
 from helpers.vgg import CONFIGURATIONS, vgg_features, vgg_net
 
@@ -46,8 +48,6 @@ WEIGHTS = {
 }
 RANDOM_WIDTH = 8  # of the net with random weights: 64 times fewer of them
 _TOP = {"fc6": "fc1", "fc7": "fc2", "fc8": "predictions"}
-# What h5py raises, by where the damage is.
-_DAMAGE = (OSError, LookupError, ValueError, RuntimeError, TypeError, AttributeError)
 _PARTS = ("kernel", "bias")  # the order in which Keras lists a layer's weights
 
 
@@ -168,35 +168,22 @@ def _by_name(
 
 @contextlib.contextmanager
 def _opened(path: str | os.PathLike) -> Iterator[dict[str, h5py.Dataset]]:
-    """Yields the arrays of a file by our names; turns what fails into one line."""
-    fix = "Get it again: grab_vgg_weights checks its hash"
-    try:
-        with opened_hdf5(path) as file:
-            yield _held(file)
-    except _DAMAGE as error:
-        cause = str(error).strip("'\"").split("\n")[0]
-        raise DataError(
-            f"{path}: not a whole file of weights in Keras's format ({cause}). {fix}"
-        ) from error
+    """Yields the arrays of a file by our names, whichever Keras spelled them.
+
+    A kernel is told from a bias by its axes; what else fails becomes one line.
+    """
+    not_whole = ("not a whole file of weights in Keras's format (get it again: "
+                 "grab_vgg_weights checks its hash)")
+    with in_one_line(Path(path), not_whole), opened_hdf5(path) as file:
+        arrays = keras_files.arrays_of(file).items()
+        yield {f"{_ours(name.split('/')[0])}/{_PARTS[array.ndim == 1]}": array
+               for name, array in arrays}
 
 
-def _held(file: h5py.File) -> dict[str, h5py.Dataset]:
-    """Returns the arrays by our names. Keras knows them by their order in a layer."""
-    ours = {_theirs(layer): layer for layer in _TOP}
-    held: dict[str, h5py.Dataset] = {}
-    for name in _names(file, "layer_names"):
-        weights = _names(file[name], "weight_names")
-        if not weights:
-            continue  # a pool
-        layer = ours.get(name) or re.sub(r"^block(\d)_conv(\d)$", r"conv\1_\2", name)
-        arrays = [file[name][weight] for weight in weights]
-        held.update(zip((f"{layer}/{part}" for part in _PARTS), arrays, strict=True))
-    return held
-
-
-def _names(group: h5py.Group, attribute: str) -> list[str]:
-    return [name.decode() if isinstance(name, bytes) else str(name)
-            for name in group.attrs[attribute]]
+def _ours(layer: str) -> str:
+    """Returns our name of a layer of Keras's: `conv1_2` of `block1_conv2`."""
+    tops = {theirs: ours for ours, theirs in _TOP.items()}
+    return tops.get(layer) or re.sub(r"^block(\d)_conv(\d)$", r"conv\1_\2", layer)
 
 
 def _sizes(held: Mapping[str, h5py.Dataset]) -> dict[str, Any]:

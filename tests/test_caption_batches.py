@@ -79,8 +79,6 @@ def test_training_batches_are_shuffled_and_repeatable(scenes, vocabulary, tmp_pa
 def test_a_bad_picture_is_refused_at_conversion(scenes, vocabulary, tmp_path):
     whole = scenes["val"][0]
     bad = whole._replace(path=tmp_path / "bad.jpg")
-    with pytest.raises(DataError, match=r"bad\.jpg: .*No such file"):
-        list(cap.make_pairs([whole, bad], vocabulary))
     bad.path.write_bytes(whole.path.read_bytes()[:300])
     with pytest.raises(DataError, match=r"bad\.jpg: .*not a whole JPEG"):
         list(cap.make_pairs([whole, bad], vocabulary))
@@ -91,16 +89,7 @@ def test_a_record_that_cannot_be_read_is_named(scenes, vocabulary, tmp_path):
     feature = pairs[5].context.feature["image/data"].bytes_list
     feature.value[0] = feature.value[0][:300]
     records.write_shards(pairs, tmp_path / "val", 1, seed=1)
-    path = tmp_path / "val-00000-of-00001"
-
-    def read():
-        with records.naming_bad_records(tmp_path / "val", cap.caption_parser(37)):
-            read_all(cap.caption_batches(tmp_path / "val", 3, image_size=37))
-
-    with pytest.raises(DataError, match=rf"{path.name}: record \d+: .*JPEG"):
-        read()
-    flipped = bytearray(path.read_bytes())
-    flipped[100] ^= 1
-    path.write_bytes(flipped)
-    with pytest.raises(DataError, match=f"{path.name}: record 0: .*checksum"):
-        read()
+    named = r"val-00000-of-00001: record \d+: .*JPEG"
+    with (pytest.raises(DataError, match=named),
+          records.naming_bad_records(tmp_path / "val", cap.caption_parser(37))):
+        read_all(cap.caption_batches(tmp_path / "val", 3, image_size=37))

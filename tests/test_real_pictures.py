@@ -76,14 +76,22 @@ def test_grey_and_cmyk_pictures_come_as_colours(tmp_path):
     modes = {Image.open(path).mode for path in root.rglob("*.JPEG")}
     assert modes == {"L", "CMYK", "RGB"}
     folder = grab_tin_records(root)
-    [(images, labels)] = image_label_dataset(
-        folder / "train", 20, image_size=64, num_epochs=1, shuffle_buffer=0)
     synsets = (root / "wnids.txt").read_text().split()
-    for image, label in zip(images.numpy(), labels.numpy(), strict=True):
-        near = min(np.abs(image - _as_seen(path)).max() for path in
-                   (root / "train" / synsets[label] / "images").iterdir())
-        assert near < 0.1
-        assert (np.ptp(image, axis=2).max() == 0) == (label % 5 == 4)
+    named = dict(line.split()[:2] for line in
+                 (root / "val/val_annotations.txt").read_text().splitlines())
+    of_class = {
+        "train": lambda synset: (root / "train" / synset / "images").iterdir(),
+        "val": lambda synset: (root / "val" / "images" / name
+                               for name, its in named.items() if its == synset),
+    }
+    for split, paths in of_class.items():
+        [(images, labels)] = image_label_dataset(
+            folder / split, 20, image_size=64, num_epochs=1, shuffle_buffer=0)
+        for image, label in zip(images.numpy(), labels.numpy(), strict=True):
+            near = min(np.abs(image - _as_seen(path)).max()
+                       for path in paths(synsets[label]))
+            assert near < 0.1
+            assert (np.ptp(image, axis=2).max() == 0) == (label % 5 == 4)
 
 
 def _as_seen(path: Path) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Words and ids: counted, sorted, cut, saved and read again."""
 
+import unicodedata
 
 import pytest
 
@@ -30,3 +31,31 @@ def test_a_damaged_vocabulary_is_one_line(tmp_path, text):
         cap.Vocabulary.load(tmp_path / "other.txt")
     with pytest.raises(ValueError, match="no captions"):
         cap.Vocabulary.build([])
+
+
+@pytest.mark.parametrize("number", [-1, 5])
+def test_a_number_that_is_no_id_is_no_word(number):
+    vocabulary = cap.Vocabulary.build(["red star"], min_count=1)
+    with pytest.raises(ValueError, match=f"{number} is no id of 5 words"):
+        vocabulary.decode([number])
+
+
+# A pattern of letters alone would cut these words.
+PHRASES = {
+    "Hindi": "एक लाल हिंदी सितारा",
+    "Thai": "สวัสดี ดาวสีแดง ที่นี่",
+    "Khmer": "ផ្កាយ ក្រហម មួយ",
+    "Arabic, vocalised": "نَجْمَةٌ حَمْرَاءُ",
+    "Vietnamese": "một ngôi sao đỏ",
+    "Persian with a joiner": "می\u200cخواهم ستاره",
+    "Sinhala with a joiner": "ශ්\u200dරී තරුව",
+}
+
+
+@pytest.mark.parametrize("script", PHRASES)
+def test_no_sign_of_a_word_is_lost(script):
+    phrase = unicodedata.normalize("NFC", PHRASES[script])
+    for form in ("NFC", "NFD"):
+        typed = unicodedata.normalize(form, phrase)
+        words = cap.tokenize(f"  «{typed.replace(' ', '... ')}»!")
+        assert [unicodedata.normalize("NFC", w) for w in words] == phrase.split()

@@ -61,7 +61,6 @@ def image_label_queue(
     num_epochs: int | None = None,
     shuffle_buffer: int = 1000,
     num_threads: int = 2,
-    augment: bool = False,
     seed: int = 0,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Adds the queues that read, decode and batch labelled pictures.
@@ -80,8 +79,7 @@ def image_label_queue(
       shuffle_buffer: records to draw from, still encoded; more than there are is as
         good as all. 0 gives the order of the files, with one thread.
       num_threads: threads that decode; each decodes a group of pictures at once.
-      augment: mirror at random and shift by up to 4 pixels.
-      seed: of the order and the augmentation. Threads reorder all the same.
+      seed: of the order. Threads reorder all the same.
 
     Returns:
       Pictures `float32 [batch, height, width, 3]` in [-1, 1] and labels
@@ -106,16 +104,11 @@ def image_label_queue(
         tf1.train.add_queue_runner(NamingQueueRunner(encoded, read, **naming))
 
         group = _take(encoded, GROUP, num_epochs)
-        draws = None
-        if augment:
-            draws = tf.random.uniform(
-                tf.shape(group), maxval=2**40, dtype=tf.int64, seed=seed
-            )
         decoded = tf.queue.FIFOQueue(
             2 * (GROUP + batch_size), [tf.uint8, tf.int32], [[*size, 3], []],
             name="batches",
         )
-        decode = [decoded.enqueue_many(_parsed_group(group, GROUP, draws, size))]
+        decode = [decoded.enqueue_many(_parsed_group(group, GROUP, None, size))]
         if shuffle_buffer:  # otherwise one thread, which keeps the order of the files
             decode *= num_threads
         tf1.train.add_queue_runner(NamingQueueRunner(decoded, decode, **naming))
@@ -141,7 +134,7 @@ def image_label_dataset(
     in `naming_bad_records` to learn the file and the record of an error.
 
     Args:
-      path_prefix: as for `image_label_queue`, like all arguments.
+      path_prefix: as for `image_label_queue`, like all arguments but `augment`.
       batch_size: pictures per batch.
       image_size: pixels of every picture in the files.
       num_epochs: how often each record is read; without end if `None`.

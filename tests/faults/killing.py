@@ -1,12 +1,13 @@
 """Kills a piece of work at 20 moments and runs it again: what is left each time?
 
 Run as a process of its own, with the job as JSON: it forks, so it must have no
-threads and no TensorFlow. Each round starts clean, kills a child, looks at the
-real name, runs the work to its end, looks again. Prints a list of [killed, run
-again] as JSON, each "absent", "whole" or "partial".
+threads. Each round starts clean, kills a child, looks at the real name, runs the
+work to its end, looks again. Prints a list of [killed, run again] as JSON, each
+"absent", "whole" or "partial".
 """
 
 import hashlib
+import importlib
 import json
 import os
 import random
@@ -42,11 +43,10 @@ def job(work: str, target, **arguments) -> list[tuple[str, str]]:
 
 
 def digest(path: Path) -> str:
-    """Returns one hash over a file, or over the names and bytes of a folder."""
+    """Returns one hash over a file, with its shards, or the files of a folder."""
     total = hashlib.sha256()
     inside = sorted(p for p in path.rglob("*") if p.is_file())
-    files = inside if path.is_dir() else [path]
-    for file in files:
+    for file in inside if path.is_dir() else [path, *sorted(shards_beside(path))]:
         total.update(file.relative_to(path.parent).as_posix().encode())
         total.update(file.read_bytes())
     return total.hexdigest()
@@ -59,6 +59,17 @@ def download(target, url, size, sha256):
 def unpack(target, archive):
     known = types.SimpleNamespace(digest="md5:0", fetch=lambda: archive)
     tiny_imagenet._unpacked(known, Path(target))
+
+
+def shards(target):
+    from helpers import records
+
+    prefix = target.removesuffix(".manifest.json")
+    records.write_shards([b"%06d" % n for n in range(3_000)], prefix, 3, seed=1)
+
+
+def shards_beside(manifest: Path):
+    return manifest.parent.glob(f"{manifest.name.split('.')[0]}-?????-of-?????")
 
 
 def child(function, arguments) -> int:
@@ -79,13 +90,17 @@ def timed(function, arguments) -> float:
 
 
 def remove(target: Path) -> None:
-    shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
+    for path in (target, *shards_beside(target)):
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def main(work, target, **arguments):
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # no progress bars
     # tqdm's own lock is shared by forks: who is killed holding it stops all others.
     tqdm.set_lock(threading.RLock())
+    tqdm.monitor_interval = 0  # a thread of its own
+    if work == "shards":
+        importlib.import_module("helpers.records")  # once, and not in each child
     function, target = globals()[work], Path(target)
     arguments["target"] = str(target)
     random.seed(7)

@@ -141,7 +141,7 @@ GRAPHS = ["data", "control", "direct", "loop", "branch", "hidden"]
 @pytest.mark.parametrize("way", GRAPHS)
 def test_no_graph_opens_that_needs_another_op(way, watched, tried):
     ops, path = registered(), watched.parent / "graph.pb"
-    names = OTHERS if way in ("data", "direct") else OTHERS[GRAPHS.index(way)::4]
+    names = OTHERS if way == "data" else OTHERS[GRAPHS.index(way)::20]
     tried(len(names))
     for name in names:
         graph = graph_with(ops[name], watched / "bait", way)
@@ -153,7 +153,7 @@ def test_no_graph_opens_that_needs_another_op(way, watched, tried):
 @pytest.mark.parametrize("way", ["table_initializer", "saved_model_main_op",
                                  "legacy_init_op", "signature", "restore"])
 def test_nothing_runs_on_opening_that_is_not_listed(way, watched, tried):
-    ops, folder, names = registered(), watched.parent / "model", OTHERS[::5]
+    ops, folder, names = registered(), watched.parent / "model", OTHERS[::30]
     tried(len(names))
     folder.mkdir()
     shutil.copytree(MUSEUM / "saved_model" / "variables", folder / "variables")
@@ -253,8 +253,8 @@ def wrapped(draw, layer):
 
 def test_no_keras_file_opens_that_names_another_class(watched, tried):
     draw, path = np.random.default_rng(24), watched.parent / "model.h5"
-    tried(600)
-    for _ in range(600):
+    tried(200)
+    for _ in range(200):
         layer = hostile_layer(draw)
         for _ in range(draw.integers(4)):
             layer = wrapped(draw, layer)

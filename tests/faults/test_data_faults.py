@@ -3,10 +3,12 @@
 Each fault is in a list, in a folder, on the disk, or in the name that a reader gives.
 """
 
+import io
 import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from helpers import files, records
 from helpers.errors import DataError
@@ -56,6 +58,8 @@ FEWER = {
         shutil.rmtree(first_class(tin) / "images"),
         (first_class(tin) / "images").write_text("x")],
 }
+DAMAGED = {"empty": lambda whole: b"", "cut": lambda whole: whole[:-40],
+           "PNG": lambda whole: as_png(whole)}
 
 
 def empty(folder: Path) -> None:
@@ -67,15 +71,39 @@ def cut(path: Path, length: int = 30) -> None:
     path.write_bytes(path.read_bytes()[:length])
 
 
+def as_png(whole: bytes) -> bytes:
+    stream = io.BytesIO()
+    Image.open(io.BytesIO(whole)).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def sets_of(tin: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in tin.glob("train*")}
+
+
 @pytest.mark.parametrize("fault", FEWER)
 def test_fewer_classes_or_pictures_are_refused(tin, fault):
     assert convert(tin, "train") == 12
-    before = {path.name: path.read_bytes() for path in tin.glob("train-*")}
+    before = sets_of(tin)
     FEWER[fault](tin)
     with pytest.raises(DataError, match="tiny-imagenet-200") as caught:
         convert(tin, "train")
     assert "\n" not in str(caught.value) and "elete" not in str(caught.value)
-    assert {path.name: path.read_bytes() for path in tin.glob("train-*")} == before
+    assert sets_of(tin) == before
+
+
+@pytest.mark.parametrize("fault", DAMAGED)
+def test_a_bad_picture_ends_the_conversion_and_the_older_set_stays(tin, fault):
+    """Its labels, too, though the classes come in another order now."""
+    convert(tin, "train")
+    before = sets_of(tin)
+    bad = max(first_class(tin).glob("images/*"))
+    bad.write_bytes(DAMAGED[fault](bad.read_bytes()))
+    classes = tin / "tiny-imagenet-200/wnids.txt"
+    classes.write_text("\n".join(reversed(classes.read_text().split())))
+    with pytest.raises(DataError, match=f"{bad.name}: .*not a whole JPEG"):
+        convert(tin, "train")
+    assert sets_of(tin) == before
 
 
 @pytest.mark.parametrize(
