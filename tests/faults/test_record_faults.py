@@ -185,6 +185,17 @@ def test_bad_record_is_named(tmp_path, read, fault):
     assert threading.active_count() == before
 
 
+@BOTH
+def test_a_byte_that_changed_is_named_while_it_is_read(tmp_path, read):
+    examples = [records.make_example(jpeg(), 0)]
+    [path] = records.write_shards(examples, tmp_path / "x", 1, seed=1)
+    flipped = bytearray(path.read_bytes())
+    flipped[100] ^= 1
+    path.write_bytes(flipped)
+    with pytest.raises(DataError, match=f"{path.name}: record 0: its checksum does not"):
+        read(tmp_path / "x")
+
+
 # Writers that are stopped ---------------------------------------------------------
 
 
