@@ -192,7 +192,7 @@ def test_a_byte_that_changed_is_named_while_it_is_read(tmp_path, read):
     flipped = bytearray(path.read_bytes())
     flipped[100] ^= 1
     path.write_bytes(flipped)
-    with pytest.raises(DataError, match=f"{path.name}: record 0: its checksum does not"):
+    with pytest.raises(DataError, match="x-00000-of-00001: record 0: its checksum"):
         read(tmp_path / "x")
 
 
