@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from helpers.datasets import grab_captions
-from helpers.shapes.chains import chain_captions, write_chains
+from helpers.shapes.chains import write_chains
+from helpers.shapes.scenes import captions_of
 
 SMALL = {"train": 41, "val": 10, "seed": 3}
 
@@ -15,7 +16,7 @@ def folder(tmp_path_factory):
 
 
 def test_captions_from_both_ends():
-    forth, back = chain_captions(
+    forth, back = captions_of(
         [("orange", "star"), ("red", "circle"), ("blue", "star")], ["left of", "above"]
     )
     assert forth == "an orange star left of a red circle above a blue star"

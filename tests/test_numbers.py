@@ -37,7 +37,7 @@ ELSEWHERE = {
     "Cluster.__init__ jobs", "Cluster.start index", "process_gradient_list weights",
     "devices wanted", "grab_captions pictures",  # they give it to one that checks
     "shuffled_places count", "shuffled_places seed", "phrases colours",
-    "phrases shapes", "draw_scene size", "write_split first", "write_split size",
+    "phrases shapes", "draw size", "write_splits size", "write_splits counts",
     "class_list num_classes", "Runner.__init__ stall", "collapse depth",
     "draw_graph depth",
 }

@@ -9,12 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from helpers.arguments import numbers, whole
 from helpers.files import whole_or_absent
 from helpers.shapes import drawing
-from helpers.shapes.scenes import COLOURS, RELATIONS, SHAPES, phrases, write_split
+from helpers.shapes.scenes import (
+    COLOURS,
+    RELATIONS,
+    SHAPES,
+    SPLITS,
+    captions_of,
+    draw,
+    phrases,
+    write_splits,
+)
 
 SIZE = 64
 LENGTHS = (2, 3)  # objects per scene, by turns
@@ -54,65 +62,33 @@ def write_chains(
     made: dict[str, Any] = {"made_by": _MAKER, "settings": {**counts, "seed": seed}}
     with whole_or_absent(folder, **made) as draft:
         if draft:
-            (draft / "images").mkdir()
-            (draft / "annotations").mkdir()
-            names = phrases(COLOURS, SHAPES)
-            for number, (split, count) in enumerate(counts.items()):
-                drawn = tqdm(_drawn(number, count, names, seed), split, count,
-                             unit=" files")
-                write_split(draft, f"CHAINS_{split}", number * 10_000_000 + 1, SIZE,
-                            names, drawn)
+            write_splits(draft, "CHAINS", SIZE, counts,
+                         lambda split, count: _drawn(split, count, seed))
     return folder
 
 
-def chain_captions(
-    objects: list[tuple[str, str]], relations: list[str]
-) -> tuple[str, str]:
-    """Returns the two true captions of a chain: from its beginning, and from its end.
-
-    Args:
-      objects: colour and shape of each.
-      relations: of each object to the next one, a key of `RELATIONS`; one fewer.
-    """
-    names = [
-        f"{'an' if colour[0] in 'aeiou' else 'a'} {colour} {shape}"
-        for colour, shape in objects
-    ]
-    forth, back = names[0], names[-1]
-    for name, relation in zip(names[1:], relations, strict=True):
-        forth += f" {relation} {name}"
-    for name, relation in zip(names[-2::-1], relations[::-1], strict=True):
-        back += f" {RELATIONS[relation]} {name}"
-    return forth, back
-
-
-def _drawn(split, count, names, seed) -> Iterator[tuple]:
-    """Yields the pictures of a split, as `write_split` takes them."""
+def _drawn(split: str, count: int, seed: int) -> Iterator[tuple]:
+    """Yields the pictures of a split, as `write_splits` takes them."""
+    names = phrases(COLOURS, SHAPES)
     for n in range(count):
-        rng = np.random.default_rng([seed, split, n])
+        rng = np.random.default_rng([seed, SPLITS.index(split), n])
         length = LENGTHS[n % len(LENGTHS)]
         objects = [names[k] for k in rng.integers(len(names), size=length)]
         relations = [list(RELATIONS)[k] for k in rng.integers(2, size=length - 1)]
-        picture, boxes = _draw(objects, relations, rng)
-        yield (picture, chain_captions(objects, relations),
+        picture, boxes = draw(SIZE, _placed(objects, relations, rng), rng)
+        yield (picture, captions_of(objects, relations),
                zip(objects, boxes, strict=True))
 
 
-def _draw(objects, relations, rng) -> tuple[bytes, list[tuple[int, int, int, int]]]:
-    """Returns a JPEG file, and a box x0, y0, x1, y1 per object."""
-    picture = drawing.backdrop(SIZE, rng)
+def _placed(objects, relations, rng) -> Iterator[tuple]:
+    """Yields object, centre and radius; none touches another or the edge."""
     centres, radii = _places([shape for _, shape in objects], relations, rng)
-    boxes = []
-    for (colour, shape), centre, radius in zip(objects, centres, radii, strict=True):
-        boxes.append(drawing.paint(
-            picture, shape=shape, colour=colour, centre=tuple(centre),
-            radius=float(radius), rotation=rng.uniform(-0.3, 0.3),
-        ))
-    return drawing.jpeg(drawing.photograph(picture, rng)), boxes
+    for one, centre, radius in zip(objects, centres, radii, strict=True):
+        yield one, tuple(centre), float(radius)
 
 
 def _places(shapes, relations, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Returns centres [object, 2] and radii; none touches another or the edge."""
+    """Returns centres [object, 2] and radii."""
     while True:
         radii = SIZE * rng.uniform(*RADII[len(shapes)], len(shapes))
         reaches = [r * drawing.reach(s) + 1 for r, s in zip(radii, shapes, strict=True)]

@@ -3,9 +3,9 @@
 import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -20,29 +20,6 @@ RELATIONS = {"left of": "right of", "above": "below"}
 SPLITS = ("train", "val", "unseen")
 SMALLEST_SCENE = 32  # pixels; two objects must fit side by side
 _MAKER = "helpers.shapes.write_scenes, version 1"  # changes with the pictures
-
-
-class Scene(NamedTuple):
-    """What a drawn picture shows.
-
-    Attributes:
-      first: colour and shape of the object on the left, or on top.
-      relation: a key of `RELATIONS`.
-      second: colour and shape of the other object.
-    """
-
-    first: tuple[str, str]
-    relation: str
-    second: tuple[str, str]
-
-    def captions(self) -> list[str]:
-        """Returns every true caption, the one in reading order first."""
-        one, other = (
-            f"{'an' if colour[0] in 'aeiou' else 'a'} {colour} {shape}"
-            for colour, shape in self[::2]
-        )
-        mirror = RELATIONS[self.relation]
-        return [f"{one} {self.relation} {other}", f"{other} {mirror} {one}"]
 
 
 @numbers(train=whole(), val=whole(), unseen=whole(),
@@ -87,13 +64,12 @@ def write_scenes(
     made: dict[str, Any] = {"made_by": _MAKER, "settings": settings}
     with whole_or_absent(folder, **made) as draft:
         if draft:
-            (draft / "images").mkdir()
-            (draft / "annotations").mkdir()
             objects = phrases(COLOURS, SHAPES)
-            for number, (split, count) in enumerate(counts.items()):
-                drawn = _drawn(split, count, objects, size, seed)
-                write_split(draft, f"SCENES_{split}", number * 10_000_000 + 1, size,
-                            objects, tqdm(drawn, split, count, unit=" files"))
+
+            def drawn(split: str, count: int) -> Iterator[tuple]:
+                return _drawn(split, count, objects, size, seed)
+
+            write_splits(draft, "SCENES", size, counts, drawn)
     return folder
 
 
@@ -115,86 +91,113 @@ def is_unseen(one: tuple[str, str], other: tuple[str, str]) -> bool:
     return sum(places) % 4 == 3
 
 
-def draw_scene(
-    scene: Scene, size: int, rng: np.random.Generator
-) -> tuple[bytes, list[tuple[int, int, int, int]]]:
-    """Draws one scene.
+def captions_of(
+    objects: Sequence[tuple[str, str]], relations: Sequence[str]
+) -> tuple[str, str]:
+    """Returns the two true captions: from the first object on, and from the last.
 
     Args:
-      scene: what to show.
+      objects: colour and shape of each.
+      relations: of each object to the next one, a key of `RELATIONS`; one fewer.
+    """
+    names = [
+        f"{'an' if colour[0] in 'aeiou' else 'a'} {colour} {shape}"
+        for colour, shape in objects
+    ]
+    forth, back = names[0], names[-1]
+    for name, relation in zip(names[1:], relations, strict=True):
+        forth += f" {relation} {name}"
+    for name, relation in zip(names[-2::-1], relations[::-1], strict=True):
+        back += f" {RELATIONS[relation]} {name}"
+    return forth, back
+
+
+def draw(
+    size: int, placed: Iterable[tuple], rng: np.random.Generator
+) -> tuple[bytes, list[tuple[int, int, int, int]]]:
+    """Draws objects on a backdrop.
+
+    Args:
       size: height and width in pixels.
-      rng: decides places, sizes, angles, light and noise.
+      placed: (colour, shape), centre and radius of each; asked for after the backdrop.
+      rng: decides the backdrop, angles, light and noise.
 
     Returns:
       A JPEG file, and per object the box x0, y0, x1, y1 in pixels, ends included.
     """
     picture = drawing.backdrop(size, rng)
     boxes = []
-    for (colour, shape), centre, radius in _places(scene, size, rng):
-        boxes.append(
-            drawing.paint(
-                picture, shape=shape, colour=colour, centre=centre, radius=radius,
-                rotation=rng.uniform(-0.3, 0.3),
-            )
-        )
+    for (colour, shape), centre, radius in placed:
+        boxes.append(drawing.paint(
+            picture, shape=shape, colour=colour, centre=centre, radius=radius,
+            rotation=rng.uniform(-0.3, 0.3),
+        ))
     return drawing.jpeg(drawing.photograph(picture, rng)), boxes
 
 
-def _places(scene, size, rng):
+def _places(objects, relation, size, rng):
     """Yields object, centre and radius; the two never touch each other or the edge."""
     radii = size * rng.uniform(0.15, 0.185, 2)
     reaches = [
         radius * drawing.reach(shape) + 1
-        for radius, (_, shape) in zip(radii, scene[::2], strict=True)
+        for radius, (_, shape) in zip(radii, objects, strict=True)
     ]
     room = size - sum(reaches)
     apart = rng.uniform(sum(reaches), room)
     across = apart * rng.uniform(-0.4, 0.4)
-    step = (apart, across) if scene.relation == "left of" else (across, apart)
+    step = (apart, across) if relation == "left of" else (across, apart)
     first = [
         rng.uniform(max(reaches[0], reaches[1] - move),
                     min(size - reaches[0], size - reaches[1] - move))
         for move in step
     ]
     second = [start + move for start, move in zip(first, step, strict=True)]
-    yield scene.first, tuple(first), float(radii[0])
-    yield scene.second, tuple(second), float(radii[1])
+    yield objects[0], tuple(first), float(radii[0])
+    yield objects[1], tuple(second), float(radii[1])
 
 
 def _drawn(split, count, objects, size, seed) -> Iterator[tuple]:
-    """Yields the pictures of a split, as `write_split` takes them."""
+    """Yields the pictures of a split, as `write_splits` takes them."""
     pairs = [
         pair for pair in itertools.product(objects, repeat=2)
         if is_unseen(*pair) == (split == "unseen")
     ]
     for n in range(count):
         rng = np.random.default_rng([seed, SPLITS.index(split), n])
-        one, other = pairs[rng.integers(len(pairs))]
+        pair = pairs[rng.integers(len(pairs))]
         relation = list(RELATIONS)[rng.integers(len(RELATIONS))]
-        scene = Scene(one, relation, other)
-        picture, boxes = draw_scene(scene, size, rng)
-        yield picture, scene.captions(), zip((one, other), boxes, strict=True)
+        picture, boxes = draw(size, _places(pair, relation, size, rng), rng)
+        yield picture, captions_of(pair, [relation]), zip(pair, boxes, strict=True)
 
 
-def write_split(
+def write_splits(
     folder: Path,
     stem: str,
-    first: int,
     size: int,
-    objects: list[tuple[str, str]],
-    drawn: Iterable[tuple],
+    counts: Mapping[str, int],
+    drawn: Callable[[str, int], Iterable[tuple]],
 ) -> None:
-    """Writes the pictures of one split and their annotations, as COCO does.
+    """Writes pictures of `phrases(COLOURS, SHAPES)` and annotations, as COCO does.
 
     Args:
-      folder: holds `images/` and `annotations/`.
-      stem: of the files' names, such as `SCENES_train`.
-      first: the number of the first picture.
+      folder: gets `images/` and `annotations/`.
+      stem: the first part of the pictures' names.
       size: height and width in pixels.
-      objects: every object; its place decides the number of its category.
-      drawn: for each picture the JPEG file, its captions, and its objects with their
-        boxes x0, y0, x1, y1, ends included.
+      counts: how many pictures each split has.
+      drawn: from a split and its count to the pictures: for each the JPEG file, its
+        captions, and its objects with their boxes x0, y0, x1, y1, ends included.
     """
+    (folder / "images").mkdir()
+    (folder / "annotations").mkdir()
+    for number, (split, count) in enumerate(counts.items()):
+        pictures = tqdm(drawn(split, count), split, count, unit=" files")
+        first = number * 10_000_000 + 1
+        _write_split(folder, f"{stem}_{split}", first, size, pictures)
+
+
+def _write_split(folder: Path, stem: str, first: int, size: int, drawn) -> None:
+    """Writes one split, whose first picture has this number."""
+    objects = phrases(COLOURS, SHAPES)
     split = stem.split("_")[1]
     images, captions, instances = [], [], []
     for number, (picture, told, seen) in enumerate(drawn, start=first):
