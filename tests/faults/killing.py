@@ -65,7 +65,7 @@ def shards(target):
     from helpers import records
 
     prefix = target.removesuffix(".manifest.json")
-    records.write_shards([b"%06d" % n for n in range(3_000)], prefix, 3, seed=1)
+    records.write_shards([b"%06d" % n for n in range(1_000)], prefix, 3, seed=1)
 
 
 def shards_beside(manifest: Path):

@@ -206,7 +206,7 @@ def test_killed_writer_leaves_all_or_nothing(tmp_path, tried):
     tried(20)
     pairs = killing.job("shards", tmp_path / "x.manifest.json")
     assert ("absent", "whole") in pairs
-    assert records.check_shards(tmp_path / "x") == 3_000
+    assert records.check_shards(tmp_path / "x") == 1_000
 
 
 def test_full_disk(small_disk):
