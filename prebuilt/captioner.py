@@ -51,13 +51,8 @@ def look_loss(features: tf.Tensor, objects: tf.Tensor) -> tf.Tensor:
     return tf.reduce_mean(tf.add_n(losses))
 
 
-def train(folder: Path = FOLDER, steps: tuple[int, int, int] = (SEE, SPEAK, TUNE)):
-    """Trains eyes, then words, then both, and saves them with vocabulary and sizes.
-
-    Args:
-      folder: where the checkpoint goes.
-      steps: of each phase.
-    """
+def train(folder: Path = FOLDER):
+    """Trains eyes, then words, then both, and saves them with vocabulary and sizes."""
     pictures = grab_captions("drawn")["train"]
     vocabulary = captions.Vocabulary.build(
         text for picture in pictures for text in picture.captions
@@ -85,12 +80,12 @@ def train(folder: Path = FOLDER, steps: tuple[int, int, int] = (SEE, SPEAK, TUNE
         encoder, decoder = variables_of("encoder"), variables_of("decoder")
         phases = []
         for loss, variables, rate, count in (
-            (look, encoder + variables_of("look"), 2e-3, steps[0]),
-            (loss_sum / words, decoder, 5e-3, steps[1]),
-            (loss_sum / words, encoder + decoder, 1e-3, steps[2]),
+            (look, encoder + variables_of("look"), 2e-3, SEE),
+            (loss_sum / words, decoder, 5e-3, SPEAK),
+            (loss_sum / words, encoder + decoder, 1e-3, TUNE),
         ):
             step = tf1.Variable(0, trainable=False, dtype=tf.int64)
-            rate = tf1.train.cosine_decay(rate, step, max(count, 1), alpha=0.01)
+            rate = tf1.train.cosine_decay(rate, step, count, alpha=0.01)
             rate *= tf.minimum(1.0, tf.cast(step + 1, tf.float32) / 50)
             update = captions.train_op(
                 loss, variables, tf1.train.AdamOptimizer(rate), global_step=step)
@@ -109,7 +104,7 @@ def train(folder: Path = FOLDER, steps: tuple[int, int, int] = (SEE, SPEAK, TUNE
                     named: np.array(objects)[rows], ids: told[rows],
                 })
                 bar.set_postfix(loss=f"{now:.3f}")
-        captions.save_captioner(saver, session, folder, sum(steps),
+        captions.save_captioner(saver, session, folder, SEE + SPEAK + TUNE,
                                 vocabulary=vocabulary, sizes=sizes)
 
 

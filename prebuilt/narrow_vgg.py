@@ -21,13 +21,8 @@ CLASSES, SIZE, BATCH, STEPS = 20, 64, 25, 960  # six epochs of the drawn picture
 DECAY = 5e-4  # of the kernels
 
 
-def train(folder: Path = FOLDER, steps: int = STEPS):
-    """Trains `vgg_net(..., configuration="A", base_width=8)` and saves its weights.
-
-    Args:
-      folder: where the checkpoint goes.
-      steps: of 25 pictures each.
-    """
+def train(folder: Path = FOLDER):
+    """Trains `vgg_net(..., configuration="A", base_width=8)` and saves its weights."""
     with tf.Graph().as_default() as graph:
         tf1.set_random_seed(7)
         dataset = image_label_dataset(
@@ -46,15 +41,15 @@ def train(folder: Path = FOLDER, steps: int = STEPS):
         penalty = DECAY * tf.add_n(
             [tf.nn.l2_loss(v) for v in weights if v.op.name.endswith("/kernel")])
         step = tf1.train.get_or_create_global_step()
-        adam = tf1.train.AdamOptimizer(tf1.train.cosine_decay(1e-3, step, steps))
+        adam = tf1.train.AdamOptimizer(tf1.train.cosine_decay(1e-3, step, STEPS))
         update = adam.minimize(loss + penalty, step)
         saver = tf1.train.Saver(weights, save_relative_paths=True)
         init = tf1.global_variables_initializer()
     with tf1.Session(graph=graph) as session:
         session.run([init, iterator.initializer])
-        for _ in tqdm(range(steps)):
+        for _ in tqdm(range(STEPS)):
             session.run(update)
-        saver.save(session, str(folder / "model.ckpt"), steps, write_meta_graph=False)
+        saver.save(session, str(folder / "model.ckpt"), STEPS, write_meta_graph=False)
 
 
 if __name__ == "__main__":

@@ -34,19 +34,24 @@ def scalars(name: str, tag: str) -> list[float]:
             for value in event.summary.value if value.tag == tag]
 
 
-def blocks(name: str, inside: str) -> set[str]:
-    """Returns the boxes that one sees when a box is open; "" is the whole graph."""
-    return {node[len(inside):].split("/")[0] for node in graph(name)
-            if node.startswith(inside)}
+def box(name: str) -> str:
+    """Returns the box in which one sees an op when no box is open."""
+    return name.split("/")[0]
+
+
+def boxes(name: str, start: str) -> set[str]:
+    """Returns the boxes of a graph whose names begin so."""
+    return {box(node) for node in graph(name) if node.startswith(start)}
 
 
 def _half_connected() -> str:
     nodes = graph("vgg19").values()
-    read = {node.name: {user.name.split("/")[0] for user in nodes
-                        if any(source.split(":")[0] == node.name
-                               for source in user.input)}
-            for node in nodes if node.op.startswith("Placeholder")}
-    [name] = [name for name, users in read.items() if users == {"fc6", "fc7"}]
+    users: dict[str, set] = {}
+    for node in nodes:
+        for source in node.input:
+            users.setdefault(source.split(":")[0], set()).add(box(node.name))
+    [name] = [node.name for node in nodes if node.op.startswith("Placeholder")
+              and users[node.name] == {"fc6", "fc7"}]
     return name
 
 
@@ -54,45 +59,44 @@ def _device_of_weights() -> str:
     nodes = graph("multi_tower_vgg").values()
     [device] = {node.device for node in nodes if node.op == "VarHandleOp"
                 and node.name.startswith("vgg/")}
-    return next(node.name.split("/")[0] for node in nodes
-                if node.device == device and node.name.startswith("tower_"))
+    return next(box(node.name) for node in nodes if node.device == device
+                and node.name.startswith("tower_"))
 
 
 def _waiting_tower() -> str:
-    return next(node.name.split("/")[0] for node in graph("faulty_towers").values()
-                if any(source.startswith("^tower") and
-                       not source[1:].startswith(node.name.split("/")[0])
-                       for source in node.input))
+    for node in graph("faulty_towers").values():
+        for source in node.input:
+            if source.startswith("^tower") and box(source[1:]) != box(node.name):
+                return box(node.name)
+    raise LookupError("no tower waits for another")
 
 
 def _tower_of_two_devices() -> str:
     found: dict[str, set] = {}
     for node in graph("faulty_towers").values():
         if node.name.startswith("tower_"):
-            found.setdefault(node.name.split("/")[0], set()).add(node.device)
+            found.setdefault(box(node.name), set()).add(node.device)
     [name] = [name for name, devices in found.items() if len(devices) > 1]
     return name
 
 
 def _tower_left_out() -> str:
-    sources = {source.split("/")[0]
-               for source in graph("faulty_towers")["average/first"].input}
-    [name] = {box for box in blocks("faulty_towers", "")
-              if box.startswith("tower_")} - sources
+    added = map(box, graph("faulty_towers")["average/first"].input)
+    [name] = boxes("faulty_towers", "tower_") - set(added)
     return name
 
 
 # Where to look, the question, and what the files say.
 TASKS: list[tuple[str, str, Answer]] = [
     ("vgg19", "which placeholder reaches fc6 and fc7 only?", _half_connected),
-    ("vgg19", "how many convolutions are in the chain?", lambda: str(sum(
-        box.startswith("conv") for box in blocks("vgg19", "")))),
-    ("multi_tower_vgg", "how many towers share one batch?", lambda: str(sum(
-        box.startswith("tower_") for box in blocks("multi_tower_vgg", "")))),
+    ("vgg19", "how many convolutions are in the chain?", lambda: str(
+        len(boxes("vgg19", "conv")))),
+    ("multi_tower_vgg", "how many towers share one batch?", lambda: str(
+        len(boxes("multi_tower_vgg", "tower_")))),
     ("multi_tower_vgg", "colour by device: whose colour have the weights, vgg?",
      _device_of_weights),
     ("queue_regression", "which box fills the queue, with no edge to batch?",
-     lambda: next(node.name.split("/")[0] for node in graph("queue_regression").values()
+     lambda: next(box(node.name) for node in graph("queue_regression").values()
                   if node.op.startswith("QueueEnqueue"))),
     ("rate_0.002 and rate_0.05", "Scalars, train/loss: which rate ends lower?",
      lambda: min(("0.002", "0.05"),

@@ -61,6 +61,7 @@ class Exercise:
             if pair[0].key == key]
         self.check = getattr(importlib.import_module(task.module), task.check)
         self.name, self.solution = task.name, cell.source
+        self.taught = ex.taught(lesson)
         self.place = {"__name__": "answer"}
         for source in task.before:
             exec(source, self.place)
@@ -68,7 +69,7 @@ class Exercise:
     def answer(self, source):
         """Returns what a source defines, with what the lesson taught at hand."""
         place = dict(self.place)
-        for taught in ex.needed(ex.taught(Lesson(self.lesson)), source):
+        for taught in ex.needed(self.taught, source):
             exec(taught, place)
         exec(source, place)
         return place[self.name]

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from helpers.pages.damage import PAYLOADS, damage_frame
+from helpers.pages.damage import damage_frame
 from helpers.pages.deaths import draw_deaths
 from helpers.pages.loops import loop_frame
 from helpers.pages.memory import memory_frame
@@ -19,15 +19,50 @@ from helpers.pages.till import till_frame
 from helpers.pages.towers import tower_frame
 from helpers.pages.travel import travel_frame
 
+# A page's function, what it is called with, and a part of what the frame says.
+SAID = [
+    (till_frame, ("read, then write", "0 1 0 1"), "1 in the till"),
+    (till_frame, ("read, then write", "0 0 1 1"), "2 in the till"),
+    (till_frame, ("assign_add", "0 1 0 1"), "2 in the till"),
+    (till_frame, ("with a lock", "0 1 0 1"), "2 in the till"),
+    (till_frame, ("read, then write", "0 1 2 2 1 0"), "1 in the till"),
+    (take_frame, ("FIFO", "dequeue_many(10)", "left open"),
+     "90 came in 9 batches, 0 stayed inside, 9 are"),
+    (take_frame, ("FIFO", "dequeue_many(10)", "closed"),
+     "90 came in 9 batches, 9 stayed inside, 0 are"),
+    (take_frame, ("FIFO", "dequeue_up_to(33)", "closed"),
+     "99 came in 3 batches, 0 stayed inside, 0 are"),
+    (reuse_frame, ("False", "weights", "by its name"), "already exists"),
+    (reuse_frame, ("True", "wieghts", "by its object"),  # codespell:ignore
+     "does not exist"),
+    (reuse_frame, ("True", "weights", "by its name"), "One variable"),
+    (reuse_frame, ("AUTO_REUSE", "wieghts", "by its name"),  # codespell:ignore
+     "Two variables"),
+    (reuse_frame, ("False", "weights", "inside itself"), "coder/coder/weights"),
+    (travel_frame, ("0 and 0", "today's", "by each use"), "0 crossings"),
+    (travel_frame, ("1 and 1", "today's", "by each use"), "4 crossings"),
+    (travel_frame, ("1 and 1", "TF1's", "by each use"), "1 crossing,"),
+    (travel_frame, ("1 and 2", "today's", "once"), "2 crossings"),
+    (damage_frame, ("cut", 43),
+     "2 of 3 records, no error; check_shards: CutShortError"),
+    (damage_frame, ("cut", 42), "2 of 3 records, no error; check_shards: no error"),
+    (damage_frame, ("cut", 54),
+     "2 of 3 records, DataLossError; check_shards: CutShortError"),
+    (damage_frame, ("flip", 24),
+     "1 of 3 records, DataLossError; check_shards: DataError"),
+    (damage_frame, ("cut", 20, [b"four"]),
+     "1 of 1 records, no error; check_shards: no error"),
+    (memory_frame, ([1, 3, 5, 2, 1], 3, "two layers"),
+     "two layers: the peak is 5.0, on the way forward"),
+    (stale_frame, ([1.0, 0.25], [1.0, 0.5], "workers: 2"),
+     "workers: 2: loss 2.5e-01; one worker 5.0e-01: at the end more are better"),
+]
 
-@pytest.mark.parametrize("way, order, left", [
-    ("read, then write", "0 1 0 1", 1), ("read, then write", "0 0 1 1", 2),
-    ("assign_add", "0 1 0 1", 2), ("with a lock", "0 1 0 1", 2),
-    ("read, then write", "0 1 2 2 1 0", 1),
-])
-def test_the_till_holds_what_the_order_of_turns_leaves(way, order, left):
-    frame = till_frame(way, order)
-    assert f"{left} in the till" in frame.says and len(frame.layers) == 2
+
+@pytest.mark.parametrize("frame, setting, said", SAID)
+def test_a_frame_says_what_was_run(frame, setting, said):
+    drawn = frame(*setting)
+    assert said in drawn.says and all(drawn.layers)
 
 
 def test_the_till_wants_two_turns_of_each_thread():
@@ -59,12 +94,6 @@ def test_a_buffer_mixes_what_it_holds(buffer, files, classes):
     assert found == pytest.approx(classes, abs=0.3)
 
 
-def test_a_curve_of_memory_and_one_of_losses_say_their_ends():
-    assert "5" in memory_frame([1, 3, 5, 2, 1], 3, "two layers").says
-    said = stale_frame([1.0, 0.25], [1.0, 0.5], "workers: 2").says
-    assert "workers: 2" in said
-
-
 def test_each_death_of_a_cluster_has_its_cross():
     lives = [np.array([[a, 100.0 + a], [a + 5, 105.0 + a]]) for a in (0, 10, 20)]
     fig = draw_deaths(99.0, lives, np.array([[1, 101.0], [2, 102.0]]),
@@ -72,15 +101,6 @@ def test_each_death_of_a_cluster_has_its_cross():
     words = [text.get_text() for text in fig.axes[0].texts]
     assert any("chief dies: back to 3" in word for word in words)
     plt.close(fig)
-
-
-@pytest.mark.parametrize("takes, then, said", [
-    ("dequeue_many(10)", "left open", "90 came in 9 batches, 0 stayed inside, 9 are"),
-    ("dequeue_many(10)", "closed", "90 came in 9 batches, 9 stayed inside, 0 are"),
-    ("dequeue_up_to(33)", "closed", "99 came in 3 batches, 0 stayed inside, 0 are"),
-])
-def test_the_last_items_came_stayed_or_are_lost(takes, then, said):
-    assert said in take_frame("FIFO", takes, then).says
 
 
 @pytest.mark.parametrize("op, closed, held, told", [
@@ -93,40 +113,8 @@ def test_an_open_queue_makes_one_wait_and_a_closed_one_none(op, closed, held, to
     assert outcome(op, closed, held) == told
 
 
-@pytest.mark.parametrize("mode, name, opened, said", [
-    ("False", "weights", "by its name", "already exists"),
-    ("True", "wieghts", "by its object", "does not exist"),  # codespell:ignore
-    ("True", "weights", "by its name", "One variable"),
-    ("AUTO_REUSE", "wieghts", "by its name", "Two variables"),  # codespell:ignore
-    ("False", "weights", "inside itself", "coder/coder/weights"),
-])
-def test_a_mode_of_reuse_gives_an_error_one_variable_or_two(mode, name, opened, said):
-    assert said in reuse_frame(mode, name, opened).says
-
-
-@pytest.mark.parametrize("uses, kind, read, said", [
-    ("0 and 0", "today's", "by each use", "0 crossings"),
-    ("1 and 1", "today's", "by each use", "4 crossings"),
-    ("1 and 1", "TF1's", "by each use", "1 crossing,"),
-    ("1 and 2", "today's", "once", "2 crossings"),
-])
-def test_a_variable_crosses_once_for_each_read(uses, kind, read, said):
-    assert said in travel_frame(uses, kind, read).says
-
-
 def test_one_thread_works_for_one_device_at_a_time():
     frame = Lanes()(1, "waits 5 ms", "apart")
     assert "1.0 times as fast" in frame.says
     assert "up to 1 devices at once" in frame.says
     assert frame.layers[1].count("<rect") == 16
-
-
-@pytest.mark.parametrize("damage, byte, payloads, said", [
-    ("cut", 43, PAYLOADS, "2 of 3 records, no error; check_shards: CutShortError"),
-    ("cut", 42, PAYLOADS, "2 of 3 records, no error; check_shards: no error"),
-    ("cut", 54, PAYLOADS, "2 of 3 records, DataLossError; check_shards: CutShortError"),
-    ("flip", 24, PAYLOADS, "1 of 3 records, DataLossError; check_shards: DataError"),
-    ("cut", 20, [b"four"], "1 of 1 records, no error; check_shards: no error"),
-])
-def test_a_cut_in_a_header_passes_tensorflow_in_silence(damage, byte, payloads, said):
-    assert said in damage_frame(damage, byte, payloads).says

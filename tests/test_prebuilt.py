@@ -65,9 +65,6 @@ ANSWERS = ["keep_prob", "16", "4", "tower_0", "feed", "0.002", "300",
 def test_questions_have_the_answers_that_one_sees():
     said = [f"{k}={answer}" for k, answer in enumerate(ANSWERS, 1)]
     assert all("✓" in line for line in tasks.check(said))
-    assert "look again" in tasks.check(["10=tower_2"])[0]
-    with pytest.raises(ValueError, match="'11=4': write it as NUMBER=ANSWER"):
-        tasks.check(["11=4"])
 
 
 def test_the_command_that_shows_the_graphs_checks_answers(capsys):
@@ -75,7 +72,7 @@ def test_the_command_that_shows_the_graphs_checks_answers(capsys):
     right, wrong = capsys.readouterr().out.splitlines()
     assert "✓" in right and "look again" in wrong
     assert serve_graphs.main(["11=4"]) == 2
-    assert "NUMBER=ANSWER" in capsys.readouterr().err
+    assert "'11=4': write it as NUMBER=ANSWER" in capsys.readouterr().err
 
 
 def test_the_stored_questions_are_those_of_today(tmp_path):
