@@ -78,8 +78,8 @@ def test_no_cell_of_the_table_is_a_formula(graded):
 
 @pytest.mark.slow
 def test_solutions_are_solved(tmp_path):
-    """No limit and no missing cell makes right answers of a third of them wrong."""
-    lessons = nb.lessons(ROOT)[::3]
+    """No limit and no missing cell makes right answers of some lessons wrong."""
+    lessons = nb.lessons(ROOT)[::8]
     for lesson in lessons:
         path = tmp_path / "ada" / lesson.name
         path.parent.mkdir(exist_ok=True)
