@@ -9,11 +9,9 @@ import time
 import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
-from jupyter_client.manager import start_new_kernel
 from pipelines import numbers, started
 
 from helpers.errors import PipelineStalled
-from helpers.files import ROOT
 from helpers.queues import running_queues
 
 pytestmark = pytest.mark.usefixtures("no_thread_left")
@@ -96,11 +94,11 @@ def press_ctrl_c():
 
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 @pytest.mark.parametrize(
-    ("ended_by", "presses", "grace"),
-    [(PipelineStalled, 0, 0.3), (KeyboardInterrupt, 1, 0.3),
-     (KeyboardInterrupt, 2, 99)],
+    ("ended_by", "presses", "stall", "grace"),
+    [(PipelineStalled, 0, 0.3, 0.3), (KeyboardInterrupt, 1, 99, 0.3),
+     (KeyboardInterrupt, 2, 99, 99)],
 )
-def test_a_step_that_waits_for_no_queue_is_left(ended_by, presses, grace):
+def test_a_step_that_waits_for_no_queue_is_left(ended_by, presses, stall, grace):
     release, left = threading.Event(), []
     with tf.Graph().as_default() as graph:
         stuck = tf1.py_func(lambda: left.append(release.wait(30)) or 1.0, [],
@@ -108,10 +106,10 @@ def test_a_step_that_waits_for_no_queue_is_left(ended_by, presses, grace):
     with (
         pytest.raises(ended_by, match="its variables are lost"),
         tf1.Session(graph=graph) as session,
-        running_queues(session, stall=1, grace=grace) as runner,
+        running_queues(session, stall=stall, grace=grace) as runner,
     ):
         for press in range(presses):
-            threading.Timer(0.5 + 2 * press, press_ctrl_c).start()
+            threading.Timer(0.3 + 0.8 * press, press_ctrl_c).start()
         runner.run(stuck)
     assert not left  # the step is in it still
     release.set()
@@ -121,7 +119,7 @@ def test_a_step_that_waits_for_no_queue_is_left(ended_by, presses, grace):
 def test_a_slow_step_that_ends_in_time_loses_nothing(grace):
     with tf.Graph().as_default() as graph:
         weight = tf1.get_variable("weight", initializer=7.0)
-        slow = tf1.py_func(lambda: time.sleep(1.5) or 1.0, [], tf.float64)
+        slow = tf1.py_func(lambda: time.sleep(1.1) or 1.0, [], tf.float64)
     with started(graph) as session:
         with (
             pytest.raises(PipelineStalled, match="step is slow .* or .* another graph"),
@@ -131,88 +129,40 @@ def test_a_slow_step_that_ends_in_time_loses_nothing(grace):
         assert session.run(weight) == 7.0
 
 
-# --- the stop button: a real kernel, interrupted as JupyterLab does it ---
+# --- the stop button: JupyterLab's sends SIGINT to the process ---
 
-KERNEL_SETUP = """
-from helpers import lesson; lesson.begin("tests")
-import threading, time
-import tensorflow as tf
-import tensorflow.compat.v1 as tf1
-from helpers.queues import running_queues
-before = set(threading.enumerate())
 
-with tf.Graph().as_default() as graph:
-    [item] = tf1.train.slice_input_producer([tf.range(20)])
-    value = tf1.train.batch([item], 2)
-    dry = tf1.FIFOQueue(5, [tf.int32], shapes=[[]], name="dry").dequeue()
-
-def fresh():
-    session = tf1.Session(graph=graph)
-    with graph.as_default():
-        session.run(tf1.local_variables_initializer())
-    return session
-"""
-
-BLOCKED = """
-with fresh() as session, running_queues(session) as runner:
-    runner.run(value)
-    print("now", flush=True)
+def in_a_step(runner, value, dry, deaf):
     runner.run(dry)
-"""
 
-LOOP = """
-with fresh() as session, running_queues(session) as runner:
-    runner.run(value)
-    print("now", flush=True)
+
+def in_a_loop(runner, value, dry, deaf):
     for _ in runner.steps(value):
         pass
-"""
-
-JOIN = """
-let_go = threading.Event()
-with fresh() as session, running_queues(session, grace=200) as runner:
-    thread = threading.Thread(target=let_go.wait, daemon=True)
-    runner.coord.register_thread(thread)
-    thread.start()
-    print("now", flush=True)
-"""
 
 
-SETTLED = """
-if "let_go" in globals():
-    let_go.set()
-new = set(threading.enumerate()) - before
-for thread in new:
-    thread.join(30)
-assert not [thread for thread in new if thread.is_alive()]
-"""
+def in_the_join(runner, value, dry, deaf):
+    runner.coord.register_thread(deaf)
 
 
-@pytest.fixture(scope="module")
-def kernel():
-    """A Jupyter kernel: what runs code in it, and what interrupts it."""
-    environment = {k: v for k, v in os.environ.items() if "PYTEST" not in k}
-    manager, client = start_new_kernel(240, "python3", cwd=str(ROOT), env=environment)
-
-    def run(code, **options):
-        done = client.execute_interactive(code, stop_on_error=False, **options)
-        return done["content"]
-
-    assert run(KERNEL_SETUP, timeout=240)["status"] == "ok"
-    yield run, manager.interrupt_kernel
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
-
-
-@pytest.mark.parametrize("code", [BLOCKED, LOOP, JOIN], ids=["blocked", "loop", "join"])
-def test_the_stop_button_works(kernel, code):
-    run, interrupt = kernel
-
-    def press_soon(message):
-        if "now" in message["content"].get("text", ""):
-            threading.Timer(0.7, interrupt).start()
-
-    reply = run(code, output_hook=press_soon, timeout=120)
-    assert reply.get("ename") == "KeyboardInterrupt", reply
-    settled = run(SETTLED, timeout=120)
-    assert settled["status"] == "ok", settled
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+@pytest.mark.parametrize("where", [in_a_step, in_a_loop, in_the_join])
+def test_the_stop_button_works(where):
+    graph, value = numbers(epochs=None)
+    with graph.as_default():
+        dry = tf1.FIFOQueue(5, [tf.int32], shapes=[[]], name="dry").dequeue()
+    release = threading.Event()
+    deaf = threading.Thread(target=release.wait)
+    deaf.start()
+    with started(graph) as session:
+        stop = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        too_late = threading.Timer(30, session.close)  # or a step would wait for ever
+        too_late.start()
+        with (pytest.raises(KeyboardInterrupt),
+              running_queues(session, grace=60) as runner):
+            runner.run(value)
+            stop.start()
+            where(runner, value, dry, deaf)
+        assert too_late.is_alive()
+        too_late.cancel()
+    release.set()
