@@ -20,7 +20,6 @@ import tensorflow.compat.v1 as tf1
 from helpers import towers
 from helpers.arguments import LARGEST, numbers, real, sides, whole, whole_number
 from helpers.files import ROOT
-from tests.faults.test_checkpoint_faults import model
 
 # What takes numbers and is called by the package alone, by the file; or checks them
 # otherwise, and where. What draws a figure checks nothing: one sees what is wrong.
@@ -78,7 +77,7 @@ TAKERS = list(takers())
 
 @pytest.mark.parametrize(("module", "owner", "name", "wanted"), TAKERS,
                          ids=[f"{owner}.{name}" for _, owner, name, _ in TAKERS])
-def test_no_value_that_is_no_such_number_gets_in(module, owner, name, wanted, tried):
+def test_no_value_that_is_no_such_number_gets_in(module, owner, name, wanted):
     place = importlib.import_module(module)
     function = getattr(getattr(place, owner) if owner else place, name)
     whose = f"{owner}.{name}" if owner else name
@@ -103,11 +102,6 @@ def test_no_value_that_is_no_such_number_gets_in(module, owner, name, wanted, tr
             with pytest.raises((TypeError, ValueError), match=rf"{one}=") as caught:
                 function(**{**given, one: value})
             assert "\n" not in str(caught.value) and len(str(caught.value)) < 250
-
-
-@pytest.fixture
-def tried(record_property):
-    return lambda number: record_property("faults", number)
 
 
 def _takes(rule, value):
@@ -164,13 +158,14 @@ def test_limits_are_inside_and_what_lies_beyond_is_named():
 # Weights of towers ----------------------------------------------------------------
 
 
-def averaged(weights, gradients=(1.0, 3.0)):
+def averaged(weights, as_tensors=False):
+    """Returns what the gradients 1 and 3 of two towers weigh together."""
     with tf.Graph().as_default(), tf1.Session() as session:
         variable = tf1.get_variable("v", [], initializer=tf1.zeros_initializer())
-        given = [tf1.placeholder_with_default(*one) if isinstance(one, tuple) else one
-                 for one in weights]
+        given = [tf1.placeholder_with_default(np.asarray(one), [])
+                 for one in weights] if as_tensors else weights
         [(average, _)] = towers.process_gradient_list(
-            [[(tf.constant(g), variable)] for g in gradients], given)
+            [[(tf.constant(g), variable)] for g in (1.0, 3.0)], given)
         return session.run(average)
 
 
@@ -178,10 +173,9 @@ def averaged(weights, gradients=(1.0, 3.0)):
     ((1, 1), 2.0), ((np.int8(100), np.int8(100)), 2.0), ((np.uint8(200),) * 2, 2.0),
     ((1e308, 1e308), 2.0), ((np.float16(6e4),) * 2, 2.0), ((1e-300, 1e-300), 2.0),
     ((0, 1), 3.0), ((3, 1), 1.5), ((np.int64(3), 1.0), 1.5)])
-@pytest.mark.parametrize("tensors", [False, True])
-def test_weights_of_every_width_weigh_what_they_say(weights, wanted, tensors):
-    given = [(np.asarray(w), []) for w in weights] if tensors else weights
-    np.testing.assert_allclose(averaged(given), wanted, rtol=1e-6)
+@pytest.mark.parametrize("as_tensors", [False, True])
+def test_weights_of_every_width_weigh_what_they_say(weights, wanted, as_tensors):
+    np.testing.assert_allclose(averaged(weights, as_tensors), wanted, rtol=1e-6)
 
 
 @pytest.mark.parametrize("weights", [
@@ -190,40 +184,17 @@ def test_weights_that_cannot_be_are_to_blame_themselves(weights):
     with pytest.raises(ValueError, match="weights"):
         averaged(weights)
     with pytest.raises(tf.errors.InvalidArgumentError, match="weights must be finite"):
-        averaged([(np.float64(w), []) for w in weights])
-    for other in ([1], [1, 1, 1], [], [True, 1], ["1", 1], [None, 1]):
-        with pytest.raises((TypeError, ValueError), match="weights"):
-            averaged(other)
+        averaged(np.float64(weights), as_tensors=True)
+
+
+@pytest.mark.parametrize("weights", [
+    [1], [1, 1, 1], [], [True, 1], ["1", 1], [None, 1]])
+def test_weights_that_are_not_one_number_per_tower_are_refused(weights):
+    with pytest.raises((TypeError, ValueError), match="weights"):
+        averaged(weights)
 
 
 @pytest.mark.parametrize("towers_of", [[], [[]], [[], []], iter([])])
 def test_nothing_to_average_is_an_error(towers_of):
     with pytest.raises(ValueError, match="nothing to average"):
         towers.process_gradient_list(towers_of)
-
-
-@pytest.mark.parametrize("step", [-1, True, 2.0, "3", None, 2**63, math.nan])
-def test_a_checkpoint_that_nobody_would_find_is_not_saved(step, tmp_path):
-    from helpers.checkpoints import restore_latest, save_numbered
-
-    graph, _, _, (saver, init) = model()
-    with tf1.Session(graph=graph) as session:
-        session.run(init)
-        with pytest.raises((TypeError, ValueError), match="step="):
-            save_numbered(saver, session, tmp_path, step)
-        assert restore_latest(saver, session, tmp_path) is None
-        save_numbered(saver, session, tmp_path, np.uint8(200))
-        assert restore_latest(saver, session, tmp_path) == 200
-
-
-@pytest.mark.parametrize("name", ["net-300", "my-model-100", "model.ckpt--1", "model"])
-def test_a_checkpoint_of_another_name_is_no_silent_restart(name, tmp_path):
-    from helpers.checkpoints import restore_latest
-    from helpers.errors import DataError
-
-    graph, _, _, (saver, init) = model()
-    with tf1.Session(graph=graph) as session:
-        session.run(init)
-        saver.save(session, str(tmp_path / name), write_meta_graph=False)
-        with pytest.raises(DataError, match=f"{name}.* no whole numbered checkpoint"):
-            restore_latest(saver, session, tmp_path)

@@ -114,51 +114,41 @@ def test_all_damaged_is_refused(trained):
         restored(trained)
 
 
-def test_a_first_save_cut_off_after_each_file(trained, tried):
-    ends = cut_off(trained, 35)
-    tried(len(ends))
-    for folder in ends[:-1]:
-        if not whole_data(folder):  # no save came as far as a name of its own
-            assert restored(folder)[0] is None, os.listdir(folder)
-            continue
-        with pytest.raises(DataError, match=NO_INDEX) as caught:
-            restored(folder)
-        assert "\n" not in str(caught.value)
-        assert "without a number" not in str(caught.value)
-    assert restored(ends[-1])[0] == 35
-
-
-def test_a_later_save_cut_off_after_each_file(trained, tried):
-    ends = cut_off(trained, 35)
-    tried(len(ends))
-    for folder in ends:
-        for file in trained.glob("model.ckpt-28.*"):
-            shutil.copy(file, folder)
-        step, weights = restored(folder)
-        assert step == (35 if folder == ends[-1] else 28)
-        np.testing.assert_array_equal(weights, np.full([3, 5], step / 7))
-
-
-def cut_off(folder, step):
-    """Returns folders as a kill leaves them, after each of the files of a save."""
-    data, index = (f"model.ckpt-{step}.{ending}"
-                   for ending in ("data-00000-of-00001", "index"))
+@pytest.mark.parametrize("before", [None, 28])
+def test_a_save_cut_off_after_each_file_leaves_the_one_before(trained, before, tried):
+    data, index = "model.ckpt-35.data-00000-of-00001", "model.ckpt-35.index"
     half = ".tempstate7110719636071793805"
-    states = [[], [(data, half)], [(data, "")], [(data, ""), (index, half)],
-              [(data, ""), (index, "")]]
-    ends = []
-    for number, state in enumerate(states):
-        ends.append(folder / f"cut-{number}")
-        ends[-1].mkdir()
-        for name, ending in state:
-            content = (folder / name).read_bytes()
-            whole = len(content) // 2 if ending else len(content)
-            (ends[-1] / f"{name}{ending}").write_bytes(content[:whole])
-    return ends
+    cut_off = [[], [data + half], [data], [data, index + half], [data, index]]
+    tried(len(cut_off))
+    for number, names in enumerate(cut_off):
+        folder = trained / str(number)
+        folder.mkdir()
+        for name in names:
+            content = (trained / name.removesuffix(half)).read_bytes()
+            (folder / name).write_bytes(content[: len(content) // (1 + (half in name))])
+        for file in trained.glob(f"model.ckpt-{before}.*"):
+            shutil.copy(file, folder)
+        if before is None and data in names and index not in names:
+            with pytest.raises(DataError, match=NO_INDEX):
+                restored(folder)
+            continue
+        step, weights = restored(folder)
+        assert step == (35 if index in names else before), names
+        np.testing.assert_array_equal(weights, np.full([3, 5], (step or 0) / 7))
 
 
 def whole_data(folder):
     return [*folder.glob("model.ckpt-*.data-00000-of-00001")]
+
+
+@pytest.mark.parametrize("name", ["my-model-100", "model.ckpt--1", "model"])
+def test_a_checkpoint_of_another_name_is_no_silent_restart(name, tmp_path):
+    graph, _, _, (saver, init) = model()
+    with tf1.Session(graph=graph) as session:
+        session.run(init)
+        saver.save(session, str(tmp_path / name), write_meta_graph=False)
+        with pytest.raises(DataError, match=f"{name}.* no whole numbered checkpoint"):
+            restore_latest(saver, session, tmp_path)
 
 
 @pytest.mark.parametrize(("options", "message"), [
@@ -202,9 +192,9 @@ from helpers.checkpoints import save_numbered
 
 def child(folder, ready, after_first):
     with tf.Graph().as_default(), tf1.Session() as session:
-        values = [tf1.get_variable(f"v{k}", [500_000],
+        values = [tf1.get_variable(f"v{k}", [200_000],
                   initializer=tf1.zeros_initializer()) for k in range(3)]
-        grow = [v.assign_add(tf.ones([500_000])) for v in values]
+        grow = [v.assign_add(tf.ones([200_000])) for v in values]
         saver = tf1.train.Saver(max_to_keep=3)
         session.run(tf1.global_variables_initializer())
         if not after_first:
@@ -224,7 +214,7 @@ for n in range(20):
         child(Path(sys.argv[1]) / str(n), ready, after_first=n % 2)
     if select.select([readable], [], [], 15)[0]:
         began.append(n)
-        time.sleep(random.uniform(0, 0.5))
+        time.sleep(random.uniform(0, 0.2))
     os.kill(process, signal.SIGKILL)
     os.waitpid(process, 0)
 print(json.dumps(began))
@@ -244,7 +234,7 @@ def test_killed_while_saving_20_times(tmp_path, tried):
     assert saved_once
     for n in range(20):
         with tf.Graph().as_default(), tf1.Session() as session:
-            values = [tf1.get_variable(f"v{k}", [500_000]) for k in range(3)]
+            values = [tf1.get_variable(f"v{k}", [200_000]) for k in range(3)]
             folder = tmp_path / str(n)
             if whole_data(folder) and not [*folder.glob("*.index")]:
                 assert n not in saved_once  # killed between the files of the first save
