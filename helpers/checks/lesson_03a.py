@@ -22,9 +22,21 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
     def __init__(self, last, how, error):
         super().__init__()
         self._last, self._how, self._error = last, how, error
-        self._waits, self.pauses = [], []
+        self._waits, self.pauses, self._asked = [], [], 0
         if not last:
             self.request_stop()
+
+    def should_stop(self):
+        """Says whether to stop; see `tf1.train.Coordinator`."""
+        self._asked += 1
+        if self._asked > 1000:
+            raise SystemExit  # ends the thread of an attempt that spins
+        return self.stops
+
+    @property
+    def stops(self):
+        """Whether the stop was asked for."""
+        return super().should_stop()
 
     def wait_for_stop(self, timeout=None):
         """Waits for the stop; see `tf1.train.Coordinator`."""
@@ -39,6 +51,7 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
         """Stops or fails at its last call; what it returns means nothing."""
         self.pauses.append(sum(self._waits))
         self._waits.clear()
+        self._asked = 0
         if len(self.pauses) > self._last + 20:
             raise SystemExit  # ends the thread of an attempt that never stops
         if len(self.pauses) == self._last and self._how == "in the job":
@@ -76,7 +89,7 @@ def check_repeat_until_stop(attempt):
                f"{case}: seconds between two calls, in which it could hear of a stop: "
                f"{coord.pauses[1:]}")
         yield same("calls the job until the stop", last, len(coord.pauses), case)
-        yield ("a stop or an error stops the other threads", coord.should_stop(),
+        yield ("a stop or an error stops the other threads", coord.stops,
                f"{case}: the thread died alone: nobody told the coordinator, or "
                "request_stop(error) stood outside its `except`, where it fails")
         heard = None
