@@ -7,8 +7,8 @@ Operators change a number, an argument, a comparison, a statement. Specialisers 
 answer right for one case only: a parameter or a length keeps the value that it first
 had, inputs are cut, made unique or rounded, a loop takes its first or last item alone,
 a gradient is stopped. A mutant that does the same as the solution stands in
-`tests/mutants_equal.toml` with the reason. `test_mutants` tries one mutant of each
-exercise, drawn by a seed.
+`tests/mutants_equal.toml` with the reason. `test_mutants` tries one mutant of
+every third exercise, drawn by a seed.
 """
 
 import random
