@@ -37,4 +37,4 @@ def test_all_of_them_together_are_left_alone(tmp_path):
     written(tmp_path, {f"{name}.py": text for name, text in TODAY.items()})
     written(tmp_path, {"all.py": "".join(f"import {name}\n" for name in TODAY)})
     done = work(tmp_path)
-    assert not any(done.is_changed(file) for file in done.project.files.values())
+    assert not any(one.is_changed for one in done.outcomes.values())

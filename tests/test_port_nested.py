@@ -216,9 +216,8 @@ def ready(form: str, folder) -> dict[str, str]:
     done = work(written(folder, {
         f"{name.replace('.', '__')}_{use}.py": program(name, form, way)
         for name, (use, way) in itertools.product(names, USES.items())}))
-    return {f"{form} {path.name}": done.text(file.parts[0])
-            for path, file in done.project.files.items()
-            if not done.of(rule.Left, file)}
+    return {f"{form} {file.path.name}": one.texts[0]
+            for file, one in done.outcomes.items() if not one.left}
 
 
 def test_a_name_in_every_form(tmp_path):

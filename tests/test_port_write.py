@@ -164,7 +164,7 @@ def said_of(done, words):
     start = words[0] if words[0] != "-m" else words[1].replace(".", "/") + ".py"
     file = done.project.files[done.project.root / start]
     return " ".join(one.words for reached in done.project.reached(file)
-                    for _, one in done.left(reached))
+                    for _, one in done.outcomes[reached].left)
 
 
 # Both sides: programs of one family each, with what they printed when they were new.

@@ -33,20 +33,15 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _arguments(argv)
     if arguments.explain is not None:
         return _explain(arguments.explain)
-    from tools.port import sources
-
-    try:
-        paths = list(sources.files_of(arguments.path))
-    except sources.Unreadable as error:
-        print(f"{arguments.path}: {error}", file=sys.stderr)
-        return 2
-    if not paths:
-        print(f"{arguments.path}: no .py and no .ipynb in it", file=sys.stderr)
-        return 2
     from tools.port import report
+    from tools.port.sources import Unreadable
     from tools.port.work import work
 
-    done = work(arguments.path)
+    try:
+        done = work(arguments.path)
+    except Unreadable as error:
+        print(f"{arguments.path}: {error}", file=sys.stderr)
+        return 2
     if arguments.write:
         return _write(arguments.path, arguments.out, done)
     pages = report.pages(done)
@@ -83,10 +78,10 @@ def _write(path: Path, out: Path, done) -> int:
     write.write(path, out, done)
     print(write.what_is_left(path, done))
     print(f"the copy: {out}; the changes: {out / write.DIFF}")
-    files = done.project.files.values()
     program = out / (path.name if path.is_file() else "PROGRAM.py")
     print(f"run a program of it: python3 course.py watch {program}")
-    return 1 if any(done.left(file) or not file.whole for file in files) else 0
+    return 1 if any(one.left or not file.whole
+                    for file, one in done.outcomes.items()) else 0
 
 
 def _explain(name: str) -> int:

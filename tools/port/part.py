@@ -166,6 +166,10 @@ class Part:
         """Returns the line of a node in the file as it was found."""
         return self.place(self.start(node))[0]
 
+    def line_found(self, offset: int) -> int:
+        """Returns the line of a place of the text as it was found."""
+        return self._original.place(offset)[0]
+
     def place(self, offset: int) -> tuple[int, int]:
         """Returns line and column, in the file as it was found, of a place of today."""
         return self._original.place(self._moves.before(offset))

@@ -2,53 +2,51 @@
 
 import re
 import textwrap
+from typing import NamedTuple
 
 from tools.port.fates import VERDICTS, Fate, fate
 from tools.port.installed import is_gone
 from tools.port.part import Use
 from tools.port.project import File, Project
-from tools.port.rule import Left, Note, Rule, Top, row_of
+from tools.port.rule import Left, Rule, row_of
 from tools.port.today import is_tensorflow
-from tools.port.work import Work
+from tools.port.work import Outcome, Work
 
 MARKS = {"moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
 LEGEND = ("> only tf.compat.v1 has it   ! tf has it, and takes another call   "
           "? tf takes it, and gives something else   x nothing has it")
 
 
-class Page:
+class Page(NamedTuple):
     """What the report says of one file.
 
     Attributes:
-      file: as it was read.
+      became: what became of it.
       rows: its names.
-      left: the lines that are for somebody to change, with the rule of each.
       words: what is to be said of the file.
-      top: the lines that make it run, and `place`: "in place of line 3".
     """
 
-    def __init__(self, file: File, work: Work):
-        """Looks up the names of a file."""
-        self.file, self.left = file, work.left(file)
-        self.rows = [(use, fate(use.name, use.call)) for use in file.uses
-                     if _has_fate(use, work.project)]
-        self.words = [*file.words, *(f"line {one.line}: {one.words}"
-                                     for one in work.of(Note, file))]
-        self.changes = sum(len(part.edits) + len(work.edits(part))
-                           for part in file.parts)
-        self.old = work.project.is_old(file)
-        self.waits = work.waits(file)
-        self.top: list[str] = []
-        self.place = ""
-        for one in work.of(Top, file):
-            line, _ = one.part.place(one.start)
-            self.top = [text.strip() for text in one.new.strip().split("\n")]
-            self.place = (f"{'in place of' if one.end > one.start else 'before'} "
-                          f"{one.part.where(line)}")
+    became: Outcome
+    rows: list[tuple[Use, Fate]]
+    words: list[str]
+
+    @property
+    def file(self) -> File:
+        """Returns the file as it was read."""
+        return self.became.file
 
     def count(self, verdict: str) -> int:
         """Returns how many uses have a verdict."""
         return sum(fate.verdict == verdict for _, fate in self.rows)
+
+
+def pages(work: Work) -> list[Page]:
+    """Returns what is to be said of each file."""
+    return [
+        Page(one, [(use, fate(use.name, use.call)) for use in file.uses
+                   if _has_fate(use, work.project)],
+             [*file.words, *(f"line {note.line}: {note.words}" for note in one.notes)])
+        for file, one in work.outcomes.items()]
 
 
 def _has_fate(use: Use, project: Project) -> bool:
@@ -58,21 +56,17 @@ def _has_fate(use: Use, project: Project) -> bool:
     return is_tensorflow(use.name) or is_gone(use.name) or row_of(use.name) is not None
 
 
-def pages(work: Work) -> list[Page]:
-    """Returns what is to be said of each file."""
-    return [Page(file, work) for file in work.project.files.values()]
-
-
 def as_json(pages: list[Page]) -> dict:
     """Returns the report as the dictionary that `--json` prints."""
     return {"files": [_page_as_json(page) for page in pages], "summary": summary(pages)}
 
 
 def _page_as_json(page: Page) -> dict:
+    it = page.became
     return {"path": str(page.file.path), "words": page.words,
-            "top": {"place": page.place, "lines": page.top} if page.top else None,
+            "top": {"place": it.place, "lines": it.top} if it.top else None,
             "names": [_row_as_json(*row) for row in page.rows],
-            "left": [_left_as_json(*one) for one in page.left]}
+            "left": [_left_as_json(*one) for one in it.left]}
 
 
 def _left_as_json(rule, left) -> dict:
@@ -105,23 +99,24 @@ def distance(one: Page, top: str = "") -> str:
       one: the file.
       top: words for the lines at its top; the lines themselves, if "".
     """
-    if not one.file.whole:
+    it = one.became
+    if not it.file.whole:
         return "unknown: not all of it could be read"
     first = "first Python 3, then " if "Python 2" in one.words else ""
-    if one.left:
-        places = {(left.part.number, left.line) for _, left in one.left}
-        lines = sorted({left.line for _, left in one.left if left.part.cell is None})
+    if it.left:
+        places = {(left.part.number, left.line) for _, left in it.left}
+        lines = sorted({left.line for _, left in it.left if left.part.cell is None})
         where = f" ({', '.join(map(str, lines))})" if lines else ""
         text = f"{len(places)} {{line|lines}} to change by hand{where}"
-        first += _counted(len(places), text) + (", then " if one.top else "")
-    if one.top:
-        first += f"{top or '; '.join(one.top)} {one.place}: it runs on compat.v1"
-    elif not one.left:
-        first += ("it runs as it is" if one.old else "it is today's code") \
+        first += _counted(len(places), text) + (", then " if it.top else "")
+    if it.top:
+        first += f"{top or '; '.join(it.top)} {it.place}: it runs on compat.v1"
+    elif not it.left:
+        first += ("it runs as it is" if it.is_old else "it is today's code") \
             if one.rows else "no TensorFlow in it"
-    if one.changes > 1:
+    if it.changes > 1:
         first += ", once the changes are made that `port --write` makes"
-    return first + (f"; when {' and '.join(one.waits)} does" if one.waits else "")
+    return first + (f"; when {' and '.join(it.waits)} does" if it.waits else "")
 
 
 def _counted(number: int, text: str) -> str:
@@ -136,20 +131,20 @@ def as_text(pages: list[Page]) -> str:
         way = distance(one, "put these lines")
         lines += ["", *textwrap.wrap(f"{one.file.path}: {way}", 88,
                                      subsequent_indent="  ")]
-        lines += [f"      {line}" for line in one.top]
+        lines += [f"      {line}" for line in one.became.top]
         lines += [f"  {_with_its_line(word, one)}" for word in one.words]
         for use, its_fate in one.rows:
             lines += _lines(use, its_fate) if its_fate.verdict != "kept" else []
         if kept := one.count("kept"):
             lines.append(f"  {kept} kept")
-        lines += [f"  by hand, {by_hand(*found)}" for found in one.left]
+        lines += [f"  by hand, {by_hand(*found)}" for found in one.became.left]
     legend = [] if not any(one.rows for one in pages) else [LEGEND]
     return "\n".join([*lines, "", *legend, _counts(summary(pages))]).strip()
 
 
 def _with_its_line(word: str, one: Page) -> str:
     """Returns what is said of a file; of Python 2 also where it begins to be."""
-    starts = [part.where(part.found.count("\n", 0, part.edits[0].start) + 1)
+    starts = [part.where(part.line_found(part.edits[0].start))
               for part in one.file.parts if part.edits]
     return f"{word}, from {starts[0]} on" if word == "Python 2" and starts else word
 

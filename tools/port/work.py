@@ -23,6 +23,7 @@ from tools.port.rule import (
     Note,
     Renamed,
     Rule,
+    Top,
     argument,
     hooks_of,
     load,
@@ -42,20 +43,53 @@ class Found(NamedTuple):
     thing: Change | Left | Need | Note
 
 
+class Outcome(NamedTuple):
+    """What became of a file, once all rules were asked.
+
+    Attributes:
+      file: as it was read.
+      texts: what its parts become; `changes`: how many places of them do.
+      by: the lines that change, as they were found, and by which rule.
+      left: what somebody has to look at, in order; `notes`: what is said of lines that
+        run.
+      top: the lines that make it run, and `place`: "in place of line 3".
+      is_old: whether it is to run on compat.v1; `is_python2`: whether it is Python 2.
+      waits: the names of the files that it imports and that do not run yet.
+    """
+
+    file: File
+    texts: list[str]
+    changes: int
+    by: list[tuple[int, str]]
+    left: list[Found]
+    notes: list[Note]
+    top: list[str]
+    place: str
+    is_old: bool
+    is_python2: bool
+    waits: list[str]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything in it becomes something else."""
+        return self.texts != [part.found for part in self.file.parts]
+
+
 class Work:
     """A project, and all that the rules said of it.
 
     Attributes:
       project: the files.
       found: what was said, in order.
-      beside: which of our own files go into which folders.
+      beside: where files of ours go, and by which rules.
+      outcomes: what became of each file.
     """
 
     def __init__(self, project: Project):
         """Has all rules asked: of names, then nodes, then files, then the whole."""
         self.project, self.found = project, list[Found]()
         self._of: dict[File, list[Found]] = defaultdict(list)
-        self.beside: dict[str, set[Path]] = defaultdict(set)
+        self.beside: dict[Path, set[str]] = defaultdict(set)
         self._written: set[tuple] = set()
         self._asked = functools.cache(lambda hooks, kind: [
             hook for hook in HOOKS[hooks] if issubclass(kind, hook.key)])
@@ -73,6 +107,7 @@ class Work:
         for file in project.files.values():
             for part in file.parts:
                 self._hold_back_what_is_no_python(part)
+        self.outcomes = {file: self._outcome(file) for file in project.files.values()}
 
     def _ask(self) -> None:
         """Asks all rules."""
@@ -91,10 +126,10 @@ class Work:
 
     def _put_beside(self, rule: Rule, part: Part, name: str) -> None:
         """Notes where a file of ours goes; what has its name and is not it, stays."""
-        for home in self.project.homes(part.file) - self.beside[name]:
+        for home in self.project.homes(part.file):
             there = home / name
             if not os.path.lexists(there):
-                self.beside[name].add(home)
+                self.beside[there].add(rule.name)
             elif not there.is_file() or \
                     there.read_bytes() != (BESIDE / name).read_bytes():
                 self.take(rule, [Left(part, 1, f"{name}: there is one of your own, "
@@ -102,7 +137,7 @@ class Work:
 
     def _hold_back_what_is_no_python(self, part: Part) -> None:
         """Leaves a part as it is whose changes would make it unreadable."""
-        edits = self.edits(part) if part.tree else []
+        edits = self._edits(part) if part.tree else []
         if not edits:
             return
         text = applied(part.text.text, edits)
@@ -133,17 +168,6 @@ class Work:
     def of(self, kind: type, file: File | None = None) -> list:
         """Returns what was said of one kind, in a file or in all."""
         return [one.thing for one in self.said(kind, file)]
-
-    def left(self, file: File) -> list[Found]:
-        """Returns the lines of a file that somebody has to look at, in order."""
-        said = {(one.thing.part.number, *one.thing[1:]): one
-                for one in self.said(Left, file)}
-        return [said[key] for key in sorted(said)]
-
-    def waits(self, file: File) -> list[str]:
-        """Returns the names of the files that it imports and that do not run yet."""
-        return [one.path.name for one in file.imports
-                if self.left(one) or not one.whole]
 
     def needs(self, file: File) -> set[str]:
         """Returns what a file needs."""
@@ -234,24 +258,56 @@ class Work:
 
     # What comes of it.
 
-    def edits(self, part: Part) -> list[Edit]:
+    def _outcome(self, file: File) -> Outcome:
+        """Returns what became of a file."""
+        parts = [part for part in file.parts if part.tree]
+        return Outcome(
+            file, [self._text(part) for part in file.parts],
+            sum(len(part.edits) + len(self._edits(part)) for part in parts),
+            self._by(file), self._left(file), self.of(Note, file), *self._top(file),
+            self.project.is_old(file), bool(self.project.python2(file)),
+            [one.path.name for one in file.imports
+             if self.of(Left, one) or not one.whole])
+
+    def _left(self, file: File) -> list[Found]:
+        """Returns what is left of a file, in order, each line and its words once."""
+        said = {(one.thing.part.number, *one.thing[1:]): one
+                for one in self.said(Left, file)}
+        return [said[key] for key in sorted(said)]
+
+    def _top(self, file: File) -> tuple[list[str], str]:
+        """Returns the lines that make a file run, and where they go in words."""
+        for one in self.of(Top, file):
+            line, _ = one.part.place(one.start)
+            how = "in place of" if one.end > one.start else "before"
+            return ([text.strip() for text in one.new.strip().split("\n")],
+                    f"{how} {one.part.where(line)}")
+        return [], ""
+
+    def _by(self, file: File) -> list[tuple[int, str]]:
+        """Returns the lines of a file that change, and by which rule.
+
+        In a notebook nobody sees the lines of a cell, so each of its rules has line 0.
+        """
+        by = [(one.thing.part.place(one.thing.start)[0], one.rule.name)
+              for one in self.said(Change, file)]
+        by += [(part.line_found(edit.start), hook.rule.name) for hook in HOOKS["text"]
+               for part in file.parts for edit in part.edits]
+        return by if file.path.suffix == ".py" else [(0, name) for _, name in by]
+
+    def _edits(self, part: Part) -> list[Edit]:
         """Returns the changes of a part, on top of those that make it Python 3."""
         return [] if part in self._torn else list(dict.fromkeys(
             Edit(*one[1:4]) for one in sorted(self.of(Change, part.file), key=_place)
             if one.part is part))
 
-    def text(self, part: Part) -> str:
+    def _text(self, part: Part) -> str:
         """Returns the new text of a part, with the newlines that it had."""
         if part.tree is None:
             return part.found
-        text = applied(applied(part.found, part.edits), self.edits(part))
+        text = applied(applied(part.found, part.edits), self._edits(part))
         ends = set(re.findall(r"\r?\n", part.found))
         return re.sub(r"(?<!\r)\n", "\r\n", text) if ends == {"\r\n"} else text
-
-    def is_changed(self, file: File) -> bool:
-        """Whether anything in a file becomes something else."""
-        return any(part.tree is not None and (part.edits or self.edits(part))
-                   for part in file.parts)
 
     def clashes(self) -> list[tuple[Found, Found]]:
         """Returns the pairs that want one place for two things: a rule is wrong.
@@ -281,7 +337,10 @@ def work(path: Path) -> Work:
     """Reads a file or a folder and asks all rules.
 
     Raises:
-      Unreadable: there is nothing at this path.
+      Unreadable: there is nothing to read at this path.
     """
     load()
-    return Work(Project(list(sources.files_of(path)), path))
+    paths = list(sources.files_of(path))
+    if not paths:
+        raise sources.Unreadable("no .py and no .ipynb in it")
+    return Work(Project(paths, path))

@@ -9,11 +9,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.port.project import File
 from tools.port.report import by_hand
-from tools.port.rule import HOOKS, Change, Need
 from tools.port.sources import SKIPPED, code_cells
-from tools.port.work import BESIDE, Work
+from tools.port.work import BESIDE, Outcome, Work
 
 DIFF = "port.diff"
 
@@ -62,24 +60,21 @@ def _copy(folder: Path, to: Path) -> None:
 
 def _changed(copy: Path, work: Work) -> Iterator[bytes]:
     """Writes the files that change, and yields the lines of the patch."""
-    for path, file in work.project.files.items():
-        if work.is_changed(file):
-            name = path.relative_to(work.project.root)
-            new = new_bytes(file, work)
+    for file, one in work.outcomes.items():
+        if one.is_changed:
+            name = file.path.relative_to(work.project.root)
+            new = new_bytes(one)
             (copy / name).write_bytes(new)
-            yield from _difference(path.read_bytes(), new, name, _tags(file, work))
+            yield from _difference(file.path.read_bytes(), new, name, one.by)
 
 
 def _put_beside(copy: Path, work: Work) -> Iterator[bytes]:
     """Puts in the files of ours, and yields the lines of the patch."""
-    for name, places in sorted(work.beside.items()):
-        raw = (BESIDE / name).read_bytes()
-        by = [(0, rule.name) for rule, need in work.said(Need)
-              if need.what == f"beside {name}"]
-        for place in sorted(places):
-            inside = place.relative_to(work.project.root) / name
-            (copy / inside).write_bytes(raw)
-            yield from _difference(None, raw, inside, by)
+    for path, rules in sorted(work.beside.items()):
+        raw = (BESIDE / path.name).read_bytes()
+        inside = path.relative_to(work.project.root)
+        (copy / inside).write_bytes(raw)
+        yield from _difference(None, raw, inside, [(0, name) for name in rules])
 
 
 def _passed_over(folder: str, names: list[str]) -> set[str]:
@@ -89,17 +84,17 @@ def _passed_over(folder: str, names: list[str]) -> set[str]:
         for kind in ("is_symlink", "is_file", "is_dir"))}
 
 
-def new_bytes(file: File, work: Work) -> bytes:
+def new_bytes(one: Outcome) -> bytes:
     """Returns the bytes of a changed file."""
-    new = [work.text(part) for part in file.parts]
+    file = one.file
     if file.path.suffix != ".ipynb":
-        return new[0].encode(file.decoded.coding)
+        return one.texts[0].encode(file.decoded.coding)
     old = file.decoded.text
     notebook = json.loads(old)
-    for (_, cell, key), text in zip(code_cells(notebook), new, strict=True):
+    for (_, cell, key), text in zip(code_cells(notebook), one.texts, strict=True):
         cell[key] = text if isinstance(cell[key], str) else _lines(text)
     kernel = notebook.get("metadata", {}).get("kernelspec", {})
-    if file.project.python2(file) and kernel.get("name") == "python2":
+    if one.is_python2 and kernel.get("name") == "python2":
         kernel.update(name="python3", display_name="Python 3")
     indent = re.match(r"\{\s*\n( *)", old)
     text = json.dumps(notebook, indent=len(indent[1]) if indent else None,
@@ -112,20 +107,8 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _tags(file: File, work: Work) -> list[tuple[int, str]]:
-    """Returns the lines that change in a file, as it was found, and by which rule.
-
-    In a notebook nobody sees the lines of a cell, so each of its rules has line 0.
-    """
-    tags = [(one.thing.part.place(one.thing.start)[0], one.rule.name)
-            for one in work.said(Change, file)]
-    tags += [(part.found.count("\n", 0, edit.start) + 1, hook.rule.name)
-             for hook in HOOKS["text"] for part in file.parts for edit in part.edits]
-    return tags if file.path.suffix == ".py" else [(0, name) for _, name in tags]
-
-
 def _difference(old: bytes | None, new: bytes, name: Path,
-                tags: list[tuple[int, str]]) -> Iterator[bytes]:
+                by: list[tuple[int, str]]) -> Iterator[bytes]:
     """Yields the lines of a patch that makes one of the other, byte for byte."""
     before, after = (re.findall(rb"[^\n]*\n|[^\n]+", text or b"")
                      for text in (old, new))
@@ -134,8 +117,8 @@ def _difference(old: bytes | None, new: bytes, name: Path,
     for line in difflib.diff_bytes(difflib.unified_diff, before, after, *named):
         if found := re.match(rb"@@ -(\d+)(?:,(\d+))? .*@@", line):
             first, count = int(found[1]), int(found[2] or 1)
-            by = {rule for at, rule in tags if not at or first <= at < first + count}
-            line = " ".join([found[0].decode(), *sorted(by)]).encode() + b"\n"
+            rules = {rule for at, rule in by if not at or first <= at < first + count}
+            line = " ".join([found[0].decode(), *sorted(rules)]).encode() + b"\n"
         yield line
         if not line.endswith(b"\n"):
             yield b"\n\\ No newline at end of file\n"
@@ -168,11 +151,10 @@ def what_is_left(path: Path, work: Work) -> str:
     root = work.project.root
     lines = [f"{path.relative_to(root)}: a link that leads out of the folder: it is "
              "copied as a link" for path in (links_out(root) if path.is_dir() else ())]
-    for path, file in work.project.files.items():
-        left, waits = work.left(file), work.waits(file)
-        lines.append(f"{path.relative_to(root)}: " + (
-            f"{len(left)} left" if left else
-            f"ready when {' and '.join(waits)} is" if waits else
+    for file, one in work.outcomes.items():
+        lines.append(f"{file.path.relative_to(root)}: " + (
+            f"{len(one.left)} left" if one.left else
+            f"ready when {' and '.join(one.waits)} is" if one.waits else
             "ready" if file.whole else "not read: " + file.words[0]))
-        lines += [f"  {by_hand(*one)}" for one in left]
+        lines += [f"  {by_hand(*found)}" for found in one.left]
     return "\n".join(lines)
