@@ -3,6 +3,7 @@
 Taught in lesson 06a, 'Five nets from one table'.
 """
 
+import math
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -206,10 +207,8 @@ def layer_table(
 
 
 def _row(name, output_shape, parameters=0, multiply_adds=0) -> Layer:
-    values = 1
-    for length in output_shape:
-        values *= length
-    return Layer(name, output_shape, parameters, multiply_adds, FLOAT_BYTES * values)
+    size = FLOAT_BYTES * math.prod(output_shape)
+    return Layer(name, output_shape, parameters, multiply_adds, size)
 
 
 def _blocks(configuration, base_width) -> list[tuple[tuple[int, ...], int]]:

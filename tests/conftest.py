@@ -39,6 +39,14 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture
+def data(tmp_path, monkeypatch) -> Path:
+    """Lets the data folder be one of the test's own; no proxy is asked."""
+    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("NO_PROXY", "*")
+    return tmp_path / "data"
+
+
+@pytest.fixture
 def no_thread_left():
     """After the test there are as many threads as before."""
     before = set(threading.enumerate())

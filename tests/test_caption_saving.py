@@ -99,6 +99,3 @@ def test_a_damaged_folder_is_refused(tmp_path):
     (tmp_path / "vocabulary.txt").write_text(words.replace("zebra", "zoo"))
     with pytest.raises(DataError, match="vocabulary"):
         training.restore(tmp_path, some_words())
-    (tmp_path / "sizes.json").write_text("{}")
-    with pytest.raises(DataError, match=r"sizes\.json"):
-        training.restore(tmp_path, some_words())

@@ -1,7 +1,6 @@
 """Data sets: found offline, taken from an archive, and never half."""
 
 import hashlib
-from pathlib import Path
 
 import lookalikes
 import numpy as np
@@ -13,13 +12,6 @@ from helpers.errors import DataError
 
 NOWHERE = "http://127.0.0.1:9/never-asked"
 DIGITS = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch) -> Path:
-    """Lets the data folder be one of the test's own."""
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
-    return tmp_path / "data"
 
 
 def test_bundled_digits_are_those_of_uci(data):

@@ -11,8 +11,8 @@ from lesson_runs import run_lesson
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
-def test_lesson_08a_on_cocos_layout(tmp_path, monkeypatch):
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
+@pytest.mark.usefixtures("data")
+def test_lesson_08a_on_cocos_layout(tmp_path):
     coco = lookalikes.coco(tmp_path / "coco")
     said = run_lesson("08a", SOURCE=coco, STEPS=10, until="word for word right")
     for count in (36, 11):

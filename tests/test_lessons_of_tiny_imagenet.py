@@ -13,12 +13,6 @@ from helpers.records import read_manifest
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
-    return tmp_path / "data"
-
-
 @pytest.fixture(scope="module")
 def tin(tmp_path_factory) -> Path:
     """Tiny ImageNet in the folder that holds COCO: one SOURCE for all lessons."""
@@ -26,6 +20,7 @@ def tin(tmp_path_factory) -> Path:
     return lookalikes.tiny_imagenet(coco, train=2, val=1)
 
 
+@pytest.mark.usefixtures("data")
 def test_lessons_04_on_tiny_imagenets_layout(tin):
     said = run_lesson("04a", SOURCE=tin, only=[  # the folder itself will do
         "grab_tin(SOURCE)", "mixed = [pictures", "def read_records",

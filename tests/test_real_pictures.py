@@ -19,16 +19,11 @@ from helpers.records import image_label_dataset, picture_size, read_manifest
 from tools import notebook, run_lessons
 from tools.lesson import Lesson, with_parameters
 
+pytestmark = pytest.mark.usefixtures("data")
+
 # What the look-alike of COCO has with its sizes as they are.
 PICTURES = {"train2017": 36, "val2017": 11}
 CAPTIONS = {"train2017": 189, "val2017": 58}
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("NO_PROXY", "*")
-    return tmp_path / "data"
 
 
 @pytest.fixture(scope="module")

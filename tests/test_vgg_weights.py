@@ -29,12 +29,6 @@ BUNDLED = ROOT / "data" / "bundled"
 NETS = {"D": "VGG16", "E": "VGG19"}
 
 
-@pytest.fixture
-def data(tmp_path, monkeypatch):
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path))
-    return tmp_path
-
-
 @contextlib.contextmanager
 def built(build, size=32, **options):
     """A session of a graph with one net: yields it, the pictures and what comes out."""

@@ -13,16 +13,9 @@ ARCHIVE = "/annotations/annotations_trainval2017.zip"
 
 
 @pytest.fixture
-def data(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setattr(downloads, "PAUSE_SECONDS", 0.01)
-    return tmp_path / "data"
-
-
-@pytest.fixture
 def server(data, tmp_path, monkeypatch):
     """The look-alike of COCO 2017 in the place of COCO's own server."""
+    monkeypatch.setattr(downloads, "PAUSE_SECONDS", 0.01)
     folder = lookalikes.coco(tmp_path / "www", train=30, val=12)
     with lookalikes.served(folder) as server:
         monkeypatch.setattr(coco, "_SERVERS", (server.url,))

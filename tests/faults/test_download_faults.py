@@ -129,21 +129,14 @@ FAULTS = {
 
 
 @pytest.fixture
-def server(tmp_path):
+def server(tmp_path, data, monkeypatch):
     """Serves `CONTENTS`, badly: the path says how."""
+    monkeypatch.setattr(downloads, "PAUSE_SECONDS", 0.01)
     (tmp_path / "www").mkdir()
     (tmp_path / "www" / "whole").write_bytes(CONTENTS)
     with lookalikes.served(tmp_path / "www") as server:
         server.faults |= {f"/{name}": fault for name, fault in FAULTS.items()}
         yield server
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setattr(downloads, "PAUSE_SECONDS", 0.01)
-    return tmp_path / "data"
 
 
 def known(*urls, **changes) -> Download:

@@ -327,9 +327,8 @@ def test_only_what_has_the_name_of_a_draft_is_swept(ending, own, tmp_path):
     assert left.exists() != (own and ending == "01234567")
 
 
-def test_a_chosen_picture_of_coco_has_a_plain_name(tmp_path, monkeypatch):
-    monkeypatch.setenv("HELPERS_DATA", str(tmp_path))
-    notes = tmp_path / "coco-download/annotations"
+def test_a_chosen_picture_of_coco_has_a_plain_name(data):
+    notes = data / "coco-download/annotations"
     notes.mkdir(parents=True)
     for name in ("../x.jpg", "/x.jpg", "..", "a/b.jpg", ""):
         for split in (coco.TRAIN, coco.VAL):
@@ -337,4 +336,4 @@ def test_a_chosen_picture_of_coco_has_a_plain_name(tmp_path, monkeypatch):
                 "info": {"chosen": 1}, "images": [{"id": 1, "file_name": name}]}))
         with pytest.raises(DataError, match="file_name"):
             coco.fetch_coco(1)
-    assert not (tmp_path / "x.jpg").exists()
+    assert not (data / "x.jpg").exists()
