@@ -187,6 +187,8 @@ def test_weights_are_matched_by_words_of_their_names_then_by_values():
     assert (found.name, found.stage) == ("scores", "own")
     found = first_difference(old, Permuting(names="abc"), SMALL)
     assert not found and found.partners["a:0"] == "dense/kernel:0"
+    misleading = Permuting(names=("last/kernel", "dense/kernel", "gates/kernel"))
+    assert first_difference(old, misleading, SMALL).stage == "same"
 
 
 def test_a_layer_that_cuts_its_kernel_has_no_partners():
