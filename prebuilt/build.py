@@ -193,18 +193,6 @@ def write(name: str, folder: Path = FOLDER) -> Path:
     return write_events(folder / name / EVENT_FILE, events)
 
 
-def write_run(name: str) -> Path:
-    """Trains one run and writes it.
-
-    Args:
-      name: a key of `runs.RUNS`.
-
-    Returns:
-      The event file.
-    """
-    return write_events(FOLDER / name / runs.RUN_FILE, runs.RUNS[name]())
-
-
 def write_events(path: Path, events: list[tf1.Event]) -> Path:
     """Writes an event file, always the same bytes for the same events."""
     with whole_file(path) as temporary, tf.io.TFRecordWriter(str(temporary)) as file:
@@ -219,7 +207,8 @@ def main(names: list[str]) -> None:
     if unknown:
         sys.exit(f"there is no graph or run {unknown[0]}; there are {' '.join(known)}")
     for name in names or known:
-        path = write(name) if name in BUILDERS else write_run(name)
+        path = write(name) if name in BUILDERS else write_events(
+            FOLDER / name / runs.RUN_FILE, runs.RUNS[name]())
         size = path.stat().st_size / 1024
         print(f"{path.relative_to(FOLDER.parent)}: {size:.0f} KiB")
 

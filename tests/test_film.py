@@ -32,9 +32,9 @@ def hang():
     return movie
 
 
-def one_queue(capacity=20):
+def one_queue():
     with tf.Graph().as_default() as graph:
-        return graph, tf1.FIFOQueue(capacity, [tf.int32], shapes=[[]], name="q")
+        return graph, tf1.FIFOQueue(20, [tf.int32], shapes=[[]], name="q")
 
 
 def test_the_hang_names_the_queue_and_who_waits(hang):
