@@ -178,20 +178,19 @@ def answering(case: str = "") -> Iterator[None]:
 
 
 def drawn(
-    make: Callable[[np.random.Generator, int], Any],
-    how_many: int = 20,
-    seed: int = 7,
+    make: Callable[[np.random.Generator, int], Any], how_many: int = 20
 ) -> Iterator[Any]:
     """Yields `make(rng, size)` for the sizes 0, 1, 2, ...: small cases come first.
+
+    Each case has a generator of its own, so a case can be made again; those of the
+    second round have the next seed.
 
     Args:
       make: draws one case; a larger size is to give a larger case.
       how_many: cases of a round.
-      seed: each case has a generator of its own, so a case can be made again; those
-        of the second round have the next seed.
     """
     for size in range(how_many):
-        yield make(np.random.default_rng([seed + Watch.second, size]), size)
+        yield make(np.random.default_rng([7 + Watch.second, size]), size)
 
 
 def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) -> bool:
@@ -225,15 +224,15 @@ def raises(kind: type[Exception], function: Callable, *arguments: Any) -> bool:
     return False
 
 
-def shown(due: object, found: object, most: int = 200) -> str:
-    """Returns "due ..., yours ..." on one line, each shortened to `most` characters."""
+def shown(due: object, found: object) -> str:
+    """Returns "due ..., yours ..." on one line, each shortened to 200 characters."""
     def plain(value):
         if isinstance(value, list):
             return [plain(one) for one in value]
         return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
     due, found = (" ".join(repr(plain(value)).split()) for value in (due, found))
-    return f"due {shortened(due, most)}, yours {shortened(found, most)}"
+    return f"due {shortened(due, 200)}, yours {shortened(found, 200)}"
 
 
 def shortened(text: str, most: int = MOST) -> str:
