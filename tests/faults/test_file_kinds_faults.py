@@ -85,7 +85,7 @@ def restore(folder):
 
 
 def tiny(folder):
-    write_tiny_shapes(folder, num_classes=2, train=1, val=1, size=9)
+    write_tiny_shapes(folder, num_classes=1, train=1, val=1, size=9)
 
 
 def own(folder):
