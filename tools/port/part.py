@@ -179,11 +179,8 @@ class Part:
         """Returns what each name is given somewhere; `None` is what nobody knows."""
         found: dict[str, list[ast.expr | None]] = {}
         for node in self.nodes:
-            for target, value in given_by(node):
-                whole = not isinstance(target, ast.Tuple | ast.List)
-                for one in [target] if whole else target.elts:
-                    if local := one.arg if isinstance(one, ast.arg) else dotted(one):
-                        found.setdefault(local, []).append(value if whole else None)
+            for local, value, whole in given_by(node):
+                found.setdefault(local, []).append(value if whole else _one_of(value))
         return found
 
     def values(self, node) -> list:
@@ -271,3 +268,9 @@ class Part:
     def instead(self, node, new: str) -> Change:
         """Returns the change that writes something for a node."""
         return Change(self, *self.text.span(node), new)
+
+
+def _one_of(value) -> ast.expr | None:
+    """Returns a part of a value: of numbers a number, of others nobody knows what."""
+    numbers = dotted(getattr(value, "func", None)) in ("range", "xrange")
+    return ast.Constant(0) if numbers else None

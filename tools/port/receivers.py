@@ -2,14 +2,12 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
 
-from tools.port.syntax import dotted
+from tools.port.syntax import dotted, given_by
 
 # Functions of Python that hand on what they are given, one way or another.
 _HAND_ON = {"enumerate", "filter", "iter", "list", "map", "max", "min", "next",
             "reversed", "set", "sorted", "tuple", "zip"}
-_ADD = {"add", "append", "extend", "insert"}
 _DICTIONARIES = {"dict", "globals", "locals", "vars"}
 UNKNOWN = ""
 
@@ -28,7 +26,7 @@ class Origins:
         self._given: dict[str, list[ast.AST | None]] = defaultdict(list)
         for tree in trees:
             for node in ast.walk(tree):
-                for local, value in _given(node):
+                for local, value, _ in given_by(node):
                     self._given[local].append(value)
 
     def of(self, node: ast.AST, inside: ast.ClassDef | None = None) -> set[str]:
@@ -83,31 +81,3 @@ class Origins:
 
     def _of_all(self, nodes, seen: frozenset[str]) -> set[str]:
         return set().union(*(self._of(one, seen) for one in nodes))
-
-
-def _given(node: ast.AST) -> Iterator[tuple[str, ast.AST | None]]:
-    """Yields names and what a statement gives them; `None` is what nobody knows."""
-    match node:
-        case ast.Assign():
-            for target in node.targets:
-                yield from _into(target, node.value)
-        case ast.AnnAssign(value=ast.AST()) | ast.AugAssign() | ast.NamedExpr():
-            yield from _into(node.target, node.value)
-        case ast.For() | ast.AsyncFor() | ast.comprehension():
-            yield from _into(node.target, node.iter)
-        case ast.withitem(optional_vars=ast.AST()):
-            yield from _into(node.optional_vars, node.context_expr)
-        case ast.Call(func=ast.Attribute(attr=name)) if name in _ADD and node.args:
-            yield dotted(node.func.value) or "", node.args[-1]
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield node.name, None
-        case ast.ClassDef():
-            yield from ((node.name, base) for base in node.bases or [None])
-        case ast.arg() if node.arg != "self":
-            yield node.arg, None
-
-
-def _into(target: ast.AST, value: ast.AST | None) -> Iterator[tuple]:
-    for one in ast.walk(target):
-        if isinstance(getattr(one, "ctx", None), ast.Store) and (local := dotted(one)):
-            yield local, value

@@ -2,12 +2,15 @@
 
 import ast
 import warnings
+from collections.abc import Iterator
 from typing import NamedTuple
 
 ROOT = "tf"
 MODULE_ROOTS = (ROOT, "tf.compat", "tf.compat.v1", "tf.compat.v2")
 
 Aliases = dict[str, str]
+# Methods that put one value more into what they are asked of.
+_ADD = {"add", "append", "extend", "insert"}
 
 
 class Arguments(NamedTuple):
@@ -172,16 +175,43 @@ def is_axis(node) -> bool:
         "shape", "get_shape", "_shape")
 
 
-def given_by(node):
-    """Yields what a statement gives to what: targets and values."""
-    if isinstance(node, ast.Assign):
-        yield from ((target, node.value) for target in node.targets)
-    elif isinstance(node, ast.AugAssign):
-        yield node.target, node.value
-    elif isinstance(node, ast.For):
-        numbers = dotted(getattr(node.iter, "func", None)) in ("range", "xrange")
-        yield node.target, ast.Constant(0) if numbers else None
-    elif isinstance(node, ast.arg):
-        yield node, None
-    elif isinstance(node, ast.withitem) and node.optional_vars:
-        yield node.optional_vars, node.context_expr
+class Given(NamedTuple):
+    """What a name is given somewhere.
+
+    Attributes:
+      local: the name.
+      value: what it is given; `None` is what nobody knows.
+      whole: whether it is the value itself, and not one of its parts.
+    """
+
+    local: str
+    value: ast.AST | None
+    whole: bool = True
+
+
+def given_by(node: ast.AST) -> Iterator[Given]:
+    """Yields the names that a node gives something to, and what."""
+    match node:
+        case ast.Assign():
+            for target in node.targets:
+                yield from _into(target, node.value)
+        case ast.AnnAssign(value=ast.AST()) | ast.AugAssign() | ast.NamedExpr():
+            yield from _into(node.target, node.value)
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            yield from _into(node.target, node.iter, whole=False)
+        case ast.withitem(optional_vars=ast.AST()):
+            yield from _into(node.optional_vars, node.context_expr)
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _ADD and node.args:
+            yield Given(dotted(node.func.value) or "", node.args[-1], False)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield Given(node.name, None)
+        case ast.ClassDef():
+            yield from (Given(node.name, base, False) for base in node.bases or [None])
+        case ast.arg() if node.arg != "self":
+            yield Given(node.arg, None)
+
+
+def _into(target: ast.AST, value: ast.AST, whole: bool = True) -> Iterator[Given]:
+    for one in ast.walk(target):
+        if isinstance(getattr(one, "ctx", None), ast.Store) and (local := dotted(one)):
+            yield Given(local, value, whole and one is target)
