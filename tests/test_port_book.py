@@ -118,7 +118,7 @@ def test_no_two_rules_want_one_place(name, tmp_path):
 @pytest.mark.parametrize("hook", ["row", "insertion"])
 def test_two_rules_on_one_place_are_a_failure(hook, monkeypatch, tmp_path):
     """The file stays as it is, the line is left, and both rules are named."""
-    mine, text = BOOK["np-reshape"], "import numpy as np\nx = np.float(np.reshape(1))\n"
+    mine, text = BOOK["np-arguments"], "import numpy as np\nx = np.float(np.ones(1))\n"
 
     def other(use):
         at = use.part.text.span(use.node)[0]
@@ -134,7 +134,7 @@ def test_two_rules_on_one_place_are_a_failure(hook, monkeypatch, tmp_path):
     done, new = copies({"old.py": text}, tmp_path)
     assert done.clashes() and new["old.py"] == text
     words, = {one.words for one in done.of(rule.Left)}
-    assert "np-reshape" in words and "want this place" in words
+    assert "np-arguments" in words and "want this place" in words
 
 
 def test_a_name_or_an_argument_in_two_rules_is_an_error():

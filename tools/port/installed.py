@@ -52,7 +52,7 @@ def section(name: str) -> dict[str, list[str]]:
 def _sections() -> dict[str, dict[str, list[str]]]:
     text = Path(__file__).with_name("table.txt").read_text("utf-8")
     found = {}
-    for part in text.split("\n[")[0:]:
+    for part in text.split("\n["):
         name, _, lines = part.lstrip("[").partition("]\n")
         found[name] = {first: rest.split(" ") if rest else [] for first, _, rest in (
             line.partition(" ") for line in lines.split("\n") if line)}

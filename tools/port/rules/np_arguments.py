@@ -3,7 +3,7 @@
 `normed=` counted bins of unequal width wrongly; with bins of one width `density=` is
 the same. What `corrcoef` and `array2string` no longer take did nothing for years.
 
-Since: NumPy 1.24, 2.0, 2.4
+Since: NumPy 1.24, 2.0, 2.1, 2.4
 Sitting: 10a
 Side: Python 3.7 with NumPy 1.15
 
@@ -12,12 +12,14 @@ Before:
     import numpy as np
     counts, edges = np.histogram(x, bins=4, normed=True)
     middle = np.percentile(x, 50, interpolation="lower")
+    print(np.reshape(np.arange(6), newshape=(2, 3)))
 
 After:
 
     import numpy as np
     counts, edges = np.histogram(x, bins=4, density=True)
     middle = np.percentile(x, 50, method="lower")
+    print(np.reshape(np.arange(6), shape=(2, 3)))
 
 Left:
 
@@ -31,7 +33,7 @@ rows({f"numpy.{name}(normed=)": "density"
       for name in ("histogram", "histogram2d", "histogramdd")})
 rows({f"numpy.{name}(interpolation=)": "method"
       for name in ("percentile", "nanpercentile", "quantile", "nanquantile")})
-rows({"numpy.linalg.matrix_rank(M=)": "A"})
+rows({"numpy.linalg.matrix_rank(M=)": "A", "numpy.reshape(newshape=)": "shape"})
 rows({f"numpy.{name}({word}=)": ("", f"{word}= is gone, it did nothing: leave it out")
       for name, word in [("corrcoef", "bias"), ("corrcoef", "ddof"),
                          ("ma.corrcoef", "bias"), ("ma.corrcoef", "ddof"),
