@@ -92,7 +92,8 @@ def serve(tmp_path_factory):
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
-                time.sleep(3)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(3)
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait(30)
 

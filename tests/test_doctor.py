@@ -12,14 +12,17 @@ from helpers.files import ROOT
 from tools import doctor, environment
 
 
-def test_it_runs_with_any_python_and_no_set_up(tmp_path):
+def test_it_runs_with_any_python_and_no_set_up(tmp_path, monkeypatch):
     for name in ("course.py", "requirements.txt", "tools/__init__.py",
                  "tools/command.py", "tools/doctor.py", "tools/environment.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    done = subprocess.run([sys.executable, "-I", tmp_path / "course.py", "doctor"],
+    any_python = getattr(sys, "_base_executable", sys.executable)
+    done = subprocess.run([any_python, "-I", tmp_path / "course.py", "doctor"],
                           capture_output=True, text=True, timeout=240)
     lines = done.stdout.splitlines()
+    seen = doctor.Finding("TensorFlow", doctor.OK, "")  # its import takes long
+    monkeypatch.setattr(doctor, "tensorflow", lambda environment: seen)
     assert len(lines) == len(doctor.examine()), done.stderr
     assert any("not done yet" in line for line in lines)
     assert done.returncode == int(any(line.startswith("BAD") for line in lines))

@@ -77,8 +77,10 @@ def test_no_cell_of_the_table_is_a_formula(graded):
 
 
 @pytest.mark.slow
-def test_solutions_are_solved(tmp_path):
+def test_solutions_are_solved(tmp_path, monkeypatch):
     """No limit and no missing cell makes right answers of some lessons wrong."""
+    # How many claims there are would be found by running each of them once more.
+    monkeypatch.setattr(grade, "_of", lambda *of_an_answer: 1)
     lessons = nb.lessons(ROOT)[::8]
     for lesson in lessons:
         path = tmp_path / "ada" / lesson.name

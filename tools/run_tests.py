@@ -92,7 +92,4 @@ def run(commands: dict[str, list[str]]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:
-        sys.exit(1)
+    sys.exit(main(sys.argv[1:]))

@@ -71,7 +71,4 @@ def free_port(wish: int) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:
-        sys.exit(1)
+    sys.exit(main(sys.argv[1:]))

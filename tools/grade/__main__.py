@@ -7,7 +7,4 @@ from tools.grade import main
 
 if __name__ == "__main__":
     go_where_called()
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:
-        sys.exit("\nstopped")
+    sys.exit(main(sys.argv[1:]))
