@@ -116,7 +116,7 @@ def report(process):
 FILMED = "a queue nobody fills"
 
 
-@pytest.mark.parametrize("way", HANGS.keys() - {FILMED})
+@pytest.mark.parametrize("way", [way for way in HANGS if way != FILMED])
 def test_a_program_that_hangs_is_told_why(way, tmp_path):
     program, wanted = HANGS[way]
     with watched(tmp_path, program) as process:
