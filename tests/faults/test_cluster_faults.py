@@ -1,6 +1,5 @@
 """Real TensorFlow processes, killed at random steps, and what a task leaves behind."""
 
-import itertools
 import math
 import time
 
@@ -10,8 +9,7 @@ from test_cluster import is_gone
 
 from helpers.cluster import Cluster, WorkerDied
 
-LAST, SAVE_EVERY = 100, 7
-KILLS = 2
+LAST, SAVE_EVERY = 70, 7
 
 TRAINER = """
 import sys, time
@@ -46,10 +44,9 @@ def steps(task):
 def test_a_worker_killed_at_random_steps_finishes(tmp_path):
     (tmp_path / "trainer.py").write_text(TRAINER)
     random = np.random.default_rng(int(time.time()))
-    due = np.sort(random.choice(range(1, LAST - 30), KILLS, replace=False))
     lives = []
     with Cluster(tmp_path, {"worker": 1}, seconds=500) as cluster:
-        for killed_at in [*due, math.inf]:
+        for killed_at in [random.integers(1, LAST - 30), math.inf]:
             worker = cluster.start("worker", 0, tmp_path / "trainer.py",
                                    tmp_path / "checkpoints")
             before = sum(map(len, lives))  # one log for all lives
@@ -71,10 +68,10 @@ def assert_went_on(lives):
         assert numbers == list(range(numbers[0], numbers[-1] + 1))
         # The state is that of the step: no update is lost or done twice.
         assert all(total == 3 * step for step, total in life)
-    for (*_, (killed_at, _)), ((resumed_at, _), *_) in itertools.pairwise(lives):
-        assert killed_at < LAST
-        # A step is printed after its save; one may be saved and not yet printed.
-        assert -1 <= killed_at - resumed_at + 1 <= SAVE_EVERY
+    killed_at, resumed_at = lives[0][-1][0], lives[1][0][0]
+    assert killed_at < LAST
+    # A step is printed after its save; one may be saved and not yet printed.
+    assert -1 <= killed_at - resumed_at + 1 <= SAVE_EVERY
 
 
 # What a task leaves behind ---------------------------------------------------------

@@ -23,10 +23,10 @@ pytestmark = [pytest.mark.slow,
               pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")]
 
 
-@pytest.fixture
-def project(tmp_path):
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
     """A small project, in a folder whose name is hard on scripts."""
-    folder = tmp_path / "für die Klasse 1"
+    folder = tmp_path_factory.mktemp("course") / "für die Klasse 1"
     (folder / "helpers").mkdir(parents=True)
     (folder / "tools").mkdir()
     shutil.copy(ROOT / "course.py", folder)
@@ -57,48 +57,34 @@ def finish(process):
     return process.returncode, out, err
 
 
-def test_path_with_spaces_and_letters_then_half_made(project):
+@pytest.fixture(scope="module")
+def two_at_once(project):
+    """What two commands said that set the project up at the same time."""
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0",
              "PYTHONDONTWRITEBYTECODE": "1"}  # as images of Docker do: slow imports
-    code, out, err = finish(start(project, "run", **plain))  # it cannot spell the path
-    assert code == 0 and "ran in" in out and out.endswith("False\n"), err
-    stamp = project / ".venv" / "complete.txt"
-    stamp.unlink()
+    return [finish(p) for p in [start(project, "run", **plain) for _ in range(2)]]
+
+
+def half_made(project):
+    (project / ".venv" / "complete.txt").unlink()
     shutil.rmtree(project / ".venv" / "bin")
+
+
+def test_two_at_once_set_up_once(two_at_once):
+    assert [code for code, _, _ in two_at_once] == [0, 0], two_at_once
+    assert sum("Setting up" in err for *_, err in two_at_once) == 1
+
+
+def test_path_with_spaces_and_letters_then_half_made(project, two_at_once):
+    for _, out, err in two_at_once:  # its locale cannot spell the path
+        assert "ran in" in out and out.endswith("False\n"), err
+    half_made(project)
     code, out, err = finish(start(project, "run"))
     assert code == 0 and "Setting up" in err, out
 
 
-def test_killed_at_random_times_then_run_again(project, tried):
-    chance = random.Random(3)
-    tried(2)
-    for _ in range(2):
-        process = start(project, "run")
-        time.sleep(chance.uniform(0.2, 5))
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    code, out, err = finish(start(project, "run"))
-    assert code == 0 and "ran in" in out, err
-
-
-def test_interrupted(project):
-    process = start(project, "run")
-    assert process.stderr.readline().startswith("Setting up")
-    os.killpg(process.pid, signal.SIGINT)
-    code, _, err = finish(process)
-    assert code == 1
-    assert err.splitlines()[-1] in ("course.py: stopped",) or "course.py:" in err
-    assert not (project / ".venv" / "complete.txt").exists()
-
-
-def test_two_at_once_set_up_once(project):
-    both = [finish(p) for p in [start(project, "run") for _ in range(2)]]
-    assert [code for code, _, _ in both] == [0, 0], both
-    assert sum("Setting up" in err for *_, err in both) == 1
-
-
-def test_an_old_environment_outlives_a_new_one_that_cannot_be_made(project):
-    assert finish(start(project, "run"))[0] == 0
+def test_an_old_environment_outlives_a_new_one_that_cannot_be_made(
+        project, two_at_once):
     requirements = project / "requirements.txt"
     requirements.write_text("numpy==2.2.6\n")
     code, out, err = finish(start(project, "run"))
@@ -108,6 +94,30 @@ def test_an_old_environment_outlives_a_new_one_that_cannot_be_made(project):
     code, out, err = finish(start(project, "run"))
     assert code == 0 and err == "", err
     assert not (project / ".venv.old").exists()
+
+
+def test_interrupted(project, two_at_once):
+    half_made(project)
+    process = start(project, "run")
+    assert process.stderr.readline().startswith("Setting up")
+    os.killpg(process.pid, signal.SIGINT)
+    code, _, err = finish(process)
+    assert code == 1
+    assert err.splitlines()[-1] in ("course.py: stopped",) or "course.py:" in err
+    assert not (project / ".venv" / "complete.txt").exists()
+
+
+def test_killed_at_random_times_then_run_again(project, two_at_once, tried):
+    shutil.rmtree(project / ".venv")
+    chance = random.Random(3)
+    tried(2)
+    for _ in range(2):
+        process = start(project, "run")
+        time.sleep(chance.uniform(0.2, 5))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    code, out, err = finish(start(project, "run"))
+    assert code == 0 and "ran in" in out, err
 
 
 def test_no_disk_is_one_line(monkeypatch, capsys):
