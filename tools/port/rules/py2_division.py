@@ -11,11 +11,13 @@ Before:
 
     n = len(x)
     print n / 2, 0.5 * n / 3, [0] * n, range(n / 2)
+    halves = [k / 2 for k in range(n)]
 
 After:
 
     n = len(x)
     print(n // 2, 0.5 * n / 3, [0] * n, list(range(n // 2)))
+    halves = [k // 2 for k in range(n)]
 
 Files that import each other are of one Python:
 
