@@ -7,7 +7,6 @@ Each Python gets a copy of the course and an environment in `build/pythons/`, wh
 takes the network and some gigabytes once.
 """
 
-import argparse
 import glob
 import os
 import shutil
@@ -79,7 +78,7 @@ def run_under(version: str, program: str, lessons: list[Path]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="course.py test pythons")
+    parser = nb.parser("test pythons", __doc__)
     parser.add_argument("--newest", action="store_true")
     options = parser.parse_args(arguments)
     found = list(others().items())

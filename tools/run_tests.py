@@ -9,12 +9,12 @@ python3 course.py test newest                # some lessons, another Python
 python3 course.py test pythons               # all lessons, each other Python
 """
 
-import argparse
 import subprocess
 import sys
 import time
 
 from helpers.files import ROOT
+from tools import notebook as nb
 
 # A worker that a test has ended is not replaced: the rest could wait for it for ever.
 # --no-loadscope-reorder: in the order of the conftest and the plugin, the slow first.
@@ -60,9 +60,7 @@ QUICK = ["lint", "imports", "types", "spelling", "quick", "lesson"]
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="course.py test", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = nb.parser("test", __doc__)
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help=" ".join([*PARTS, *MORE]))
     if arguments[:1] == ["checks"]:  # it reads the rest of the line itself

@@ -40,6 +40,7 @@ from tqdm import tqdm
 from helpers.errors import DataError
 from helpers.files import whole_file
 from helpers.lesson import quiet_tensorflow
+from tools import notebook as nb
 from tools.environment import go_where_called
 
 ENDINGS = {"npz": ".npz", "safetensors": ".safetensors", "keras": ".keras",
@@ -230,9 +231,7 @@ def table(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="course.py weights", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = nb.parser("weights", __doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--to", choices=ENDINGS)
     parser.add_argument("--out", type=Path, metavar="FILE",
