@@ -90,6 +90,7 @@ def test_private_names_of_tensorflow_stand_in_one_module():
 def test_the_drawing_is_that_of_the_imports():
     page = architecture.PAGE.read_text("utf-8")
     assert architecture.with_drawing(page) == page, "run: python -m tools.architecture"
+    assert architecture.files() == architecture.FILES.read_text("utf-8")
 
 
 def test_the_page_names_every_room():

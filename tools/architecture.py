@@ -1,11 +1,12 @@
-"""The drawing of docs/architecture.md, made from the imports of `helpers`.
+"""The drawing of docs/architecture.md from imports, docs/files.md from first lines.
 
-    python -m tools.architecture      # writes the drawing into the page
+    python -m tools.architecture      # writes both
 
 An arrow is an import. An import that another path implies is left out (transitive
 reduction), which keeps it readable.
 """
 
+import ast
 from pathlib import Path
 
 import grimp
@@ -14,6 +15,13 @@ import igraph
 from helpers.files import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
+FILES = ROOT / "docs" / "files.md"
+ABOUT = """# Every file of Python and its job
+
+What [the map](architecture.md) does not name, this list does: the first line of each
+module. The rules of `port` have [their own pages](port.md).
+Made by `python -m tools.architecture`.
+"""
 BEGIN = "<!-- drawing: made by python -m tools.architecture -->"
 END = "<!-- end of drawing -->"
 # Everything may raise an error, and everything is begun by a lesson.
@@ -61,5 +69,20 @@ def with_drawing(page: str) -> str:
     return before + drawing() + rest.split(END)[1]
 
 
+def files() -> str:
+    """Returns the page of all modules, a list for each folder."""
+    lines = [ABOUT]
+    paths = [path for top in ("helpers", "tools", "tests", "benchmarks", "prebuilt")
+             for path in (ROOT / top).rglob("*.py") if path.parent.name != "rules"]
+    for folder in sorted({path.parent for path in paths}):
+        lines += [f"## {folder.relative_to(ROOT).as_posix()}", ""]
+        for path in sorted(path for path in paths if path.parent == folder):
+            if said := ast.get_docstring(ast.parse(path.read_text("utf-8"))):
+                lines.append(f"- `{path.name}`: {said.splitlines()[0]}")
+        lines.append("")
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
+    FILES.write_text(files(), encoding="utf-8")
     PAGE.write_text(with_drawing(PAGE.read_text("utf-8")), encoding="utf-8")

@@ -28,7 +28,7 @@ MADE_BY = "course.py book"
 SETTINGS = ROOT / "docs" / "book"
 DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/promises.md",
              "docs/guide.md", "docs/names.md", "docs/errors.md", "docs/port.md",
-             "docs/look.md")
+             "docs/look.md", "docs/files.md")
 
 
 def write_source(folder: Path) -> None:
