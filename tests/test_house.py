@@ -28,7 +28,8 @@ def public_functions(tree):
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield from public_functions(node)
-        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+        elif (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+              and not node.name.startswith("_")):
             yield node
 
 
@@ -39,7 +40,8 @@ def test_public_functions_are_annotated(path):
     bare = []
     for function in public_functions(TREES[path]):
         given = function.args
-        names = [a for a in [*given.posonlyargs, *given.args, *given.kwonlyargs]
+        starred = filter(None, (given.vararg, given.kwarg))
+        names = [a for a in [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
                  if a.arg not in ("self", "cls") and a.annotation is None]
         if names or function.returns is None:
             bare.append(f"{function.name}({', '.join(a.arg for a in names)})")
