@@ -15,6 +15,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from helpers.errors import DataError
 from helpers.reading import read_json, regular_file
@@ -150,7 +151,7 @@ def whole_file(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def whole_or_absent(
-    folder: str | os.PathLike, *, made_by: str, **facts
+    folder: str | os.PathLike, *, made_by: str, **facts: Any
 ) -> Iterator[Path | None]:
     """Yields a draft of a folder, which gets its name when all of it is written.
 
@@ -191,7 +192,7 @@ def whole_or_absent(
                 os.rename(draft, folder)
 
 
-def is_whole(folder: str | os.PathLike, **facts) -> bool:
+def is_whole(folder: str | os.PathLike, **facts: Any) -> bool:
     """Returns whether a folder holds each file that its manifest lists.
 
     The files are measured, not read. One that is not listed does no harm.

@@ -41,7 +41,8 @@ def test_public_functions_are_annotated(path):
     for function in public_functions(TREES[path]):
         given = function.args
         starred = filter(None, (given.vararg, given.kwarg))
-        names = [a for a in [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
+        every = [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
+        names = [a for a in every
                  if a.arg not in ("self", "cls") and a.annotation is None]
         if names or function.returns is None:
             bare.append(f"{function.name}({', '.join(a.arg for a in names)})")

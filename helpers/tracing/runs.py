@@ -23,7 +23,8 @@ class Transfer(NamedTuple):
     target: str
 
 
-def as_written(config: tf1.ConfigProto | None = None, **options) -> tf1.ConfigProto:
+def as_written(config: tf1.ConfigProto | None = None,
+               **options: Any) -> tf1.ConfigProto:
     """Returns a configuration whose sessions run the graph that you wrote.
 
     By default TensorFlow rewrites a graph before it runs it: it computes constant
