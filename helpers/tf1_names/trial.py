@@ -1,8 +1,9 @@
 """What became of an old name: found out by running its old call."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -42,6 +43,12 @@ def verdict(old: OldName) -> str:
     if isinstance(new_way, Exception):
         return "moved" if isinstance(new_way, AttributeError) else "replaced"
     return "kept" if _same(new_way, old_way) else "another result"
+
+
+def entered(context: AbstractContextManager) -> Any:
+    """Returns what a scope or a device gives to `as`."""
+    with context as value:
+        return value
 
 
 def _outcome(old: OldName, module: ModuleType):
