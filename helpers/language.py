@@ -15,6 +15,7 @@ LOST, LOST_TINT = "#c1121f", "#f6c9cc"
 DARK = {INK: "#ececec", SOFT: "#a3adb8", PAPER: "#16191d", LOST: "#ff7b7b",
         TOWER[0]: "#56b4e9", TOWER[1]: "#f0a63c", TOWER[2]: "#3cd3a5",
         TOWER[3]: "#e79ac6"}
+QUANTITY = "Blues"  # a colour map from 0 on
 SIGNED = (TOWER[0], PAPER, TOWER[1])  # the colours of one with 0 in the middle
 WIDE, WIDTH, DPI = 9.4, 6.4, 180  # inches of a wide figure and of another
 

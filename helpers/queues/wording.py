@@ -45,7 +45,7 @@ def stalled(seconds: float, diagnosis: Diagnosis | None) -> str:
         )
     if not diagnosis.queues:
         return (
-            f"{limit}, which takes from no queue of this graph: the step is slow "
+            f"{limit}; it takes from no queue: the step is slow "
             "(raise `stall`), or the queue that it needs was built in another graph"
         )
     root = diagnosis.starving
