@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from helpers import lesson
+from helpers.errors import first_line
 
 
 class Table(NamedTuple):
@@ -100,6 +101,9 @@ def compete(
 
     Returns:
       What each contestant did, round by round.
+
+    Raises:
+      RuntimeError: a contestant failed in its process; with its name and why.
     """
     found: dict[str, list[Result]] = {name: [] for name in contestants}
     for _ in range(rounds):
@@ -111,7 +115,10 @@ def compete(
 def _alone(run: Callable[[str], Result], name: str) -> Result:
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, fresh, lesson.begin, ("benchmarks",)) as process:
-        return process.submit(run, name).result()
+        try:
+            return process.submit(run, name).result()
+        except Exception as error:
+            raise RuntimeError(f"{name} failed: {first_line(error)}") from error
 
 
 def peak_mb() -> float:

@@ -9,6 +9,7 @@ from helpers.divergence import first_difference
 
 RANDOM = np.random.default_rng(11)
 PICTURES = RANDOM.uniform(0, 255, size=[5, 10, 10, 3]).astype(np.float32)
+WORDS = RANDOM.normal(size=[4, 3, 6]).astype(np.float32)
 FEEDS = {"pictures": PICTURES}
 
 
@@ -59,9 +60,11 @@ class New(tf.Module):
     @tf.function
     def __call__(self, x):
         t = {}
-        t["pixels"] = x / 127.5 - 1 if self.fault != "scale" else x / 255.0
-        t["small"] = tf1.image.resize_bilinear(
-            t["pixels"], [6, 6], align_corners=self.fault == "resize corners")
+        t["pixels"] = self.pixels(x)
+        aligned = self.fault == "resize corners"
+        resize = (tf.image.resize if self.fault == "half pixels" else
+                  lambda *a: tf1.image.resize_bilinear(*a, align_corners=aligned))
+        t["small"] = resize(t["pixels"], [6, 6])
         t["conv"] = self.conv(t["small"])
         t["norm"] = tf.nn.batch_normalization(
             t["conv"], self.v["norm/moving_mean"], self.v["norm/moving_variance"],
@@ -74,6 +77,13 @@ class New(tf.Module):
         t["scores"] = t["fc"] @ self.v["scores/kernel"] + self.v["scores/bias"]
         t["label"] = tf.argmax(t["scores"], 1) + (self.fault == "label shift")
         return t
+
+    def pixels(self, x):
+        if self.fault == "dtype":
+            x = tf.cast(tf.cast(x, tf.uint8), tf.float32)
+        if self.fault == "channel order":
+            x = x[..., ::-1]
+        return x / 127.5 - 1 if self.fault != "scale" else x / 255.0
 
     def conv(self, x):
         if self.fault == "padding":     # what other frameworks do at a stride of 2
@@ -96,8 +106,11 @@ def averaged(name):
 
 
 CODE = [
-    ("scale", "pixels", "each channel is scaled and moved"),
+    ("channel order", "pixels", None),
+    ("scale", "pixels", None),
+    ("dtype", "pixels", None),
     ("resize corners", "small", None),
+    ("half pixels", "small", None),
     ("padding", "conv", None),
     ("no bias", "conv", "bias"),
     ("epsilon", "norm", "epsilon"),
@@ -187,8 +200,18 @@ def test_weights_are_matched_by_words_of_their_names_then_by_values():
     assert (found.name, found.stage) == ("scores", "own")
     found = first_difference(old, Permuting(names="abc"), SMALL)
     assert not found and found.partners["a:0"] == "dense/kernel:0"
-    misleading = Permuting(names=("last/kernel", "dense/kernel", "gates/kernel"))
-    assert first_difference(old, misleading, SMALL).stage == "same"
+
+
+def test_partners_can_be_given():
+    names = "last/kernel", "dense/kernel", "gates/kernel"    # misleading
+    assert first_difference(Permuting(), Permuting(names=names), SMALL).stage == "same"
+    rename = {f"{new}:0": f"{old}:0" for new, old in zip(
+        names, ("dense/kernel", "gates/kernel", "last/kernel"), strict=True)}
+    assert not first_difference(Permuting(), Permuting(names=names), SMALL,
+                                rename=rename)
+    with pytest.raises(ValueError, match="no float weight has the name lost:0"):
+        first_difference(Permuting(), Permuting(), SMALL,
+                         rename={"lost:0": "last/kernel:0"})
 
 
 def test_a_layer_that_cuts_its_kernel_has_no_partners():
@@ -217,6 +240,22 @@ def test_a_layer_that_cuts_its_kernel_has_no_partners():
     assert not found and not found.partners
     assert "no partner, so one constant" in repr(found)
     assert found.alone == ["lstm/bias:0", "lstm/kernel:0", "lstm/recurrent:0"]
+
+
+def keras_lstm(kernel, bias):
+    model = tf.keras.Sequential([tf.keras.Input([3, 6], name="words"),
+                                 tf.keras.layers.LSTM(5, name="lstm")])
+    model.layers[0].set_weights([kernel[:6], kernel[6:], bias])
+    return model
+
+
+def test_gates_in_another_order():
+    kernel, bias = trained(11, 20), trained(20)
+    wrong = np.concatenate([np.split(kernel, 4, 1)[i] for i in (0, 2, 1, 3)], 1)
+    found = first_difference(keras_lstm(kernel, bias), keras_lstm(wrong, bias),
+                             {"words": WORDS})
+    assert (found.name, found.stage) == ("lstm", "own")
+    assert any("4 gates in another order" in c for c in found.causes), found
 
 
 def test_a_constant_held_in_a_weight_is_said_to_be_one(old):

@@ -17,6 +17,7 @@ HIDDEN = (
     "their own weights hide it: one is 0 or 1 today, or holds what the other program "
     "adds or reorders at run time; or the wrong ones were matched, see `partners`"
 )
+_LARGEST_RECURRENT = 4_000_000  # numbers in a kernel whose gates are tried
 
 
 def of_values(old: np.ndarray, new: np.ndarray) -> list[str]:
@@ -43,6 +44,10 @@ def _of_offsets(old, new) -> Iterator[str]:
         yield f"everything is {offset[0, 0]:+.4g}: a label shift, or a mean taken away"
     elif len(offset) > 1 and np.ptp(offset, 0).max() < 1e-4 * np.abs(offset).max():
         yield "each channel is off by a constant: a wrong bias, beta or moving mean"
+    elif _scaled(old.ravel(), new.ravel()):
+        ratio = np.dot(new.ravel(), old.ravel()) / np.dot(old.ravel(), old.ravel())
+        yield (f"everything is times {ratio:.5g}: a scale of the input, dropout's "
+               "1/keep, or an epsilon")
     elif len(offset) > 2 and _affine(old, new):
         yield ("each channel is scaled and moved: batch norm's statistics, gamma, or "
                "its epsilon")
@@ -72,6 +77,8 @@ def _of_weight(weight: np.ndarray, old: np.ndarray, name: str) -> str:
     for order in itertools.permutations(range(old.ndim)):
         if _equal(old.transpose(order), weight):
             return f"{name} transposed by {order}"
+    if count := _blocks(old, weight):
+        return f"{name} with its {count} gates in another order"
     if np.ptp(weight) == 0:
         return "constant, as a new model has it: never restored"
     if np.ptp(old) > 0 and np.corrcoef(old.ravel(), weight.ravel())[0, 1] > 0.9:
@@ -79,8 +86,28 @@ def _of_weight(weight: np.ndarray, old: np.ndarray, name: str) -> str:
     return f"not {name}"
 
 
+def _blocks(old: np.ndarray, weight: np.ndarray) -> int:
+    """Returns how many blocks of columns were exchanged, 0 if that is not it."""
+    for count in (2, 3, 4):
+        if old.shape[-1] % count == 0 and old.size <= _LARGEST_RECURRENT:
+            blocks = np.split(old, count, -1)
+            if any(_equal(np.concatenate(order, -1), weight)
+                   for order in itertools.permutations(blocks)):
+                return count
+    return 0
+
+
 def _equal(one, other) -> bool:
     return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-6)
+
+
+def _scaled(old, new) -> bool:
+    """Whether one is the other times a constant that is not 1."""
+    if old.size < 3 or not np.dot(old, old):
+        return False
+    ratio = np.dot(new, old) / np.dot(old, old)
+    largest = np.abs(new).max()
+    return abs(ratio - 1) > 1e-6 and np.abs(new - ratio * old).max() < 2e-6 * largest
 
 
 def _affine(old, new) -> bool:

@@ -9,7 +9,7 @@ Weights = Mapping[str, np.ndarray]
 _SAME_WORD = {"weights": "kernel", "weight": "kernel", "biases": "bias"}
 
 
-def partners(old: Weights, new: Weights) -> dict[str, str]:
+def partners(old: Weights, new: Weights, rename: Mapping[str, str]) -> dict[str, str]:
     """Returns, for each weight of the new program that has one, the old one's name.
 
     Partners have one shape. Where several have it, more words in common win, then
@@ -20,13 +20,21 @@ def partners(old: Weights, new: Weights) -> dict[str, str]:
     Args:
       old: weights by name.
       new: those of the new program.
+      rename: partners that are known, by the new name.
+
+    Raises:
+      ValueError: a name in `rename` is that of no float weight.
     """
     old, new = _floats(old), _floats(new)
+    unknown = sorted(rename.keys() - new.keys() | set(rename.values()) - old.keys())
+    if unknown:
+        raise ValueError(f"no float weight has the name {unknown[0]}; there are "
+                         f"{sorted(new)} and, in the old program, {sorted(old)}")
     pairs = [
         ((-_words_in_common(one, other), not np.array_equal(new[one], old[other]),
           abs(place - other_place)), one, other)
         for place, one in enumerate(new) for other_place, other in enumerate(old)
-        if new[one].shape == old[other].shape
+        if new[one].shape == old[other].shape and rename.get(one, other) == other
     ]
     found: dict[str, str] = {}
     for _, one, other in sorted(pairs):

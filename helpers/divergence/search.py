@@ -72,6 +72,7 @@ def first_difference(
     feeds: Mapping[str, np.ndarray],
     *,
     tolerance: float = 1e-5,
+    rename: Mapping[str, str] | None = None,
 ) -> Divergence:
     """Names the first tensor at which two programs differ, and the usual causes.
 
@@ -93,19 +94,21 @@ def first_difference(
       feeds: arrays by the name of an input; one array alone fits any one input of
         layers and modules.
       tolerance: a share of the largest value of a tensor.
+      rename: the old name of each weight of the new program that has one, where names
+        and shapes do not tell.
 
     Returns:
       A `Divergence`, which is true where something differs.
 
     Raises:
-      ValueError: no tensor has the same name in both.
+      ValueError: no tensor has the same name in both, or a name in `rename` is wrong.
       TypeError: a program is of another kind.
     """
     one, other = program(old), program(new)
     walk = _Walk(one, other, dict(feeds), tolerance)
     ours, theirs = one.weights(), other.weights()
     if ours and theirs:
-        pairs = matching.partners(ours, theirs)
+        pairs = matching.partners(ours, theirs, rename or {})
         walk.found.partners = pairs
         first, second = matching.same_numbers(ours, theirs, pairs)
         walk.found.alone = sorted(second.keys() - pairs.keys())
