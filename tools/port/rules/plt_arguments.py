@@ -1,6 +1,6 @@
-"""Arguments and names that Matplotlib's `pyplot` had before 3.1, and before 3.7.
+"""Arguments and names that Matplotlib's `pyplot` had before 3.1, 3.6 and 3.7.
 
-Since: Matplotlib 2.2, 3.0, 3.1, 3.7
+Since: Matplotlib 2.2, 3.0, 3.1, 3.6, 3.7
 Sitting: 10a
 Side: Python 3.7 with Matplotlib 2.1
 
@@ -12,6 +12,8 @@ Before:
     figure, axes = plt.subplots()
     axes.hist(x, normed=True)
     axes.grid(b=False)
+    figure.canvas.set_window_title("pixels")
+    plt.gcf().canvas.set_window_title("pixels")
 
 After:
 
@@ -21,10 +23,14 @@ After:
     figure, axes = plt.subplots()
     axes.hist(x, density=True)
     axes.grid(visible=False)
+    figure.canvas.manager.set_window_title("pixels")
+    plt.gcf().canvas.manager.set_window_title("pixels")
 
 Stays:
 
     import matplotlib.pyplot as plt
+    plt.get_current_fig_manager().set_window_title("pixels")
+    plt.figure().canvas.manager.set_window_title("pixels")
     class Plot:
         def hist(self, x, normed=False):
             return normed
@@ -65,3 +71,19 @@ def of_axes(node, part):
             yield Change(part, start, start + len(old), new)
         elif whose:
             yield part.left(node, f"{name}: {new}= today, if it is Matplotlib's")
+
+
+@node(ast.Call)
+def of_the_window(node, part):
+    """A figure's canvas has a manager today, which has the window and its title."""
+    method, canvas = node.func, getattr(node.func, "value", None)
+    project = part.file.project
+    if getattr(method, "attr", "") == "set_window_title" not in project.methods and (
+            getattr(canvas, "attr", "") == "canvas"):
+        whose = project.gives({"matplotlib"}, canvas.value, part)
+        place = part.text.span(method)[1] - len(method.attr)
+        if whose == "theirs":
+            yield Change(part, place, place, "manager.")
+        elif whose:
+            yield part.left(node, "set_window_title: canvas.manager has it today, if "
+                                  "it is Matplotlib's")
