@@ -43,7 +43,5 @@ def main(arguments: list[str]) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:
-        sys.exit("\nstopped")
     except RuntimeError as error:
         sys.exit(f"course.py bench: {error}")

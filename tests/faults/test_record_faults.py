@@ -142,6 +142,17 @@ def test_sets_that_are_not_what_was_written(tmp_path, read):
         records.check_shards(tmp_path / "x")
 
 
+@pytest.mark.parametrize(
+    "build", [records.image_label_queue, records.image_label_dataset])
+def test_a_cut_file_is_refused_when_the_pipeline_is_built(tmp_path, build):
+    examples = [records.make_example(jpeg(), n) for n in range(9)]
+    *_, last = records.write_shards(examples, tmp_path / "x", 3, seed=1)
+    last.write_bytes(last.read_bytes()[:-3])
+    for source in (tmp_path / "x", [last]):
+        with tf.Graph().as_default(), pytest.raises(DataError, match="x-00002-of-0000"):
+            build(source, 7, image_size=16)
+
+
 # Records that are no pictures -----------------------------------------------------
 
 
