@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.ported import copies, written
+from tests.ported import copies, ported, written
 from tools.port import rule
 from tools.port.edits import Edit, applied
 from tools.port.work import BESIDE, Work, work
@@ -176,6 +176,9 @@ FORMS = {
     "star": "from {home} import *\n{use} = {last}",
     "unused": "from {home} import {last}\n{use} = zip",
 }
+# The same through a file of the project that has all names of the module.
+HANDED = {"star_of_star": "from {own} import *",
+          "from_star": "from {own} import {last}"}
 USES = {"called": "{name}(a)", "handed_on": "map({name}, a)",
         "default": "lambda f={name}: f"}
 # Runs the imports of copies and looks each name up, in one process for all.
@@ -183,7 +186,7 @@ LOOK = """
 import ast, builtins, json, sys
 import numpy
 beside, texts = json.load(sys.stdin)
-sys.path.insert(0, beside)
+sys.path[:0] = beside
 for path, text in texts.items():
     tree, names = ast.parse(text), {"a": numpy.zeros(1)}
     try:
@@ -220,13 +223,42 @@ def ready(form: str, folder) -> dict[str, str]:
             for file, one in done.outcomes.items() if not one.left}
 
 
+def looked_up(texts: dict[str, str], *beside) -> str:
+    """Returns what of programs cannot be imported, or is no name; they may be broken.
+
+    Args:
+      texts: by what they are called.
+      beside: folders in which their modules lie.
+    """
+    return subprocess.run(
+        [sys.executable, "-c", LOOK], text=True, check=True,
+        input=json.dumps([[*map(str, beside)], texts]), capture_output=True,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}).stdout
+
+
 def test_a_name_in_every_form(tmp_path):
     """Where the copy is called ready, each import works and each name is there."""
     found = {form: ready(form, tmp_path / form) for form in FORMS}
     assert all(len(texts) > len(NAMES) for texts in found.values())
-    looked = subprocess.run(
-        [sys.executable, "-c", LOOK], cwd=tmp_path, text=True, check=True,
-        input=json.dumps([str(BESIDE), {k: v for one in found.values()
-                                        for k, v in one.items()}]),
-        capture_output=True, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
-    assert looked.stdout == ""
+    assert looked_up(dict(itertools.chain(*map(dict.items, found.values()))),
+                     BESIDE) == ""
+
+
+def test_a_name_of_a_star_that_a_neighbour_hands_on(tmp_path):
+    """The neighbour's copy has what the program needs of it, or one is left."""
+    files = {}
+    names = [*NAMES, "tf.pack", "tf.contrib.rnn.GRUCell", "tf.contrib.layers.flatten"]
+    for name, (form, line) in itertools.product(names, HANDED.items()):
+        full = "tensorflow" + name[2:] if name.startswith("tf.") else name
+        home, _, last = full.rpartition(".")
+        own = f"{form}_{full.replace('.', '__')}"
+        files[f"has_{own}.py"] = f"from {home} import *\n"
+        files[f"{own}.py"] = (
+            f"import tensorflow as tf\ntf.Session\n"
+            f"{line.format(own=f'has_{own}', last=last)}\na = [3]\nout = {last}(a)\n")
+    done, new = ported(files, tmp_path)
+    left = {file.path.name for file, one in done.outcomes.items() if one.left}
+    texts = {name: (new / name).read_text() for name in files
+             if not {name, f"has_{name}"} & left and not name.startswith("has_")}
+    assert len(texts) > len(NAMES)
+    assert looked_up(texts, BESIDE, new) == ""

@@ -48,7 +48,8 @@ HOMES = {"layers": f"{LEGACY}.__internal__.legacy.layers",
          "keras": LEGACY}
 _PUBLIC = re.compile(r"tensorflow\.(_api|compat|experimental|python\.platform\.flags)\b"
                      r"|keras(?!\.src)|tf_keras\.api|tf_slim")
-_NO_MODULE = re.compile(r"test|benchmark|__main__|\.setup|numpy\.(distutils|f2py)")
+_NO_MODULE = re.compile(r"test|benchmark|__main__|\.setup|numpy\.(distutils|f2py)"
+                        r"|\._simd$")  # its names are those of the processor at hand
 _MARKS: dict = {inspect.Parameter.VAR_POSITIONAL: "*",
                 inspect.Parameter.VAR_KEYWORD: "**"}
 

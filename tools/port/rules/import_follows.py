@@ -122,10 +122,9 @@ def _import_from(node, part, work, old):
     lines, moved = [], False
     for alias in node.names:
         if alias.name == "*" and ours and module not in MODULE_ROOTS:
-            uses = [use for use in part.file.project.uses_through(part.file, module)
-                    if use.part.file is part.file]
-            lines, moved = list(_of_star(module, part, work, uses)), True
-            if not uses:
+            names = part.file.project.names_of_star(part.file, module, work.changed)
+            lines, moved = list(_of_star(module, part, work, names)), True
+            if not lines and not part.file.project.uses_through(part.file, module):
                 yield part.left(node, f"import the names of {node.module} that it "
                                       "needs, one by one")
                 return
@@ -138,6 +137,10 @@ def _import_from(node, part, work, old):
         local = f" as {alias.asname}" if alias.asname else ""
         moved |= bool(line)
         lines.append(line or f"from {node.module} import {alias.name}{local}")
+        if alias.name == "*":
+            yield from _lost(node, module, part)
+            more = [*_renamed(module, part, work)]
+            lines, moved = lines + more, moved or bool(more)
     start, end = part.text.span(node)
     before = part.text.before(start).strip("\f")
     glue = "; " if before.strip() or part.text.text[end:end + 1] == ";" else \
@@ -146,11 +149,24 @@ def _import_from(node, part, work, old):
         yield Change(part, start, end, glue.join(lines) or "pass")
 
 
-def _of_star(module: str, part, work, uses):
+def _lost(node, module: str, part):
+    """Leaves a star whose names others import of this file, and one is gone."""
+    for name in sorted(part.file.exports.taken(module)):
+        if today(f"{module}.{name}") is None:
+            yield part.left(node, f"{module}.{name}, which another file imports of "
+                                  "this one: nothing has it today")
+
+
+def _renamed(module: str, part, work):
+    """Yields an import of each name that others import so and that is another today."""
+    for name in sorted(part.file.exports.taken(module)):
+        if today(f"{module}.{name}") not in (None, f"{module}.{name}"):
+            yield _one_from(module, ast.alias(name), part, work)
+
+
+def _of_star(module: str, part, work, names):
     """Yields an import for each name that a star brings and that is used as it is."""
-    names = sorted({use.name[len(module) + 1:].partition(".")[0] for use in uses
-                    if not work.changed(use)})
-    for name in names:
+    for name in sorted(names):
         if today(f"{module}.{name}") is not None:
             alias = ast.alias(name)
             yield _one_from(module, alias, part, work) or from_import(
