@@ -108,6 +108,7 @@ class Reader(ast.NodeVisitor):
         self._neighbour, self._own = exports, own
         self.exports = Exports(self.top.names, set(), [])
         self.bound = set(dir(builtins))
+        self._modules: dict[str, Exports] = {}
         self._branches = self._guarded = 0
         self._later: list[tuple[ast.FunctionDef, Scope]] = []
 
@@ -148,8 +149,7 @@ class Reader(ast.NodeVisitor):
                 self._add(alias, full)
                 continue
             self._forget(local)
-            for name, value in exports.names.items():
-                self._bind(f"{alias.asname or alias.name}.{name}", value)
+            self._bind_module(alias.asname or alias.name, exports)
 
     def _note(self, node) -> None:
         modules = {name.partition(".")[0] for name in modules_of(node)}
@@ -184,9 +184,14 @@ class Reader(ast.NodeVisitor):
         elif star := exports.star(name):
             self._bind(local, f"{star.module}.{name}")
             star.taken.add(name)
-        module = self._neighbour(inside, node.level)
-        for inner, value in (module.names if module else {}).items():
-            self._bind(f"{local}.{inner}", value)
+        if module := self._neighbour(inside, node.level):
+            self._bind_module(local, module)
+
+    def _bind_module(self, local: str, exports: Exports) -> None:
+        """Binds what a neighbour gives as `local.name`."""
+        self._modules[local] = exports
+        for name, value in exports.names.items():
+            self._bind(f"{local}.{name}", value)
 
     def visit_Assign(self, node):
         self.visit(node.value)
@@ -333,10 +338,18 @@ class Reader(ast.NodeVisitor):
                 own = next((i for i, part in enumerate(rest) if part[:2] == "__"), None)
                 name = ".".join([full, *rest[:own]])
                 return None if ".FLAGS." in name else (name, full)
-        if parts[0] in self.bound or "()" in local:  # what a call gives has no name
-            return None
-        star = self.exports.star(parts[0])
-        return (f"{star.module}.{local}", star.module) if star else None
+        return None if "()" in local else self._by_star(parts)
+
+    def _by_star(self, parts: list[str]) -> tuple[str, str] | None:
+        """Returns the same of what a star brings, here or where a neighbour has it."""
+        for length in range(1, len(parts)):
+            exports = self._modules.get(".".join(parts[:length]))
+            if star := exports and exports.star(parts[length]):
+                star.taken.add(parts[length])
+                full = ".".join([star.module, *parts[length:]])
+                return full, f"{star.module}.{parts[length]}"
+        star = None if parts[0] in self.bound else self.exports.star(parts[0])
+        return (".".join([star.module, *parts]), star.module) if star else None
 
     def _value(self, node) -> str | None:
         """Returns the full name that an expression stands for, if it has one."""
