@@ -176,10 +176,13 @@ FORMS = {
     "star": "from {home} import *\n{use} = {last}",
     "unused": "from {home} import {last}\n{use} = zip",
 }
-# The same through a file of the project that has all names of the module.
-HANDED = {"star_of_star": ("from {own} import *", "{last}"),
-          "from_star": ("from {own} import {last}", "{last}"),
-          "of_module": ("import {own} as has", "has.{last}")}
+# Through a file of the project: how that has a name, how one has it of that, and calls.
+HANDED = {
+    "star_of_star": ("from {home} import *", "from {own} import *", "{last}"),
+    "from_star": ("from {home} import *", "from {own} import {last}", "{last}"),
+    "of_module": ("from {home} import *", "import {own} as has", "has.{last}"),
+    "from_from": ("from {home} import {last}", "from {own} import {last}", "{last}"),
+}
 USES = {"called": "{name}(a)", "handed_on": "map({name}, a)",
         "default": "lambda f={name}: f"}
 # Runs the imports of copies and looks each name up, in one process for all.
@@ -245,19 +248,19 @@ def test_a_name_in_every_form(tmp_path):
                      BESIDE) == ""
 
 
-def test_a_name_of_a_star_that_a_neighbour_hands_on(tmp_path):
+def test_a_name_that_a_neighbour_hands_on(tmp_path):
     """The neighbour's copy has what the program needs of it, or one is left."""
     files = {}
     names = [*NAMES, "tf.pack", "tf.contrib.rnn.GRUCell", "tf.contrib.layers.flatten"]
-    for name, (form, (line, use)) in itertools.product(names, HANDED.items()):
+    for name, (form, lines) in itertools.product(names, HANDED.items()):
         full = "tensorflow" + name[2:] if name.startswith("tf.") else name
         home, _, last = full.rpartition(".")
         own = f"{form}_{full.replace('.', '__')}"
-        files[f"has_{own}.py"] = f"from {home} import *\n"
-        files[f"{own}.py"] = (
-            f"import tensorflow as tf\ntf.Session\n"
-            f"{line.format(own=f'has_{own}', last=last)}\na = [3]\n"
-            f"out = {use.format(last=last)}(a)\n")
+        has, takes, use = (
+            line.format(home=home, last=last, own=f"has_{own}") for line in lines)
+        files[f"has_{own}.py"] = f"{has}\n"
+        files[f"{own}.py"] = (f"import tensorflow as tf\ntf.Session\n{takes}\n"
+                              f"a = [3]\nout = {use}(a)\n")
     done, new = ported(files, tmp_path)
     left = {file.path.name for file, one in done.outcomes.items() if one.left}
     texts = {name: (new / name).read_text() for name in files

@@ -40,12 +40,10 @@ class Star(NamedTuple):
     Attributes:
       module: of a library.
       bound: what the file's own statements bind: it is not the module's.
-      taken: the names that others import of that file, one by one.
     """
 
     module: str
     bound: Container[str]
-    taken: set[str]
 
     def brings(self, name: str, alone: bool) -> bool:
         """Whether the module has or had a name, and the file does not bind it.
@@ -67,20 +65,18 @@ class Exports(NamedTuple):
       names: what its names of libraries stand for.
       bound: what its own statements bind, outside of functions.
       stars: the modules of which it has all names.
+      asked: the full names of libraries that it takes of its own neighbours by name.
     """
 
     names: Aliases
     bound: set[str]
     stars: list[Star]
+    asked: set[str]
 
     def star(self, name: str) -> Star | None:
         """Returns the star that brings a name that nothing else binds, if one does."""
         alone = len(self.stars) == 1
         return next((one for one in self.stars if one.brings(name, alone)), None)
-
-    def taken(self, module: str) -> set[str]:
-        """Returns the names of a module that others import of the file, one by one."""
-        return set().union(*(one.taken for one in self.stars if one.module == module))
 
 
 class Reader(ast.NodeVisitor):
@@ -106,7 +102,7 @@ class Reader(ast.NodeVisitor):
         self.imports: list[ast.Import | ast.ImportFrom] = []
         self.top = self.scope = Scope()
         self._neighbour, self._own = exports, own
-        self.exports = Exports(self.top.names, set(), [])
+        self.exports = Exports(self.top.names, set(), [], set())
         self.bound = set(dir(builtins))
         self._modules: dict[str, Exports] = {}
         self._branches = self._guarded = 0
@@ -163,7 +159,7 @@ class Reader(ast.NodeVisitor):
         for alias in node.names:
             local = alias.asname or alias.name
             if exports is None and alias.name == "*":
-                self.exports.stars.append(Star(module, self.exports.bound, set()))
+                self.exports.stars.append(Star(module, self.exports.bound))
             elif exports is None:
                 self._bind(local, f"{module}.{alias.name}")
                 self._add(alias, f"{module}.{alias.name}")
@@ -179,11 +175,11 @@ class Reader(ast.NodeVisitor):
     def _from_neighbour(self, node, name: str, local: str, exports: Exports) -> None:
         inside = f"{node.module}.{name}" if node.module else name
         self._forget(local)
-        if name in exports.names:
-            self._bind(local, exports.names[name])
-        elif star := exports.star(name):
-            self._bind(local, f"{star.module}.{name}")
-            star.taken.add(name)
+        star = exports.star(name)
+        full = exports.names.get(name) or (star and f"{star.module}.{name}")
+        if full:
+            self._bind(local, full)
+            self.exports.asked.add(full)
         if module := self._neighbour(inside, node.level):
             self._bind_module(local, module)
 
@@ -345,9 +341,9 @@ class Reader(ast.NodeVisitor):
         for length in range(1, len(parts)):
             exports = self._modules.get(".".join(parts[:length]))
             if star := exports and exports.star(parts[length]):
-                star.taken.add(parts[length])
-                full = ".".join([star.module, *parts[length:]])
-                return full, f"{star.module}.{parts[length]}"
+                full = f"{star.module}.{parts[length]}"
+                self.exports.asked.add(full)
+                return ".".join([full, *parts[length + 1:]]), full
         star = None if parts[0] in self.bound else self.exports.star(parts[0])
         return (".".join([star.module, *parts]), star.module) if star else None
 

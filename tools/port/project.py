@@ -41,7 +41,7 @@ class File:
         self.parts: list[Part] = []
         self.names: dict[str, str] = {}
         self.uses: list[Use] = []
-        self.exports = Exports(self.names, set(), [])
+        self.exports = Exports(self.names, set(), [], set())
         self.decoded = sources.Decoded("", "utf-8")
 
     def read(self) -> None:
@@ -91,7 +91,7 @@ class File:
         found = self.project.own(self.path, module, level)
         if found is None:
             own = level or self.project.is_own(self.path, module)
-            return Exports({}, set(), []) if own else None
+            return Exports({}, set(), [], set()) if own else None
         self.imports[found] = None
         for package in found.path.parents:  # importing a.b.c runs a and a.b first
             init = self.project.files.get(package / "__init__.py")
@@ -270,7 +270,21 @@ class Project:
                  for use in self.uses_through(file, module) if not changed(use)
                  and any(star is one for star in use.part.file.exports.stars
                          for one in stars)}
-        return names | file.exports.taken(module)
+        return names | self.asked(file, module)
+
+    def asked(self, file: File, module: str) -> set[str]:
+        """Returns the names of a module that files take of each other, one by one."""
+        return self._asked.get((id(self.together(file)), module), set())
+
+    @functools.cached_property
+    def _asked(self) -> dict[tuple[int, str], set[str]]:
+        found: dict[tuple[int, str], set[str]] = {}
+        for file in self.files.values():
+            for full in file.exports.asked:
+                module, _, name = full.rpartition(".")
+                key = id(self.together(file)), module
+                found.setdefault(key, set()).add(name)
+        return found
 
     @functools.cached_property
     def _through(self) -> dict[tuple[int, str], list[Use]]:

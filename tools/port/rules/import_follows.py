@@ -151,7 +151,7 @@ def _import_from(node, part, work, old):
 
 def _lost(node, module: str, part):
     """Leaves a star whose names others import of this file, and one is gone."""
-    for name in sorted(part.file.exports.taken(module)):
+    for name in sorted(part.file.project.asked(part.file, module)):
         if today(f"{module}.{name}") is None:
             yield part.left(node, f"{module}.{name}, which another file imports of "
                                   "this one: nothing has it today")
@@ -159,7 +159,7 @@ def _lost(node, module: str, part):
 
 def _renamed(module: str, part, work):
     """Yields an import of each name that others import so and that is another today."""
-    for name in sorted(part.file.exports.taken(module)):
+    for name in sorted(part.file.project.asked(part.file, module)):
         if today(f"{module}.{name}") not in (None, f"{module}.{name}"):
             yield _one_from(module, ast.alias(name), part, work)
 

@@ -73,8 +73,14 @@ def _is_librarys(name: str) -> bool:
 
 
 def is_unused(name: str, part, work) -> bool:
-    """Whether all that is used through an import is written anew."""
-    return all(map(work.changed, part.file.project.uses_through(part.file, name)))
+    """Whether all that is used through an import is written anew.
+
+    What another file imports of this one by its name has to stay.
+    """
+    home, _, last = name.rpartition(".")
+    project = part.file.project
+    return last not in project.asked(part.file, home) and all(
+        map(work.changed, project.uses_through(part.file, name)))
 
 
 def _without(part, statement) -> Change:
