@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from helpers import lesson
 from helpers.files import ROOT
+from tests.limits import LIMIT
 
 lesson.begin("tests")
 tqdm.monitor_interval = 0  # or a thread of its own stays, which tests would count
@@ -64,12 +65,22 @@ def browser_type_launch_args(browser_type_launch_args):
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         pytest.skip("no browser here (Debian: apt-get install chromium)")
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=1000 * LIMIT)
     quiet = [
         "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
         "--disable-background-networking", "--disable-component-update",
         "--disable-sync",
     ]
     return {**browser_type_launch_args, "executable_path": found, "args": quiet}
+
+
+@pytest.fixture
+def context(context):
+    """A page waits as long as any test does."""
+    context.set_default_timeout(1000 * LIMIT)
+    return context
 
 
 @pytest.fixture(scope="session")
@@ -95,14 +106,15 @@ def serve(tmp_path_factory):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(3)
                 os.killpg(process.pid, signal.SIGKILL)
-            process.wait(30)
+            process.wait(LIMIT)
 
     return start
 
 
 def _address(process, log: Path, ready: str) -> str:
     """Returns the address that the server prints, once it answers at `ready`."""
-    for _ in range(240):
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
         found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
         if found:
             with contextlib.suppress(OSError):

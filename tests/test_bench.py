@@ -23,7 +23,6 @@ def quick():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is read from POSIX")
 @pytest.mark.parametrize("name", bench.NAMES)
 def test_prints_its_table(quick, name):

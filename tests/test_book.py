@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from helpers.files import ROOT
+from tests.limits import LIMIT
 from tools import book, book_notebooks, book_pages
 from tools import notebook as nb
 
@@ -48,6 +49,7 @@ def visit(browser):
 
     def open_in(theme):
         context = browser.new_context(color_scheme=theme)
+        context.set_default_timeout(1000 * LIMIT)
         opened.append(context)
         page, wrong = context.new_page(), []
         # A film stands in a frame of its own, which is not allowed to store anything.
@@ -74,7 +76,6 @@ def htmls(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_every_page_opens_with_no_network_and_no_error(pages, visit):
     page, wrong = visit("light")
     found, pictures = htmls(pages), 0
@@ -175,9 +176,9 @@ def test_the_film_of_the_front_page_moves(pages, visit):
 def test_the_search_finds_from_the_disk(pages, visit):
     page, wrong = visit("light")
     page.goto((pages / "search.html").as_uri() + "?q=QueueRunner")
-    page.locator("#search-results li a").first.wait_for(timeout=60_000)
+    page.locator("#search-results li a").first.wait_for()
     page.wait_for_function("document.querySelector('.search-summary')"
-                           "?.textContent.match(/[0-9]+ page|found/)", timeout=60_000)
+                           "?.textContent.match(/[0-9]+ page|found/)")
     assert "notebooks/03a_queues_and_coordinators.html" in page.evaluate(FOUND)
     assert "glossary.html" in page.evaluate(FOUND)
     expect(page.locator("#search-results li").filter(

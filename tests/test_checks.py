@@ -23,7 +23,7 @@ from tools.lesson import BEGIN, END, Lesson, exercise_cells
 
 BLOCK = re.compile(rf"^ *{BEGIN}\n(.*?\n) *{END}", re.M | re.S)
 tqdm.monitor_interval = 0  # no thread of its own
-pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("no_thread_left")]
+pytestmark = pytest.mark.usefixtures("no_thread_left")
 
 
 def rows():

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from helpers.cluster import Cluster, WorkerDied
+from tests.limits import LIMIT
 
 # Small programs in place of TensorFlow's server, which takes seconds to import.
 LISTEN = """
@@ -101,7 +102,7 @@ def test_nothing_is_left_when_the_parent_is_killed(tmp_path, program, number):
     pids, addresses = list(map(int, pids)), [one, two, three]
     assert not any(map(is_gone, pids)) and not any(map(nobody_listens, addresses))
     parent.send_signal(number)
-    parent.wait(20)
+    parent.wait(LIMIT)
     parent.stdout.close()
     assert_nothing_left(pids, addresses)
 

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from helpers.files import ROOT
+from tests.limits import LIMIT
 from tools import doctor, environment
 
 
@@ -19,7 +20,7 @@ def test_it_runs_with_any_python_and_no_set_up(tmp_path, monkeypatch):
         shutil.copy(ROOT / name, tmp_path / name)
     any_python = getattr(sys, "_base_executable", sys.executable)
     done = subprocess.run([any_python, "-I", tmp_path / "course.py", "doctor"],
-                          capture_output=True, text=True, timeout=240)
+                          capture_output=True, text=True, timeout=LIMIT)
     lines = done.stdout.splitlines()
     seen = doctor.Finding("TensorFlow", doctor.OK, "")  # its import takes long
     monkeypatch.setattr(doctor, "tensorflow", lambda environment: seen)

@@ -13,6 +13,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.files import ROOT
+from tests.limits import LIMIT
 from tools import doctor, messages
 
 ENTRIES = messages.entries()
@@ -94,7 +95,7 @@ def test_each_entry_names_its_fix_and_a_sitting_that_is_there():
 def test_the_doctor_finds_a_pasted_message_without_any_package(message, code, words):
     done = subprocess.run(
         [sys.executable, "-I", "-S", ROOT / "tools" / "doctor.py", message],
-        capture_output=True, text=True, timeout=240)
+        capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == code and words in done.stdout, done.stdout + done.stderr
 
 

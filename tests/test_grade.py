@@ -18,14 +18,14 @@ import pytest
 from nbformat import v4
 
 from helpers.files import ROOT
+from tests.limits import LIMIT
 from tools import grade
 from tools import notebook as nb
 from tools.grade.collect import collect
 from tools.judge import process
 from tools.lesson import Exercise, Lesson
 
-pytestmark = [pytest.mark.timeout(900),
-              pytest.mark.skipif(os.name == "nt", reason="needs fork and limits")]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs fork and limits")
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +166,7 @@ def test_whatever_ends_it_ends_its_answers_too(number, tmp_path):
         assert process.poll() is None
         time.sleep(0.1)
     process.send_signal(number)
-    assert process.wait(60) != 0
+    assert process.wait(LIMIT) != 0
     group = int(told.read_text())
     for _ in range(200):
         with contextlib.suppress(ProcessLookupError):

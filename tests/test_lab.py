@@ -21,6 +21,7 @@ from playwright.sync_api import expect
 from tensorboard import manager
 
 from helpers.files import ROOT
+from tests.limits import LIMIT
 from tools import copies
 from tools import notebook as nb
 from tools.lab import JUPYTER
@@ -41,7 +42,7 @@ DESCRIBED = f"count => ({ALTERNATIVES})().filter(Boolean).length === count"
 # By default JupyterLab leaves out of the page what is out of sight.
 ALONE = ["--no-browser", "--IdentityProvider.token=t0k"]
 EVERY_CELL = '{"windowingMode": "none"}'
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +113,10 @@ def opened(lab, page):
 
 def open_at(address, page, path):
     page.goto(f"{address}/lab/tree/{path}?reset&token=t0k")
-    page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
+    page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for()
     # The notebook's own indicator says idle before the kernel is there.
     ready = re.compile(r"Python 3.*\| Idle")
-    page.locator("#jp-main-statusbar", has_text=ready).wait_for(timeout=60_000)
+    page.locator("#jp-main-statusbar", has_text=ready).wait_for()
     page.wait_for_timeout(500)
     return page
 
@@ -133,7 +134,7 @@ def saved(page, file):
     def is_answer(response):
         return response.request.method == "PUT" and "/api/contents/" in response.url
 
-    with page.expect_response(is_answer, timeout=60_000) as answer:
+    with page.expect_response(is_answer) as answer:
         page.keyboard.press("Control+s")
     assert answer.value.ok
     return file.read_bytes()
@@ -142,7 +143,7 @@ def saved(page, file):
 def test_the_server_wants_a_token_and_listens_here_only(lab):
     address, _ = lab
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(f"{address}/api/contents", timeout=60)
+        urllib.request.urlopen(f"{address}/api/contents", timeout=LIMIT)
     assert address.startswith("http://127.0.0.1:")
 
 
@@ -171,10 +172,10 @@ def test_the_first_link_and_prebuilt_can_be_reached(way, request, page):
     open_at(address, page, LESSON.relative_to(ROOT))
     page.locator(".jp-Notebook a[href]", has_text="Start: README").click()
     read = page.locator(".jp-FileEditor, .jp-MarkdownViewer")
-    expect(read.first).to_contain_text("TensorFlow", timeout=60_000)
+    expect(read.first).to_contain_text("TensorFlow")
     page.goto(f"{address}/lab/tree/prebuilt?token=t0k")
     there = sorted(path.name for path in (folder / "prebuilt").iterdir())[0]
-    page.locator(".jp-DirListing-item", has_text=there).wait_for(timeout=60_000)
+    page.locator(".jp-DirListing-item", has_text=there).wait_for()
 
 
 def test_the_address_that_is_printed_opens_what_was_named(
@@ -189,10 +190,10 @@ def test_the_address_that_is_printed_opens_what_was_named(
                environment={"JUPYTER_CONFIG_DIR": str(home)}, log=log) as address:
         page.wait_for_timeout(2000)
         [printed, *_] = re.findall(rf"{address}\S+token=\w+", log.read_text())
-        page.goto(printed, timeout=120_000)
+        page.goto(printed)
         tab = page.locator(".lm-TabBar-tab.lm-mod-current", has_text=file.stem)
-        tab.wait_for(timeout=120_000)
-        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=120_000)
+        tab.wait_for()
+        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for()
     assert "language-server" not in log.read_text()
 
 
@@ -230,7 +231,7 @@ def test_a_prediction_is_typed_blind_and_stays_in_its_cell(lab, opened, way):
             page.locator(".jp-Cell").nth(number).locator(".jp-InputPrompt").click()
             page.keyboard.press("Control+Enter")
     beside = answer.get_by_role("complementary", name="My prediction")
-    expect(beside).to_contain_text("it is shared", timeout=120_000)
+    expect(beside).to_contain_text("it is shared")
     left, right = (answer.locator(e).first.bounding_box()
                    for e in (".jp-OutputArea", ".course-prediction"))
     assert left["x"] + left["width"] <= right["x"] + 1
@@ -240,7 +241,7 @@ def test_a_prediction_is_typed_blind_and_stays_in_its_cell(lab, opened, way):
 def test_a_copy_leads_to_the_lesson_and_its_outputs(opened):
     page = opened(f"my/{LESSON.name}")
     page.locator("a", has_text="the lesson with its outputs").click()
-    page.locator(".jp-OutputArea-output").first.wait_for(timeout=60_000)
+    page.locator(".jp-OutputArea-output").first.wait_for()
 
 
 def test_run_all_shows_no_error(page, opened):
@@ -255,7 +256,7 @@ def test_run_all_shows_no_error(page, opened):
     sentences = [output.metadata["image/png"]["alt"] for cell in cells
                  for output in cell.get("outputs", [])
                  if "image/png" in output.get("data", {})]
-    page.wait_for_function(DESCRIBED, arg=len(sentences), timeout=60_000)
+    page.wait_for_function(DESCRIBED, arg=len(sentences))
     assert page.evaluate(ALTERNATIVES) == sentences
 
 
@@ -281,12 +282,12 @@ def test_a_page_with_knobs_is_a_still_until_its_cell_was_run(lab, opened):
     nb.store(folder / "my" / "knobs.ipynb", v4.new_notebook(cells=[cell]))
     page = opened("my/knobs.ipynb")
     still = page.get_by_text("trust this notebook to turn the knobs")
-    still.wait_for(timeout=60_000)
+    still.wait_for()
     assert page.locator(".jp-OutputArea iframe").count() == 0
     assert page.locator(".jp-OutputArea img").get_attribute("alt") == "It is 10 high."
     choose(page, "Run", "Run All Cells")
     inside = page.frame_locator(".jp-OutputArea iframe")
-    inside.get_by_role("radio", name="10").press("ArrowRight", timeout=120_000)
+    inside.get_by_role("radio", name="10").press("ArrowRight")
     expect(inside.locator("#says")).to_have_text("It is 20 high.")
     assert not still.is_visible()
 
@@ -308,7 +309,7 @@ def test_tensorboard_is_live_in_the_notebook_while_07a_trains(
     choose(page, "Run", "Run All Cells")
     frame = page.frame_locator(".jp-OutputArea iframe")
     reload = frame.locator("app-header-reload button:enabled")
-    reload.wait_for(timeout=240_000)
+    reload.wait_for()
     run = frame.get_by_text("logs/narrow_vgg").first
     for _ in range(60):
         reload.click()

@@ -8,7 +8,7 @@ import lookalikes
 import pytest
 from lesson_runs import run_lesson
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.usefixtures("data")

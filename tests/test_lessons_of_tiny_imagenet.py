@@ -10,7 +10,7 @@ from PIL import Image
 
 from helpers.records import read_manifest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 
 from helpers.files import ROOT
 from helpers.tf1_names import VERDICTS
+from tests.limits import LIMIT
 from tools.port import fates, table
 
 # -S leaves out every installed package; what is imported is printed at the end.
@@ -26,7 +27,7 @@ def alone(*arguments):
     """Returns exit code, foreign modules and output of `port` in a bare Python."""
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", ALONE, ROOT, *map(str, arguments)],
-        capture_output=True, text=True, timeout=100)
+        capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 0, done.stderr
     *said, last = done.stdout.strip().split("\n")
     return *json.loads(last), "\n".join(said)
@@ -60,11 +61,10 @@ def test_nor_does_a_copy(old, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 def test_the_table_is_that_of_what_is_installed():
     """In a process of its own: here other tests have imported what they like."""
     made = subprocess.run([sys.executable, "-m", "tools.port.table", "-"], cwd=ROOT,
-                          capture_output=True, text=True, timeout=350)
+                          capture_output=True, text=True, timeout=LIMIT)
     assert made.returncode == 0, made.stderr[-2000:]
     was = table.TABLE.read_text("utf-8").split("\n")
     new = [*made.stdout.split("\n")]

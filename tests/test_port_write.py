@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.limits import LIMIT
 from tests.test_port_book import changed_again
 from tools import port
 from tools.port import rule, write
@@ -85,7 +86,7 @@ def ran(folder, corpus, sides, repositories):
           for line in runs(name))]
     run = subprocess.run(
         [sys.executable, HERE / "run_corpus.py", folder, *commands],
-        stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=1100)
+        stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=LIMIT)
     assert run.returncode == 0, run.stderr[-2000:]
     return json.loads(run.stdout)
 
@@ -114,7 +115,6 @@ def main_of(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
 def test_what_is_called_ready_runs(corpus, ran):
     """Each program runs in a graph of its own; the others are left, with a line."""
     assert len(corpus) >= 40
@@ -146,7 +146,6 @@ NAMED = {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
 def test_a_program_of_a_repository_runs_or_is_named(repositories, ran):
     """What is called ready runs; the files that a program reaches are asked."""
     named = {f"{name} {line}": said_of(done, line.split())
@@ -196,7 +195,6 @@ NOT_RUN = {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("program", SIDES, ids=lambda path: path.stem)
 def test_a_copy_says_today_what_its_program_said(program, ran):
     error, said = ran[f"sides/new/{program.stem} {program.stem}.py"]

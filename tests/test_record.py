@@ -7,8 +7,6 @@ import tensorflow.compat.v1 as tf1
 
 from helpers import tracing
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.fixture
 def counting():

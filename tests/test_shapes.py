@@ -11,6 +11,7 @@ from lookalikes import contents
 from helpers import files
 from helpers.errors import DataError
 from helpers.shapes import tiny, write_tiny_shapes
+from tests.limits import LIMIT
 
 SMALL = {"num_classes": 3, "train": 5, "val": 2, "size": 17}
 
@@ -42,7 +43,7 @@ def test_two_runs_and_two_processes_give_the_same_bytes(small, tmp_path):
     )
     environment = dict(os.environ, PYTHONHASHSEED="12345")
     subprocess.run([sys.executable, "-c", code], check=True, env=environment,
-                   timeout=240)  # fmt: skip
+                   timeout=LIMIT)  # fmt: skip
     assert contents(tmp_path / "other" / tiny.FOLDER) == contents(small)
 
 

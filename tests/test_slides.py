@@ -58,7 +58,6 @@ def test_every_lesson_has_slides_with_notes(lesson):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_the_page_needs_no_other_file_and_turns_by_keyboard(page, tmp_path):
     pytest.importorskip("sphinx_revealjs")
     target = tmp_path / "lesson.html"
@@ -68,7 +67,7 @@ def test_the_page_needs_no_other_file_and_turns_by_keyboard(page, tmp_path):
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda m: m.type == "error" and wrong.append(m.text))
     page.goto(target.as_uri() + "?showNotes=true")
-    page.locator(".reveal.ready").wait_for(timeout=60_000)
+    page.locator(".reveal.ready").wait_for()
     assert page.evaluate("Reveal.getTotalSlides()") > 10
     first = page.evaluate("Reveal.getIndices()")
     page.keyboard.press("Space")
@@ -94,7 +93,6 @@ MEASURED = """() => Reveal.getSlides().flatMap(slide => {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_nothing_on_a_slide_scrolls_or_is_cut(page, tmp_path):
     pytest.importorskip("sphinx_revealjs")
     target, wrong = tmp_path / "lesson.html", {}
@@ -103,7 +101,7 @@ def test_nothing_on_a_slide_scrolls_or_is_cut(page, tmp_path):
         for width, height in ((1280, 720), (1920, 1080)):
             page.set_viewport_size({"width": width, "height": height})
             page.goto(target.as_uri())
-            page.locator(".reveal.ready").wait_for(timeout=60_000)
+            page.locator(".reveal.ready").wait_for()
             if bad := page.evaluate(MEASURED):
                 wrong[lesson.stem, width] = bad
     assert wrong == {}
@@ -143,7 +141,7 @@ def test_a_page_with_knobs_turns_in_a_slide(page, tmp_path):
     target.write_text(slides.page(lesson), encoding="utf-8")
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(target.as_uri())
-    page.locator(".reveal.ready").wait_for(timeout=60_000)
+    page.locator(".reveal.ready").wait_for()
     for _ in range(100):
         if page.evaluate("!!Reveal.getCurrentSlide().querySelector('iframe')"):
             break

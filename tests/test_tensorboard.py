@@ -15,7 +15,7 @@ from tools import serve_graphs
 SCREENSHOT = ROOT / "docs" / "tensorboard.png"
 TOWERS = {f"tower_{k}" for k in range(4)}
 TOWERS_OF_RUN = ("tower_0", "tower_1")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +46,11 @@ def graphs(board, tensorboard):
 def choose(page, run, one_of_its_blocks):
     """Picks a run from the list, as a reader does, and waits for its drawing."""
     menu = page.locator("paper-dropdown-menu.run-dropdown").first
-    menu.wait_for(timeout=60_000)
+    menu.wait_for()
     menu.click()
     page.locator("paper-item").get_by_text(run, exact=True).click()
     page.locator(f'g.node[data-name="{one_of_its_blocks}"]').first.wait_for(
-        state="attached", timeout=60_000
-    )
+        state="attached")
 
 
 def names(page):
@@ -91,8 +90,7 @@ def test_towers_have_a_colour_per_device(graphs):
     assert not (TOWERS | {"input_queue", "vgg", "average", "update"}) - names(graphs)
     graphs.locator("paper-radio-button").get_by_text("Device", exact=True).click()
     graphs.locator('linearGradient[id="device-tower_0"] stop').first.wait_for(
-        state="attached", timeout=60_000
-    )
+        state="attached")
     of_towers = at_rest(
         graphs, lambda: {name: colours(graphs, name) for name in TOWERS}
     )
@@ -105,7 +103,7 @@ def test_towers_have_a_colour_per_device(graphs):
 def test_it_opens_on_a_graph_that_fits_the_screen(board, tensorboard):
     board.goto(f"{tensorboard}#graphs")
     board.locator('g.node[data-name="tower_2"]').first.wait_for(
-        state="attached", timeout=60_000)
+        state="attached")
     found = at_rest(board, lambda: [
         node.bounding_box() for node in board.locator("g.node").all()])
     size = board.viewport_size
@@ -118,7 +116,7 @@ def test_the_faults_of_three_towers_can_be_seen(graphs):
     choose(graphs, "prebuilt/faulty_towers", "tower_0")
     graphs.locator("paper-radio-button").get_by_text("Device", exact=True).click()
     graphs.locator('linearGradient[id="device-tower_0"] stop').first.wait_for(
-        state="attached", timeout=60_000)
+        state="attached")
     of_towers = at_rest(graphs, lambda: [
         len(colours(graphs, f"tower_{k}")) for k in range(3)])
     assert of_towers == [1, 1, 2]  # question 9
@@ -127,7 +125,7 @@ def test_the_faults_of_three_towers_can_be_seen(graphs):
 def test_the_text_page_asks_the_questions_of_the_sheet(board, tensorboard):
     shown = card(board, tensorboard, "text", "tasks", "", "tf-text-loader")
     for _, question, _ in tasks.TASKS:
-        expect(shown).to_contain_text(question, timeout=60_000)
+        expect(shown).to_contain_text(question)
 
 
 def test_readme_and_the_book_show_pictures_of_what_to_look_for():
@@ -160,7 +158,7 @@ def card(page, address, dashboard, run, tag, element):
     """Opens a dashboard with one run and one tag; returns the tag's card."""
     page.goto(f"{address}#{dashboard}&regexInput={run}&tagFilter={tag}")
     found = page.locator(element).first
-    found.wait_for(timeout=60_000)
+    found.wait_for()
     return found
 
 
@@ -178,7 +176,7 @@ def logged(run, tag):
 def test_scalars_lay_two_runs_over_each_other(board, tensorboard):
     card(board, tensorboard, "scalars", "rate_", "train/loss", "tf-scalar-card")
     lines = board.locator("tf-scalar-card").first.locator("path.line")
-    lines.nth(3).wait_for(state="attached", timeout=60_000)  # each as it is, and smooth
+    lines.nth(3).wait_for(state="attached")  # each as it is, and smooth
     drawn = at_rest(board, lambda: lines.evaluate_all(
         "paths => paths.map(p => [p.getAttribute('stroke'), p.getAttribute('d')])"))
     ends = {colour: float(path.split(",")[-1]) for colour, path in drawn}
@@ -191,14 +189,14 @@ def test_scalars_lay_two_runs_over_each_other(board, tensorboard):
 def test_images_and_text_show_pictures_and_answers(board, tensorboard):
     loaders = card(board, tensorboard, "images", "rate_0.002", "", "tf-image-loader")
     picture = loaders.locator("img")
-    picture.wait_for(timeout=60_000)
+    picture.wait_for()
     board.wait_for_function(
         "image => image.naturalWidth > 0", arg=picture.element_handle())
     assert picture.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [
         32, 32]
     assert board.locator("tf-image-loader").count() == 4
     table = card(board, tensorboard, "text", "rate_0.002", "", "tf-text-loader")
-    table.locator("table").first.wait_for(timeout=60_000)
+    table.locator("table").first.wait_for()
     shown = table.locator("table").first.locator("td").all_inner_texts()
     newest = max(logged("rate_0.002", "answers").items())[1]
     assert [text.strip() for text in shown] == [
@@ -211,7 +209,7 @@ def test_graphs_are_coloured_by_what_a_step_cost(graphs):
     graphs.locator("paper-item").get_by_text("step 30", exact=True).click()
     for what in ("Memory", "Compute time"):
         radio = graphs.locator("paper-radio-button").get_by_text(what, exact=True)
-        radio.click(timeout=60_000)
+        radio.click()
         found = at_rest(graphs, lambda: {
             name: graphs.locator(f'g.node[data-name="{name}"] > g.nodeshape > *')
             .first.evaluate("shape => getComputedStyle(shape).fill")

@@ -5,7 +5,7 @@ import pytest
 from tools import notebook as nb
 from tools import readme, run_lessons
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = pytest.mark.slow
 
 # A short training is run again like a long one.
 SHORT = {"08a": {"PICTURES": 1000, "STEPS": 40}}

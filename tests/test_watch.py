@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from helpers.files import ROOT
+from tests.limits import LIMIT
 
 HEAD = """
 import tensorflow.compat.v1 as tf
@@ -130,7 +131,7 @@ def test_ctrl_c_ends_a_hang_and_its_film_is_there(tmp_path):
     with watched(tmp_path, program, "--film", "film.html") as process:
         said = report(process)
         process.send_signal(signal.SIGINT)
-        assert process.wait(120) == 130
+        assert process.wait(LIMIT) == 130
     assert all(words in said for words in wanted), said
     page = (tmp_path / "film.html").read_text("utf-8")
     assert "thread 1 of 'batch/fifo_queue' waits for items in 'first' for" in page
@@ -153,7 +154,7 @@ assert os.path.isabs(__file__) and sys.modules["__main__"].__file__ == __file__
 sys.exit(7)
 """
     with watched(tmp_path, program, of=("course.py", "watch")) as process:
-        out, said = process.communicate(timeout=240)
+        out, said = process.communicate(timeout=LIMIT)
     assert process.returncode == 7 and out == "1.0\n", said
     assert "no queue: the step is slow" in said
     assert "it was slow, and did not hang" in said
@@ -185,7 +186,7 @@ new.Session()
 def test_a_crash_ends_with_the_verdict_on_the_first_error(way, tmp_path):
     program, wanted = CRASHES[way]
     with watched(tmp_path, program) as process:
-        out, said = process.communicate(timeout=240)
+        out, said = process.communicate(timeout=LIMIT)
     assert process.returncode == 1, said
     after = said.rpartition("Traceback")[2]
     for words in wanted:

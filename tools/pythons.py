@@ -73,7 +73,7 @@ def run_under(version: str, program: str, lessons: list[Path]) -> int:
                                  else "bin/python")
     return code or subprocess.call(
         [python, "-m", "pytest", "-q", "--nbval", "--nbval-current-env",
-         "--nbval-cell-timeout", "300", "-p", "no:cacheprovider",
+         "--nbval-cell-timeout", "1500", "-p", "no:cacheprovider",
          *[path.relative_to(ROOT) for path in lessons]], cwd=folder, env=environment)
 
 

@@ -21,17 +21,18 @@ from tools import notebook as nb
 PYTEST = [
     "-m", "pytest", "-q", "--dist", "loadfile", "--no-loadscope-reorder",
     "--max-worker-restart", "0", "--durations=15",
-    # A signal does not reach Python while it is in TensorFlow. Here and not in
-    # pyproject.toml: a learner's pytest has no such option.
-    "--timeout", "300", "--timeout-method", "thread",
+    # What hangs is ended, and nothing else (tests/limits.py). A signal does not reach
+    # Python while it is in TensorFlow. Here and not in pyproject.toml: a learner's
+    # pytest has no such option.
+    "--timeout", "1800", "--timeout-method", "thread",
 ]
 # More than there are cores, as tests wait for threads, processes and servers.
 WORKERS = ["-n", "4"]
 TESTS = [*PYTEST, *WORKERS, "tests"]
 UNIT = [*TESTS, "--ignore", "tests/faults"]
 NBVAL = [  # lessons compute more than they wait: one for each core of two
-    *PYTEST, "-n", "2", "--nbval", "--nbval-current-env", "--nbval-cell-timeout", "300",
-    "--timeout", "600",
+    *PYTEST, "-n", "2", "--nbval", "--nbval-current-env",
+    "--nbval-cell-timeout", "1500",
 ]
 PARTS = {
     "lint": ["-m", "ruff", "check", "."],

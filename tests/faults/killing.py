@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from helpers.datasets import tiny_imagenet
 from helpers.datasets.downloads import Download
+from tests.limits import LIMIT
 
 KILLS = 20
 
@@ -33,7 +34,7 @@ def job(work: str, target, **arguments) -> list[tuple[str, str]]:
     arguments = {"work": work, "target": str(target), **arguments}
     found = subprocess.run(
         [sys.executable, __file__, json.dumps(arguments, default=str)],
-        capture_output=True, text=True, timeout=170, check=True,
+        capture_output=True, text=True, timeout=LIMIT, check=True,
     )  # fmt: skip
     pairs = [tuple(pair) for pair in json.loads(found.stdout)]
     assert len(pairs) == KILLS

@@ -19,6 +19,8 @@ import tensorflow as tf
 from tensorflow.core.framework import op_def_pb2
 from tensorflow.python.client import pywrap_tf_session
 
+from tests.limits import LIMIT
+
 SHAPES = ([], [2], [2, 2], [1, 2, 2, 1])
 _WATCHED = 0x2 | 0x4 | 0x20 | 0x40 | 0x80 | 0x100 | 0x200  # from <sys/inotify.h>
 
@@ -109,7 +111,7 @@ def touched(names: list[str], folder: Path) -> tuple[dict, list[str], int]:
     while names:
         child = subprocess.run(
             [sys.executable, "-m", "tests.faults.op_by_op", str(folder)], text=True,
-            input=json.dumps(names), capture_output=True, timeout=170,
+            input=json.dumps(names), capture_output=True, timeout=LIMIT,
             env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
         lines = [json.loads(line) for line in child.stdout.splitlines()]
         for name, times, events in lines:

@@ -12,6 +12,8 @@ from pathlib import Path
 import killing
 import pytest
 
+from tests.limits import LIMIT
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")
 
 
@@ -46,6 +48,6 @@ def test_three_processes_at_once(tmp_path):
     assert [p.stdout.readline() for p in together] == ["ready\n"] * 3
     for process in together:
         print(file=process.stdin, flush=True)
-    errors = [process.communicate(timeout=240)[1] for process in together]
+    errors = [process.communicate(timeout=LIMIT)[1] for process in together]
     assert [process.returncode for process in together] == [0, 0, 0], errors
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]

@@ -223,7 +223,6 @@ print(json.dumps(began))
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, to kill often")
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_killed_while_saving_20_times(tmp_path, tried):
     tried(20)
     done = subprocess.run(

@@ -40,7 +40,6 @@ def steps(task):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_a_worker_killed_at_random_steps_finishes(tmp_path):
     (tmp_path / "trainer.py").write_text(TRAINER)
     random = np.random.default_rng(int(time.time()))

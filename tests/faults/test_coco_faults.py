@@ -8,7 +8,6 @@ import pytest
 from helpers.datasets import coco, downloads, grab_captions
 from helpers.errors import DataError
 
-pytestmark = pytest.mark.timeout(120)
 ARCHIVE = "/annotations/annotations_trainval2017.zip"
 
 

@@ -17,6 +17,7 @@ import pytest
 
 import course
 from helpers.files import ROOT
+from tests.limits import LIMIT
 from tools import environment, serve_graphs
 
 pytestmark = [pytest.mark.slow,
@@ -53,7 +54,7 @@ def start(project, *arguments, **variables):
 
 
 def finish(process):
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=LIMIT)
     return process.returncode, out, err
 
 

@@ -19,6 +19,7 @@ import pytest
 from helpers.datasets import downloads
 from helpers.datasets.downloads import Download
 from helpers.errors import DataError
+from tests.limits import LIMIT
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")
 CONTENTS = random.Random(7).randbytes(300_007)
@@ -224,7 +225,7 @@ def test_ctrl_c_stops_a_stalled_download(server, data):
         time.sleep(0.05)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=LIMIT)
     assert b"KeyboardInterrupt" in errors
     assert list((data / "downloads").iterdir()) == []
 

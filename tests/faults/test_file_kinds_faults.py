@@ -25,8 +25,7 @@ from helpers.tiny_layout import FOLDER
 from tools import grade, lesson, notebook
 
 MUSEUM = files.ROOT / "data" / "museum"
-pytestmark = [pytest.mark.timeout(120),  # what waits for a pipe's end waits for ever
-              pytest.mark.skipif(os.name == "nt", reason="has no pipes by name")]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="has no pipes by name")
 
 
 def device(path):

@@ -10,6 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from helpers.files import ROOT
+from tests.limits import LIMIT
 from tests.notebooks.test_form import without_reason
 from tools import notebook as nb
 from tools import within
@@ -47,7 +48,7 @@ def test_plain_nbval_compares_within_what_the_tag_says(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-rA", "-p",
          "notebooks.conftest", "-p", "no:cacheprovider", "--rootdir", tmp_path, path],
-        cwd=ROOT, capture_output=True, text=True, timeout=120)
+        cwd=ROOT, capture_output=True, text=True, timeout=LIMIT)
     passed = {int(k) for k in re.findall(r"^PASSED .*Cell (\d+)$", done.stdout, re.M)}
     same = [case[3] for case in CASES] * 2
     assert passed == {k for k, held in enumerate(same) if held}, done.stdout
