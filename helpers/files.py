@@ -101,13 +101,21 @@ def fresh_folder(path: str | os.PathLike) -> Path:
 
 def _refuse_to_empty(path: Path) -> None:
     """Raises `DataError` for a folder that must not be lost."""
-    if path.is_symlink():
-        return  # the link goes, and nothing else
     kept = {"the current folder": Path.cwd(), "the course's folder": ROOT,
             "your home folder": Path.home()}
     for what, folder in kept.items():
-        if folder.resolve().is_relative_to(path.resolve()):
+        if path.is_symlink():  # the link goes, and nothing else
+            lost = _place(path) in map(_place, [folder, *folder.parents])
+        else:
+            lost = folder.resolve().is_relative_to(path.resolve())
+        if lost:
             raise DataError(f"{path}: this is or holds {what}. Nothing was deleted")
+
+
+def _place(path: Path) -> Path:
+    """Returns where a file or a link lies, and not what it leads to."""
+    path = path.absolute()
+    return path.parent.resolve() / path.name
 
 
 def sha256(path: str | os.PathLike) -> str:

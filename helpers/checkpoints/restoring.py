@@ -16,7 +16,8 @@ from helpers.reading import regular_file
 
 _INDEX = re.compile(re.escape(STEM) + r"-(\d+)\.index")
 _DATA = re.compile(re.escape(STEM) + r"-\d+\.data-\d{5}-of-\d{5}")
-_PIECE = re.compile(r".+\.(index|data-\d{5}-of-\d{5})")  # of any name
+_PIECE = re.compile(r".+\.(index|data-\d{5}-of-\d{5})"  # of any name
+                    r"|.+\.ckpt(-\d+)?(-\d{5}-of-\d{5})?")  # as before 2017
 
 
 def numbered(folder: str | os.PathLike) -> list[tuple[int, Path]]:
@@ -56,6 +57,7 @@ def restore_latest(
       DataError: there are checkpoint files, but none that can be used; the newest
         whole one belongs to another model; or it is no folder. Never a silent
         restart.
+      ValueError: the Saver is of the format of before 2017, `SaverDef.V1`.
 
     Taught in lesson 07a, "The newest that is whole".
     """
@@ -133,5 +135,5 @@ def _why_not(piece: str) -> str:
     """Says what a file of a checkpoint is, where none has an index with a number."""
     if _DATA.fullmatch(piece):
         return "which has no index: its save did not end, or the index was lost"
-    return ("which is no whole numbered checkpoint; saver.restore takes one without a "
-            "number")
+    return ("which is no whole numbered checkpoint of today; saver.restore takes one "
+            "without a number, or of before 2017")

@@ -53,6 +53,7 @@ def save_numbered(
       DataError: a value is NaN or infinite, which a few saves later would have pushed
         out every good checkpoint; the file cannot be written; or TensorFlow cannot
         find such a folder again.
+      ValueError: the Saver writes the format of before 2017, `SaverDef.V1`.
 
     Taught in lesson 07a, "What a checkpoint holds".
     """

@@ -100,6 +100,24 @@ def test_nan_of_any_type_and_saver_is_not_saved(tmp_path, kind, tried):
 
 
 @pytest.mark.parametrize("sharded", [False, True])
+def test_the_old_format_is_neither_written_nor_read(tmp_path, sharded):
+    """Its ops are others: NaN would be saved, and a restart begin at step 0."""
+    with tf.Graph().as_default(), tf1.Session() as session:
+        v = tf1.get_variable("v", [3])
+        saver = tf1.train.Saver(write_version=tf1.train.SaverDef.V1, sharded=sharded)
+        session.run(v.initializer)
+        with pytest.raises(ValueError, match="old format"):
+            save_numbered(saver, session, tmp_path, 1)
+        assert not any(tmp_path.iterdir())
+        path = saver.save(session, str(tmp_path / "model.ckpt"), 3)
+        with pytest.raises(ValueError, match="old format"):
+            restore_latest(saver, session, tmp_path)
+        with pytest.raises(DataError, match=r"ckpt-3.* before 2017"):
+            restore_latest(tf1.train.Saver(), session, tmp_path)
+        tf1.train.Saver().restore(session, path)
+
+
+@pytest.mark.parametrize("sharded", [False, True])
 def test_a_full_disk_is_one_line_and_leaves_no_half_file(small_disk, sharded):
     with tf.Graph().as_default(), tf1.Session() as session:
         v = tf1.get_variable("v", [100_000], initializer=tf1.ones_initializer())
