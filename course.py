@@ -121,7 +121,9 @@ def main(arguments):
             return 1
         return subprocess.call([sys.executable, "-m", "tools.command", "tools.port",
                                 *rest], cwd=str(ROOT), env=environment)
-    extras = ["dev"] if name in OF_DEVELOPERS else []
+    words = {word.rpartition("=")[2] for word in rest}
+    more = name == "weights" and words & {"safetensors", "onnx"}
+    extras = ["dev"] if name in OF_DEVELOPERS or more else []
     try:
         check_machine()
         if name == "lab" and "--gpu" in rest:

@@ -12,6 +12,7 @@ import pytest
 
 import course
 from helpers.files import ROOT
+from tools import weights
 from tools.command import CLOSED as CODE
 from tools.environment import CALLED_FROM
 
@@ -33,9 +34,10 @@ def test_machines_without_a_wheel(machine):
         course.check_machine((3, 11), *machine)
 
 
-def test_the_readme_names_every_command():
+def test_the_readme_names_every_command_and_no_other():
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert all(f"python3 course.py {name}" in readme for name in course.COMMANDS)
+    named = re.findall(r"python3 course\.py (\w+)", readme)
+    assert {*named} == course.COMMANDS.keys()
 
 
 GPU_LINE, DEV_LINE = "requirements-gpu.txt", "requirements-dev.txt"
@@ -98,6 +100,18 @@ def test_what_the_tests_need_is_fetched_by_the_tests(set_up):
     assert set_up("run") == ["requirements.txt", "-m tools.run_lessons"]
     assert set_up("test") == [DEV_LINE, "-m tools.run_tests"]
     assert set_up("book") == ["-m tools.book"] and set_up("lab") == ["-m tools.lab"]
+
+
+@pytest.mark.parametrize("form", weights.ENDINGS)
+@pytest.mark.parametrize("option", ["--to {}", "--to={}"])
+def test_what_a_form_of_weights_needs_is_fetched(set_up, form, option):
+    """A learner's packages are enough for what these do not fetch."""
+    words = option.format(form).split()
+    set_up("run")
+    first, *_ = set_up("weights", "model.ckpt", *words)
+    package = {"npz": "numpy"}.get(form, form)
+    locked = (ROOT / "requirements.txt").read_text("utf-8")
+    assert (first == DEV_LINE) == (f"\n{package}==" not in locked)
 
 
 PIP = ["Requirement already satisfied: here==1 in x", "Collecting big==1",

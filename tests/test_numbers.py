@@ -9,6 +9,7 @@ import functools
 import importlib
 import inspect
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -26,8 +27,8 @@ from helpers.files import ROOT
 INSIDE = {
     "arguments.py", "queues/calls.py", "queues/internals.py",
     "queues/rows.py", "queues/threads.py", "queues/wording.py", "records/shards.py",
-    "records/wire.py", "shapes/drawing.py", "tracing/drawing.py", "slider.py",
-    "explore.py", "language.py", "svg.py", "chart.py", "looking.py",
+    "records/wire.py", "shapes/drawing.py", "tracing/drawing.py", "explore.py",
+    "language.py", "svg.py", "chart.py",
 }
 DRAWING = ("plots/", "pages/")
 ELSEWHERE = {
@@ -50,8 +51,10 @@ def takers():
             continue
         module = "helpers." + inside.removesuffix(".py").replace("/", ".")
         for owner, node in _functions(ast.parse(path.read_text("utf-8")).body):
-            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-            wanted = [one.arg for one in arguments if _is_number(one.annotation)]
+            arguments = [*node.args.posonlyargs, *node.args.args, node.args.vararg,
+                         *node.args.kwonlyargs]
+            wanted = [one.arg for one in filter(None, arguments)
+                      if _is_number(one.annotation)]
             if wanted:
                 yield module, owner, node.name, wanted
 
@@ -68,11 +71,12 @@ def _functions(nodes, owner=""):
 def _is_number(annotation):
     if annotation is None or "Callable" in (text := ast.unparse(annotation)):
         return "int | Callable" in ast.unparse(annotation) if annotation else False
-    names = {node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)}
+    names = {*re.findall(r"\w+", text)}  # of an annotation that is a string, too
     return bool(names & {"int", "float"}) and "Tensor]" not in text
 
 
 TAKERS = list(takers())
+assert all((ROOT / "helpers" / path).exists() for path in INSIDE)
 
 
 @pytest.mark.parametrize(("module", "owner", "name", "wanted"), TAKERS,

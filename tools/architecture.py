@@ -16,10 +16,10 @@ from helpers.files import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
 FILES = ROOT / "docs" / "files.md"
-ABOUT = """# Every file of Python and its job
+ABOUT = """# The modules and their jobs
 
 What [the map](architecture.md) does not name, this list does: the first line of each
-module. The rules of `port` have [their own pages](port.md).
+module of `helpers`, `tools`, `tests`, `benchmarks` and `prebuilt`. The rules of `port` have [their own pages](port.md).
 Made by `python -m tools.architecture`.
 """
 BEGIN = "<!-- drawing: made by python -m tools.architecture -->"

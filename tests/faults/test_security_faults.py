@@ -21,7 +21,8 @@ PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("prebuilt/*.
 # Servers --------------------------------------------------------------------------
 
 
-OPEN = r"0\.0\.0\.0|--bind_all|allow_remote_access|allow_origin"
+OPEN = (r"0\.0\.0\.0|--bind_all|allow_remote_access|allow_origin"
+        r"|(?:ip|host)[= ]['\"]?(?:\*|::)")
 NO_TOKEN = r"token=['\"]*(\s|$)|password=|disable_check_xsrf|allow_unauthenticated"
 
 
@@ -63,6 +64,9 @@ def test_no_page_and_no_lesson_tells_anybody_to_open_a_server():
 
 # Pickles, shells, text as code, YAML objects, certificates: what Bandit looks for.
 UNSAFE = "S102,S103,S104,S301,S302,S307,S323,S501,S506,S602,S604,S605,S612"
+# And what Bandit does not look for: NumPy's pickles, a shell that is named, IPython's.
+SHELLS = re.compile(r"allow_pickle=True[^;]|['\"](?:ba)?sh['\"], *['\"]-c"
+                    r"|^ *\"(?: *!|%%(?:bash|sh|script))", re.M)
 # They run what learners hand in, and the course's own solutions, changed.
 RUNS_CODE = ("tools/judge/trial.py", "tools/watch.py")
 
@@ -75,6 +79,9 @@ def test_no_program_and_no_lesson_loads_a_pickle_or_gives_a_string_to_a_shell(tr
     done = subprocess.run([sys.executable, "-m", *command, *allowed], cwd=ROOT,
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+    for path in [*PROGRAMS, *NOTEBOOKS]:
+        found = SHELLS.search(path.read_text("utf-8"))
+        assert not found or path.parent.name == "rules", f"{path}: {found[0]}"
 
 
 def test_numpy_files_come_from_checked_bytes_only():
