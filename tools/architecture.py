@@ -19,7 +19,8 @@ FILES = ROOT / "docs" / "files.md"
 ABOUT = """# The modules and their jobs
 
 What [the map](architecture.md) does not name, this list does: the first line of each
-module of `helpers`, `tools`, `tests`, `benchmarks` and `prebuilt`. The rules of `port` have [their own pages](port.md).
+module of `helpers`, `tools`, `tests`, `benchmarks` and `prebuilt`. The rules of `port`
+have [their own pages](port.md).
 Made by `python -m tools.architecture`.
 """
 BEGIN = "<!-- drawing: made by python -m tools.architecture -->"

@@ -25,8 +25,8 @@ HALF_DAY = 240  # minutes, without breaks
 CLASS, BREAK, CLOSE = 120, 10, 5  # minutes
 CLOCK = """
 What a class of two hours takes of each subject, at the pace of a reader. The headings
-that *leave out* names below, in italics, are left out here, whole, and of each sitting's
-exercises only the first is done in the room.
+that *leave out* names below, in italics, are left out here, whole, and of each
+sitting's exercises only the first is done in the room.
 """
 # Half days: lessons, and how many exercises of each are done in the room.
 PLANS = {
