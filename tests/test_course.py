@@ -14,7 +14,7 @@ import course
 from helpers.files import ROOT
 from tools import weights
 from tools.command import CLOSED as CODE
-from tools.environment import CALLED_FROM
+from tools.environment import CALLED_FROM, NEWEST, OLDEST
 
 
 @pytest.mark.parametrize("version", [(2, 7), (3, 6), (3, 9), (3, 14), (4, 0)])
@@ -32,6 +32,17 @@ def test_another_python_is_refused_on_one_line(version):
 def test_machines_without_a_wheel(machine):
     with pytest.raises(course.Problem, match="has no wheel for " + machine[0]):
         course.check_machine((3, 11), *machine)
+
+
+def test_the_pythons_that_are_supported_are_said_alike():
+    oldest, newest, next_one = (".".join(map(str, version)) for version in (
+        OLDEST, NEWEST, (NEWEST[0], NEWEST[1] + 1)))
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"Python {oldest} to {newest} and" in readme
+    assert f"{next_one} and newer" in readme
+    assert f'requires-python = ">={oldest},<{next_one}"' in (
+        ROOT / "pyproject.toml").read_text("utf-8")
+    assert f"Python {oldest} or newer" in (ROOT / "course.py").read_text("utf-8")
 
 
 def test_the_readme_names_every_command_and_no_other():

@@ -3,7 +3,6 @@
 import ast
 import builtins
 from collections.abc import Callable, Container
-from typing import NamedTuple
 
 from tools.port.fates import exists
 from tools.port.installed import is_gone
@@ -16,7 +15,6 @@ from tools.port.syntax import (
     Arguments,
     Scope,
     arguments_of,
-    bound_outside,
     brought,
     canonical,
     dotted,
@@ -34,51 +32,6 @@ _GUARDS = ("ImportError", "ModuleNotFoundError", "NameError", "AttributeError",
 _VERSIONS = ("version_info", "version", "PY2", "PY3", "hexversion")
 
 
-class Star(NamedTuple):
-    """`from MODULE import *`, whose names a file has and hands on.
-
-    Attributes:
-      module: of a library.
-      bound: what the file's own statements bind: it is not the module's.
-    """
-
-    module: str
-    bound: Container[str]
-
-    def brings(self, name: str, alone: bool) -> bool:
-        """Whether the module has or had a name, and the file does not bind it.
-
-        Args:
-          name: without a dot.
-          alone: no other star may have brought it.
-        """
-        full = f"{self.module}.{name}"
-        return name not in self.bound and name[:2] != "__" and (
-            exists(full) or full in ROWS or any(hooks_of("call", full))
-            or alone and is_gone(full))
-
-
-class Exports(NamedTuple):
-    """What a file of the project gives those that import it.
-
-    Attributes:
-      names: what its names of libraries stand for.
-      bound: what its own statements bind, outside of functions.
-      stars: the modules of which it has all names.
-      asked: the full names of libraries that it takes of its own neighbours by name.
-    """
-
-    names: Aliases
-    bound: set[str]
-    stars: list[Star]
-    asked: set[str]
-
-    def star(self, name: str) -> Star | None:
-        """Returns the star that brings a name that nothing else binds, if one does."""
-        alone = len(self.stars) == 1
-        return next((one for one in self.stars if one.brings(name, alone)), None)
-
-
 class Reader(ast.NodeVisitor):
     """Walks syntax trees that share their names, such as the cells of a notebook.
 
@@ -86,25 +39,23 @@ class Reader(ast.NodeVisitor):
       uses: what was found.
       imports: the statements that import.
       top: the module's own names.
-      exports: what the file gives away.
     """
 
-    def __init__(self, exports: Callable[[str, int], Exports | None],
+    def __init__(self, exports: Callable[[str, int], Aliases | None],
                  own: Container[str]):
         """Starts with no name.
 
         Args:
-          exports: what a neighbouring file gives away, by the module's name and the
-            number of dots before it; `None` where there is no such file.
+          exports: the names that a neighbouring file gives away, by the module's name
+            and the number of dots before it; `None` where there is no such file.
           own: the methods that the project defines itself.
         """
         self.uses: list[Use] = []
         self.imports: list[ast.Import | ast.ImportFrom] = []
         self.top = self.scope = Scope()
-        self._neighbour, self._own = exports, own
-        self.exports = Exports(self.top.names, set(), [], set())
+        self._exports, self._own = exports, own
+        self._stars: list[str] = []
         self.bound = set(dir(builtins))
-        self._modules: dict[str, Exports] = {}
         self._branches = self._guarded = 0
         self._later: list[tuple[ast.FunctionDef, Scope]] = []
 
@@ -112,7 +63,6 @@ class Reader(ast.NodeVisitor):
         """Adds the uses of a tree; functions are read once all of it is known."""
         bound, known = look_ahead(tree)
         self.bound |= bound
-        self.exports.bound.update(bound_outside(tree.body))
         self.top.names |= known
         self.visit(tree)
         for function, scope in self._later:  # it grows: functions hold functions
@@ -139,13 +89,14 @@ class Reader(ast.NodeVisitor):
         for alias in node.names:
             full = canonical(alias.name)
             local = alias.asname or alias.name.partition(".")[0]
-            exports = self._neighbour(alias.name, 0)
+            exports = self._exports(alias.name, 0)
             if exports is None:
                 self._bind(local, full if alias.asname else canonical(local))
                 self._add(alias, full)
                 continue
             self._forget(local)
-            self._bind_module(alias.asname or alias.name, exports)
+            for name, value in exports.items():
+                self._bind(f"{alias.asname or alias.name}.{name}", value)
 
     def _note(self, node) -> None:
         modules = {name.partition(".")[0] for name in modules_of(node)}
@@ -155,39 +106,26 @@ class Reader(ast.NodeVisitor):
     def visit_ImportFrom(self, node):
         self._note(node)
         module = canonical(node.module or "")
-        exports = self._neighbour(node.module or "", node.level)
+        exports = self._exports(node.module or "", node.level)
         for alias in node.names:
             local = alias.asname or alias.name
-            if exports is None and alias.name == "*":
-                self.exports.stars.append(Star(module, self.exports.bound))
-            elif exports is None:
+            if alias.name == "*":
+                self._stars += [module] if exports is None and not node.level else []
+                for name, value in (exports or {}).items():
+                    self._bind(name, value)
+            elif exports is None and not node.level:
                 self._bind(local, f"{module}.{alias.name}")
                 self._add(alias, f"{module}.{alias.name}")
-            elif alias.name == "*":
-                self.bound |= exports.bound
-                self.exports.bound.update(exports.bound)
-                self.exports.stars.extend(exports.stars)
-                for name, value in exports.names.items():
-                    self._bind(name, value)
             else:
-                self._from_neighbour(node, alias.name, local, exports)
+                self._from_neighbour(node, alias.name, local, exports or {})
 
-    def _from_neighbour(self, node, name: str, local: str, exports: Exports) -> None:
+    def _from_neighbour(self, node, name: str, local: str, exports: Aliases) -> None:
         inside = f"{node.module}.{name}" if node.module else name
         self._forget(local)
-        star = exports.star(name)
-        full = exports.names.get(name) or (star and f"{star.module}.{name}")
-        if full:
-            self._bind(local, full)
-            self.exports.asked.add(full)
-        if module := self._neighbour(inside, node.level):
-            self._bind_module(local, module)
-
-    def _bind_module(self, local: str, exports: Exports) -> None:
-        """Binds what a neighbour gives as `local.name`."""
-        self._modules[local] = exports
-        for name, value in exports.names.items():
-            self._bind(f"{local}.{name}", value)
+        if name in exports:
+            self._bind(local, exports[name])
+        for inner, value in (self._exports(inside, node.level) or {}).items():
+            self._bind(f"{local}.{inner}", value)
 
     def visit_Assign(self, node):
         self.visit(node.value)
@@ -334,18 +272,14 @@ class Reader(ast.NodeVisitor):
                 own = next((i for i, part in enumerate(rest) if part[:2] == "__"), None)
                 name = ".".join([full, *rest[:own]])
                 return None if ".FLAGS." in name else (name, full)
-        return None if "()" in local else self._by_star(parts)
-
-    def _by_star(self, parts: list[str]) -> tuple[str, str] | None:
-        """Returns the same of what a star brings, here or where a neighbour has it."""
-        for length in range(1, len(parts)):
-            exports = self._modules.get(".".join(parts[:length]))
-            if star := exports and exports.star(parts[length]):
-                full = f"{star.module}.{parts[length]}"
-                self.exports.asked.add(full)
-                return ".".join([full, *parts[length + 1:]]), full
-        star = None if parts[0] in self.bound else self.exports.star(parts[0])
-        return (".".join([star.module, *parts]), star.module) if star else None
+        # What a call gives has methods, and no names.
+        for star in self._stars if "()" not in local else ():
+            full = f"{star}.{parts[0]}"
+            if parts[0] not in self.bound and parts[0][:2] != "__" and (
+                    exists(full) or full in ROWS or any(hooks_of("call", full))
+                    or len(self._stars) == 1 and is_gone(full)):
+                return f"{star}.{local}", star
+        return None
 
     def _value(self, node) -> str | None:
         """Returns the full name that an expression stands for, if it has one."""

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tools.port import fates, sources
+from tools.port import fates, handed, sources
 from tools.port.installed import is_package
-from tools.port.names import Exports, Reader
+from tools.port.names import Reader
 from tools.port.part import Part, Use
 from tools.port.receivers import UNKNOWN, Origins
 from tools.port.rule import row_of
@@ -31,7 +31,6 @@ class File:
       uses: the names in it; `names`: what its own stand for.
       words: what is to be said of it: "Python 2", "syntax error in line 3".
       imports: the files of the project that it imports, in order.
-      exports: what it gives those.
     """
 
     def __init__(self, project: "Project", path: Path):
@@ -41,12 +40,11 @@ class File:
         self.parts: list[Part] = []
         self.names: dict[str, str] = {}
         self.uses: list[Use] = []
-        self.exports = Exports(self.names, set(), [], set())
         self.decoded = sources.Decoded("", "utf-8")
 
     def read(self) -> None:
         """Reads it, and before it what it imports."""
-        reader = Reader(self._neighbour, self.project.methods)
+        reader = Reader(self._exports, self.project.methods)
         try:
             self.decoded = sources.decoded(self.path, self.words)
             cells = list(sources.cells(self.decoded.text)) \
@@ -64,7 +62,7 @@ class File:
         if not any(code.strip() for _, code in cells):
             self.words.append("empty")
         self.words = list(dict.fromkeys(self.words))
-        self.names, self.exports = reader.top.names, reader.exports
+        self.names = reader.top.names
         self.uses = [use for part in self.parts for use in part.uses]
 
     @functools.cached_property
@@ -87,17 +85,16 @@ class File:
         """Returns its text as it was found."""
         return "\n".join(part.found for part in self.parts)
 
-    def _neighbour(self, module: str, level: int) -> Exports | None:
+    def _exports(self, module: str, level: int):
         found = self.project.own(self.path, module, level)
         if found is None:
-            own = level or self.project.is_own(self.path, module)
-            return Exports({}, set(), [], set()) if own else None
+            return {} if level or self.project.is_own(self.path, module) else None
         self.imports[found] = None
         for package in found.path.parents:  # importing a.b.c runs a and a.b first
             init = self.project.files.get(package / "__init__.py")
             if init and init is not self and package != self.path.parent:
                 self.imports[init] = None
-        return self.project.read(found).exports
+        return self.project.read(found).names
 
 
 class Project:
@@ -173,6 +170,11 @@ class Project:
         """Returns the names of methods that some file defines, by its text."""
         return {os.fsdecode(name) for path in self.files
                 for name in _METHODS.findall(_raw(path))}
+
+    @functools.cached_property
+    def taken(self) -> dict[File, dict[str, File]]:
+        """Returns of each file the names that others take of it, and one of those."""
+        return handed.taken(self)
 
     # Who belongs to whom.
 
@@ -256,35 +258,6 @@ class Project:
     def uses_through(self, file: File, name: str) -> list[Use]:
         """Returns the uses of what an import brings, in all files that go together."""
         return self._through.get((id(self.together(file)), name), [])
-
-    def names_of_star(self, file: File, module: str, changed) -> set[str]:
-        """Returns what a star brings its file, and those to whom that hands it on.
-
-        Args:
-          file: that has the star.
-          module: of a library.
-          changed: tells whether a use is written anew, and needs the star no more.
-        """
-        stars = [star for star in file.exports.stars if star.module == module]
-        names = {use.name[len(module) + 1:].partition(".")[0]
-                 for use in self.uses_through(file, module) if not changed(use)
-                 and any(star is one for star in use.part.file.exports.stars
-                         for one in stars)}
-        return names | self.asked(file, module)
-
-    def asked(self, file: File, module: str) -> set[str]:
-        """Returns the names of a module that files take of each other, one by one."""
-        return self._asked.get((id(self.together(file)), module), set())
-
-    @functools.cached_property
-    def _asked(self) -> dict[tuple[int, str], set[str]]:
-        found: dict[tuple[int, str], set[str]] = {}
-        for file in self.files.values():
-            for full in file.exports.asked:
-                module, _, name = full.rpartition(".")
-                key = id(self.together(file)), module
-                found.setdefault(key, set()).add(name)
-        return found
 
     @functools.cached_property
     def _through(self) -> dict[tuple[int, str], list[Use]]:

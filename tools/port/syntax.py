@@ -104,22 +104,6 @@ def brought(node: ast.Import | ast.ImportFrom) -> Aliases:
             for a in node.names}
 
 
-def bound_outside(statements: list[ast.stmt]) -> set[str]:
-    """Returns what statements bind outside of functions and classes."""
-    bound, open_ = set(), [*statements]
-    while open_:
-        node = open_.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            bound.add(node.name)
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.add(node.id)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            bound |= brought(node).keys()
-        open_ += ast.iter_child_nodes(node)
-    return bound
-
-
 def look_ahead(tree: ast.Module) -> tuple[set[str], Aliases]:
     """Returns what a file binds anywhere, and what is known in all of it.
 

@@ -51,8 +51,10 @@ After:
 import ast
 import builtins
 
-from tools.port.installed import INNER
-from tools.port.rule import Change, file
+from tools.port import handed
+from tools.port.fates import exists
+from tools.port.installed import INNER, NOTHING, look
+from tools.port.rule import ROWS, Change, file, hooks_of
 from tools.port.rules.compat_v1 import anchor
 from tools.port.rules.import_unused import is_gone, is_unused
 from tools.port.spelling import from_import, written
@@ -117,30 +119,31 @@ def _module(alias, old: bool) -> str | None:
 def _import_from(node, part, work, old):
     module = canonical(node.module or "")
     ours = module.partition(".")[0] in ("tf", "keras")
+    handed_on = [*_handed_on(module, node, part, old)] if any(
+        alias.name == "*" for alias in node.names) else []
+    yield from handed_on
     if ours and not old:
         return
     lines, moved = [], False
     for alias in node.names:
         if alias.name == "*" and ours and module not in MODULE_ROOTS:
-            names = part.file.project.names_of_star(part.file, module, work.changed)
-            lines, moved = list(_of_star(module, part, work, names)), True
-            if not lines and not part.file.project.uses_through(part.file, module):
-                yield part.left(node, f"import the names of {node.module} that it "
-                                      "needs, one by one")
+            uses = [use for use in part.file.project.uses_through(part.file, module)
+                    if use.part.file is part.file]
+            lines, moved = list(_of_star(module, part, work, uses)), True
+            if not uses:
+                if not handed_on:
+                    yield part.left(node, f"import the names of {node.module} that it "
+                                          "needs, one by one")
                 return
             continue
         if len(node.names) > 1 and is_gone(f"{module}.{alias.name}") and \
-                is_unused(f"{module}.{alias.name}", part, work):
+                is_unused(f"{module}.{alias.name}", alias, part, work):
             moved = True
             continue
         line = _one_from(module, alias, part, work)
         local = f" as {alias.asname}" if alias.asname else ""
         moved |= bool(line)
         lines.append(line or f"from {node.module} import {alias.name}{local}")
-        if alias.name == "*":
-            yield from _lost(node, module, part)
-            more = [*_renamed(module, part, work)]
-            lines, moved = lines + more, moved or bool(more)
     start, end = part.text.span(node)
     before = part.text.before(start).strip("\f")
     glue = "; " if before.strip() or part.text.text[end:end + 1] == ";" else \
@@ -149,24 +152,40 @@ def _import_from(node, part, work, old):
         yield Change(part, start, end, glue.join(lines) or "pass")
 
 
-def _lost(node, module: str, part):
-    """Leaves a star whose names others import of this file, and one is gone."""
-    for name in sorted(part.file.project.asked(part.file, module)):
-        if today(f"{module}.{name}") is None:
-            yield part.left(node, f"{module}.{name}, which another file imports of "
-                                  "this one: nothing has it today")
+def _handed_on(module: str, node, part, old: bool):
+    """Leaves a star of which other files take what it will not bring."""
+    own, takers = handed.binds(part.file), {}
+    for name, taker in part.file.project.taken.get(part.file, {}).items():
+        full = f"{module}.{name}"
+        if name[:2] != "__" and name not in own and (
+                _was_brought(full) and not _is_brought(full, old)):
+            takers[name] = taker.path.name
+    if takers:
+        names = ", ".join(sorted(takers))
+        files = ", ".join(sorted(set(takers.values())))
+        yield part.left(node, f"others ({files}) take {names} of {node.module} by way "
+                              "of this star: import it there, by name")
 
 
-def _renamed(module: str, part, work):
-    """Yields an import of each name that others import so and that is another today."""
-    for name in sorted(part.file.project.asked(part.file, module)):
-        if today(f"{module}.{name}") not in (None, f"{module}.{name}"):
-            yield _one_from(module, ast.alias(name), part, work)
+def _was_brought(full: str) -> bool:
+    """Whether the star brought a name that anybody knows."""
+    return full in ROWS or any(hooks_of("call", full)) or (
+        full.startswith(("tf.", "keras.")) and exists(full))
 
 
-def _of_star(module: str, part, work, names):
+def _is_brought(full: str, old: bool) -> bool:
+    """Whether the star, as it is written today, brings a name."""
+    if full.startswith(("tf.", "keras.")):
+        return full.count(".") == 1 and today(full) == full and (
+            old or look("tf2", full.removeprefix("tf.")) is not NOTHING)
+    return today(full) == full
+
+
+def _of_star(module: str, part, work, uses):
     """Yields an import for each name that a star brings and that is used as it is."""
-    for name in sorted(names):
+    names = sorted({use.name[len(module) + 1:].partition(".")[0] for use in uses
+                    if not work.changed(use)})
+    for name in names:
         if today(f"{module}.{name}") is not None:
             alias = ast.alias(name)
             yield _one_from(module, alias, part, work) or from_import(

@@ -48,7 +48,7 @@ def drop(file, work):
             continue
         if use.name.startswith("keras"):
             yield use.left("find its name in tf.keras")
-        elif not is_unused(use.name, use.part, work):
+        elif not is_unused(use.name, use.node, use.part, work):
             yield use.left(_words(use.name))
         elif len(use.parent.names) == 1:
             yield _without(use.part, use.parent)
@@ -72,14 +72,14 @@ def _is_librarys(name: str) -> bool:
     return not is_tensorflow(name) and not name.startswith("keras")
 
 
-def is_unused(name: str, part, work) -> bool:
+def is_unused(name: str, alias: ast.alias, part, work) -> bool:
     """Whether all that is used through an import is written anew.
 
     What another file imports of this one by its name has to stay.
     """
-    home, _, last = name.rpartition(".")
     project = part.file.project
-    return last not in project.asked(part.file, home) and all(
+    local = alias.asname or alias.name
+    return local not in project.taken.get(part.file, ()) and all(
         map(work.changed, project.uses_through(part.file, name)))
 
 
