@@ -103,12 +103,10 @@ def _refuse_to_empty(path: Path) -> None:
     """Raises `DataError` for a folder that must not be lost."""
     kept = {"the current folder": Path.cwd(), "the course's folder": ROOT,
             "your home folder": Path.home()}
+    # Of a link the link goes, and nothing else.
+    goes = _place(path) if path.is_symlink() else path.resolve()
     for what, folder in kept.items():
-        if path.is_symlink():  # the link goes, and nothing else
-            lost = _place(path) in map(_place, [folder, *folder.parents])
-        else:
-            lost = folder.resolve().is_relative_to(path.resolve())
-        if lost:
+        if any(way.is_relative_to(goes) for way in _ways(folder)):
             raise DataError(f"{path}: this is or holds {what}. Nothing was deleted")
 
 
@@ -116,6 +114,19 @@ def _place(path: Path) -> Path:
     """Returns where a file or a link lies, and not what it leads to."""
     path = path.absolute()
     return path.parent.resolve() / path.name
+
+
+def _ways(path: Path) -> set[Path]:
+    """Returns all that a path leads through: folders, and links by where they lie."""
+    found, ahead = set(), [path.absolute()]
+    while ahead:
+        one = ahead.pop()
+        for place in map(_place, [one, *one.parents]):
+            if place not in found:
+                found.add(place)
+                if place.is_symlink():
+                    ahead.append(place.parent / os.readlink(place))
+    return found
 
 
 def sha256(path: str | os.PathLike) -> str:

@@ -27,6 +27,14 @@ tqdm.monitor_interval = 0  # or a thread of its own stays, which tests would cou
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# What hangs is ended, in whatever way pytest was started. A signal does not reach
+# Python while it is in TensorFlow.
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    if config.pluginmanager.hasplugin("timeout") and not config.getoption("timeout"):
+        config.option.timeout, config.option.timeout_method = LIMIT + 300, "thread"
+
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 

@@ -250,7 +250,7 @@ def test_run_all_shows_no_error(page, opened):
     choose(page, "Run", "Run All Cells")
     cells = nbformat.read(LESSON, as_version=4).cells
     count = sum(cell.cell_type == "code" for cell in cells)
-    page.wait_for_function(FINISHED, arg=count, timeout=600_000)
+    page.wait_for_function(FINISHED, arg=count, timeout=1000 * LIMIT)
     errors = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
     assert page.locator(errors).count() == 0
     sentences = [output.metadata["image/png"]["alt"] for cell in cells
@@ -302,7 +302,7 @@ def test_tensorboard_is_live_in_the_notebook_while_07a_trains(
     text = Path("00_board.ipynb").read_text()
     *_, line = re.findall(r'^ *"%tensorboard (.+)"', text, re.M)
     words = shlex.split(json.loads(f'"{line}"').format(ROOT=ROOT, logs=LOGS))
-    board = manager.start(words, timeout=datetime.timedelta(minutes=5)).info
+    board = manager.start(words, timeout=datetime.timedelta(seconds=LIMIT)).info
     request.addfinalizer(lambda: os.kill(board.pid, signal.SIGTERM))
     page.set_viewport_size({"width": 1400, "height": 1100})
     opened("my/00_board.ipynb")

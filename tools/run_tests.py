@@ -21,9 +21,8 @@ from tools import notebook as nb
 PYTEST = [
     "-m", "pytest", "-q", "--dist", "loadfile", "--no-loadscope-reorder",
     "--max-worker-restart", "0", "--durations=15",
-    # What hangs is ended, and nothing else (tests/limits.py). A signal does not reach
-    # Python while it is in TensorFlow. Here and not in pyproject.toml: a learner's
-    # pytest has no such option.
+    # What hangs is ended, and nothing else (tests/limits.py). Here and not in
+    # pyproject.toml: a learner's pytest has no such option.
     "--timeout", "1800", "--timeout-method", "thread",
 ]
 # More than there are cores, as tests wait for threads, processes and servers.

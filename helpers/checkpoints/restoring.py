@@ -119,7 +119,7 @@ def _check_fit(path: Path, saved: dict, wanted: list[Entry]) -> None:
 def _refuse_a_silent_restart(folder: Path, damage: list[str]) -> None:
     """Raises where there is something, but no checkpoint that can be used."""
     pieces = sorted(path.name for path in folder.glob("*")
-                    if _PIECE.fullmatch(path.name))
+                    if _PIECE.fullmatch(path.name) and not path.is_dir())
     if folder.is_file() or folder.with_name(f"{folder.name}.index").exists():
         damage = [f"{folder} is no folder; give the one around it"]
     elif not damage and pieces:

@@ -115,22 +115,27 @@ def test_a_label_that_would_become_another_is_refused(label):
 
 
 @pytest.mark.parametrize("path", ["", ".", "..", "../..", "/", "{cwd}", "{cwd}/x/..",
-                                  "{home}", "{root}", "{link}", "{above}"])
+                                  "{home}", "{root}", "{link}", "{above}", "{links}",
+                                  "{middle}"])
 def test_a_folder_that_nobody_means_to_lose_is_not_emptied(tmp_path, monkeypatch, path):
     cwd, home, root = (tmp_path / name for name in ("a/here", "a/home", "a/course"))
     for folder in (cwd, home, root):
         folder.mkdir(parents=True)
         (folder / "thesis.txt").write_text("mine")
-    above, link = tmp_path / "above", tmp_path / "above" / "linked"
-    above.symlink_to(tmp_path / "a", target_is_directory=True)
-    if path in ("{link}", "{above}"):  # a home that is reached by links
-        link.symlink_to(home, target_is_directory=True)
+    # A home that is reached by links, one of which leads to another.
+    above, links, middle = (tmp_path / name for name in ("above", "links", "middle"))
+    link = above / "me"
+    if path in ("{link}", "{above}", "{links}", "{middle}"):
+        links.mkdir()
+        above.symlink_to(links, target_is_directory=True)
+        middle.symlink_to(home, target_is_directory=True)
+        link.symlink_to("../middle", target_is_directory=True)
         home = link
     monkeypatch.chdir(cwd)
     monkeypatch.setattr(files, "ROOT", root)
     monkeypatch.setattr(Path, "home", lambda: home)
     with pytest.raises(DataError, match="Nothing was deleted"):
         files.fresh_folder(path.format(cwd=cwd, home=home, root=root, link=link,
-                                       above=above))
+                                       above=above, links=links, middle=middle))
     for folder in (cwd, home, root):
         assert (folder / "thesis.txt").read_text() == "mine"

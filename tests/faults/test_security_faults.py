@@ -22,7 +22,7 @@ PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("prebuilt/*.
 
 
 OPEN = (r"0\.0\.0\.0|--bind_all|allow_remote_access|allow_origin"
-        r"|(?:ip|host)[= ]['\"]?(?:\*|::)")
+        r"|(?:\bip|host)\W{1,6}(?:\*|::(?!1))['\"\\]")
 NO_TOKEN = r"token=['\"]*(\s|$)|password=|disable_check_xsrf|allow_unauthenticated"
 
 
@@ -65,8 +65,8 @@ def test_no_page_and_no_lesson_tells_anybody_to_open_a_server():
 # Pickles, shells, text as code, YAML objects, certificates: what Bandit looks for.
 UNSAFE = "S102,S103,S104,S301,S302,S307,S323,S501,S506,S602,S604,S605,S612"
 # And what Bandit does not look for: NumPy's pickles, a shell that is named, IPython's.
-SHELLS = re.compile(r"allow_pickle=True[^;]|['\"](?:ba)?sh['\"], *['\"]-c"
-                    r"|^ *\"(?: *!|%%(?:bash|sh|script))", re.M)
+SHELLS = re.compile(r"allow_pickle=True[^;]|['\"](?:/bin/)?(?:ba)?sh['\"], *['\"]-l?c"
+                    r"|^ *\"(?:\w+ *=)? *(?:!(?!\[)|%%(?:bash|sh|script)|%sx)", re.M)
 # They run what learners hand in, and the course's own solutions, changed.
 RUNS_CODE = ("tools/judge/trial.py", "tools/watch.py")
 
