@@ -32,6 +32,17 @@ def test_a_program_of_today_is_left_alone(name, tmp_path):
     assert said(tmp_path / "old" / f"{name}.py")
 
 
+@pytest.mark.parametrize("module, names", [
+    ("tensorflow", "ones"), ("tensorflow.keras.layers", "Dense"),
+    ("keras.layers", "Dense"), ("tensorflow.nn", "relu"), ("numpy", "ones")])
+def test_a_star_that_another_file_uses_is_left_alone(module, names, tmp_path):
+    files = {"parts.py": f"from {module} import *\n", "main.py": (
+        "import tensorflow as tf\nfrom parts import *\n"
+        f"f = tf.function({names})\n")}
+    done, new = copies(files, tmp_path)
+    assert new == files and [one.words for one in done.of(Left)] == []
+
+
 def test_all_of_them_together_are_left_alone(tmp_path):
     """In one folder, where a few are imported by one program."""
     written(tmp_path, {f"{name}.py": text for name, text in TODAY.items()})

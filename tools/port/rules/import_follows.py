@@ -175,10 +175,11 @@ def _was_brought(full: str) -> bool:
 
 def _is_brought(full: str, old: bool) -> bool:
     """Whether the star, as it is written today, brings a name."""
-    if full.startswith(("tf.", "keras.")):
-        return full.count(".") == 1 and today(full) == full and (
-            old or look("tf2", full.removeprefix("tf.")) is not NOTHING)
-    return today(full) == full
+    if full.startswith(("tf.", "keras.")) and not old:  # it stays as it is
+        return full.startswith(("keras.", "tf.keras.")) or (
+            look("tf2", full.removeprefix("tf.")) is not NOTHING)
+    inside = full.startswith(("tf.", "keras.")) and full.count(".") > 1
+    return today(full) == full and not inside  # of those a star becomes single imports
 
 
 def _of_star(module: str, part, work, uses):

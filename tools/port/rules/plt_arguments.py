@@ -78,8 +78,8 @@ def of_the_window(node, part):
     """A figure's canvas has a manager today, which has the window and its title."""
     method, canvas = node.func, getattr(node.func, "value", None)
     project = part.file.project
-    if getattr(method, "attr", "") == "set_window_title" not in project.methods and (
-            getattr(canvas, "attr", "") == "canvas"):
+    called = (getattr(canvas, "attr", ""), getattr(method, "attr", ""))
+    if called == ("canvas", "set_window_title") and called[1] not in project.methods:
         whose = project.gives({"matplotlib"}, canvas.value, part)
         place = part.text.span(method)[1] - len(method.attr)
         if whose == "theirs":
