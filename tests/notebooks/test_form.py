@@ -54,7 +54,7 @@ def test_there_are_lessons_in_order():
 def test_is_one_sitting(path):
     time = guide.minutes(path)
     assert len(read(path).cells) <= 100
-    assert time.sitting <= 45
+    assert time.sitting <= 50
     head = readme.head(path)
     assert abs(int(head["minutes"]) - time.sitting) <= guide.STEP, "its head: minutes"
     assert int(head["practice"]) == guide.MINUTES_PER_EXERCISE * time.exercises
