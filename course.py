@@ -34,7 +34,7 @@ from tools.environment import (  # noqa: E402
 OF_DEVELOPERS = ("test", "book", "slides")
 
 # Paths of these count from where the command was called.
-OF_CALLER = ("run", "port", "progress", "handout", "grade", "weights")
+OF_CALLER = ("run", "port", "progress", "handout", "weights")
 
 # Each command is a program with a `main` of its own: what it is called, where it lives,
 # and what it does. `test_course.py` compares the README with this table.
@@ -44,7 +44,6 @@ COMMANDS = {
     "run": ("tools.run_lessons", "execute lessons, print the seconds of each"),
     "tensorboard": ("tools.serve_graphs", "look at prebuilt/ and logs/"),
     "handout": ("tools.handout", "write the exercises alone, to hand out"),
-    "grade": ("tools.grade", "run what a class handed in through the checks"),
     "book": ("tools.book", "build the readable pages"),
     "slides": ("tools.slides", "lessons as slides, each one page with notes"),
     "progress": ("tools.progress", "which exercises you have solved"),

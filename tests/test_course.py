@@ -206,13 +206,13 @@ def test_paths_count_from_where_the_caller_stands(set_up, tmp_path, monkeypatch)
     monkeypatch.chdir(here)
     assert set_up("lab", "mine/old.ipynb", "03a")[-1] == (
         f"-m tools.lab {here / 'mine' / 'old.ipynb'} 03a")
-    for name in ("run", "port", "progress", "handout", "grade", "weights"):
+    for name in ("run", "port", "progress", "handout", "weights"):
         monkeypatch.delenv(CALLED_FROM, raising=False)
         set_up(name, "mine")
         assert os.environ[CALLED_FROM] == str(here), name
-    done = subprocess.run([sys.executable, "-m", "tools.grade", "mine"], cwd=ROOT,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert "nothing was run" in done.stderr  # it found the folder
+    done = subprocess.run([sys.executable, "-m", "tools.progress", "mine/old.ipynb"],
+                          cwd=ROOT, capture_output=True, text=True)
+    assert "old.ipynb: cannot be read as a notebook" in done.stderr  # it is found
 
 
 def test_help_installs_nothing(set_up, capsys):

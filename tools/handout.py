@@ -4,9 +4,8 @@
     python3 course.py handout FOLDER 03 --nbgrader    # a folder for nbgrader
 
 Each holds the exercises of one lesson as that has them, with a set-up of its own. They
-run wherever the course runs. `course.py grade` takes them in again, and whole lessons
-as well. For nbgrader, answers stand between its marks, and each check is a test worth
-a point; nbgrader has to run where the course does.
+run wherever the course runs. For nbgrader, answers stand between its marks, and each
+check is a test worth a point; nbgrader has to run where the course does.
 """
 
 import ast
@@ -35,9 +34,9 @@ from tools.stubs import STUB
 INTRODUCTION = """# Exercises of lesson {number}: {title}
 
 Write each answer in its cell, below the line that asks for your code, and run the \
-check behind it. Keep the name of the function: the check asks for it, and so does \
-the program that collects this notebook. Put into the cell what the answer needs. Keep \
-the lesson open beside it: it tells what the words mean.
+check behind it. Keep the name of the function: the check asks for it. Put into the \
+cell what the answer needs. Keep the lesson open beside it: it tells what the words \
+mean.
 
 Stuck? `check_NAME(NAME, hints=1)` gives a hint, `hints=2` the next one.
 
@@ -141,8 +140,7 @@ def main(arguments: list[str]) -> int:
               f"generate_assignment {lessons[0].stem}")
     else:
         print("A learner opens one by: python3 course.py lab FILE, and sees what is "
-              "solved by: python3 course.py progress FILE\nWhat comes back, a folder "
-              "per learner, goes into: python3 course.py grade FOLDER")
+              "solved by: python3 course.py progress FILE")
     return 0
 
 

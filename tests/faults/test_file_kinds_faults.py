@@ -22,7 +22,7 @@ from helpers.errors import DataError
 from helpers.inherited import describe, open_model, read_weights
 from helpers.shapes import write_tiny_shapes
 from helpers.tiny_layout import FOLDER
-from tools import grade, lesson, notebook
+from tools import lesson, notebook
 
 MUSEUM = files.ROOT / "data" / "museum"
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="has no pipes by name")
@@ -254,7 +254,6 @@ def write_own(folder):
 
 WRITERS = [
     ("x", write_text), ("x", write_folder), ("x", VOCABULARY.save),
-    ("x", lambda path: grade.write_table(path, [])),
     ("x.ipynb", lambda path: notebook.store(path, notebook.nbformat.v4.new_notebook())),
     ("x-00001-of-00002", lambda path: write_to(path.parent)),
     ("x.manifest.json", lambda path: write_to(path.parent)),

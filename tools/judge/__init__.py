@@ -1,1 +1,1 @@
-"""An answer and its check, in a process of its own: for `grade` and `mutants`."""
+"""An answer and its check, in a process of its own, for `mutants`."""
