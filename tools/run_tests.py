@@ -3,7 +3,6 @@
 python3 course.py test                       # all parts of the first list
 python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
 python3 course.py test quick                 # no browser, one lesson: minutes
-python3 course.py test checks                # wrong answers made by rules: an hour
 python3 course.py test nbgrader              # it takes the hand-outs: the network
 python3 course.py test newest                # some lessons, another Python
 python3 course.py test pythons               # all lessons, each other Python
@@ -51,7 +50,6 @@ MORE = {
     "faults": [*PYTEST, *WORKERS, "tests/faults"],
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01a_variable_scope.ipynb"],
-    "checks": ["-m", "tools.mutants"],
     "nbgrader": ["-m", "pytest", "-q", "tests/nbgrader.py"],
     "newest": ["-m", "tools.pythons", "--newest"],
     "pythons": ["-m", "tools.pythons"],
@@ -63,8 +61,6 @@ def main(arguments: list[str]) -> int:
     parser = nb.parser("test", __doc__)
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help=" ".join([*PARTS, *MORE]))
-    if arguments[:1] == ["checks"]:  # it reads the rest of the line itself
-        return run({"checks": [*MORE["checks"], *arguments[1:]]})
     options, rest = parser.parse_known_args(arguments)
     commands = PARTS | MORE
     if unknown := [part for part in options.parts if part not in commands]:

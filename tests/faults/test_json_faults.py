@@ -19,7 +19,6 @@ from helpers.errors import DataError
 from helpers.files import ROOT
 from helpers.inherited import describe, open_model
 from tools import lesson
-from tools.judge import process
 from tools.port import sources
 
 
@@ -69,20 +68,6 @@ def old_notebook(folder):
     return path, read
 
 
-def verdict(folder):
-    """The line that a process writes in which a stranger's answer ran."""
-    path = folder / "verdict"
-    path.write_text(json.dumps({"result": process.RESULTS[0], "says": "words"}))
-
-    def read(path):
-        found = process._verdict(path.read_bytes())
-        if found == process._TAMPERED:
-            raise DataError(f"{path}: {found['says']}")
-        return found
-
-    return path, read
-
-
 def keras(folder):
     """The configuration inside a Keras HDF5 file."""
     path = folder / "config"
@@ -100,7 +85,7 @@ def keras(folder):
     return path, read
 
 
-READERS = [manifest, notes, sizes, notebook, old_notebook, verdict]
+READERS = [manifest, notes, sizes, notebook, old_notebook]
 WRONG = [None, True, -1, 2**63, 10**400, 1.5, float("nan"), float("inf"), "",
          [], [[]], {}, {"a": 1}, "\ud800"]
 
@@ -199,7 +184,6 @@ BY_THEMSELVES = {
     "tools/doctor.py": "a line of the process that it started itself",
     "tools/port/sources.py": "text in whatever coding; tried above",
     "tools/port/write.py": "what `sources` read before",
-    "tools/judge/process.py": "a line from a pipe; tried above",
 }
 
 

@@ -1,1 +1,0 @@
-"""An answer and its check, in a process of its own, for `mutants`."""
