@@ -83,8 +83,8 @@ def test_a_loop_leaves_with_the_power(loop):
 ])
 def test_equal_slices_have_the_mean_of_the_batch(towers, slices, rows, equal):
     frame = tower_frame(towers=towers, slices=slices, rows=rows)
-    plain, weighed = map(int, re.findall(r"by (\d+)%", frame.says))
-    assert weighed == 0 and (plain == 0) == equal
+    plain, weighted = map(int, re.findall(r"by (\d+)%", frame.says))
+    assert weighted == 0 and (plain == 0) == equal
 
 
 @pytest.mark.parametrize("buffer, files, classes", [

@@ -30,16 +30,16 @@ sitting's exercises only the first is done in the room.
 """
 # Half days: lessons, and how many exercises of each are done in the room.
 PLANS = {
-    "One day: the core": [{"01a": 1, "02a": 1, "03a": 1, "04a": 1},
-                          {"05a": 1, "06a": 1, "07a": 1, "08a": 1}],
+    "One day: the core": [{"01a": 1, "02a": 0, "03a": 1, "04a": 0},
+                          {"05a": 1, "06a": 0, "07a": 1, "08a": 0}],
     "Two hours on queues": [{"03a": 1, "03b": 1}],
     "Two hours on records": [{"04a": 1, "04b": 1}],
-    "Two hours on towers": [{"05a": 1, "05b": 1, "05c": 0}],
+    "Half a day on towers": [{"05a": 1, "05b": 1, "05c": 0}],
     "Half a day for an heir": [{"10a": 1, "10b": 1, "11": 1}],
-    "Two days": [{"01a": 1, "02a": 1, "03a": 1, "03b": 1},
-                 {"04a": 1, "05a": 1, "05b": 1, "13a": 0},
-                 {"06a": 1, "06b": 1, "07a": 1, "08a": 1},
-                 {"10a": 1, "10b": 1, "11": 1, "14": 1}],
+    "Two days": [{"01a": 1, "02a": 0, "03a": 1, "03b": 0},
+                 {"04a": 0, "05a": 1, "05b": 1, "13a": 0},
+                 {"06a": 0, "06b": 0, "07a": 1, "08a": 1},
+                 {"10a": 1, "10b": 0, "11": 1, "14": 0}],
 }
 
 

@@ -1,4 +1,4 @@
-"""The check of lesson 05a: the towers' spread."""
+"""The check of lesson 05a: the spread of the towers."""
 
 import numpy as np
 import tensorflow as tf
@@ -9,37 +9,55 @@ from helpers.checks.report import answering, drawn, exercise, near
 
 @exercise(
     "Exercise 1: tower_spread",
-    "`np.ptp` is largest minus smallest along an axis.",
-    "begin with: `for pairs in zip(*gradient_list, strict=True):` and `stacked = "
-    "tf.stack([gradient for gradient, _ in pairs])`. What is left: the distances.",
+    "The largest distance between two towers is the largest value minus the smallest, "
+    "along the axis of the towers. NumPy calls it `np.ptp`.",
+    "Begin with `for pairs in zip(*gradient_list, strict=True):` and, inside the loop, "
+    "`stacked = tf.stack([gradient for gradient, _ in pairs])`. What is left "
+    "are the distances along axis 0.",
 )
 def check_tower_spread(attempt):
-    """Compares the spread of `(gradient_list)` with NumPy's."""
+    """Compares `attempt(gradient_list)` with the spread that NumPy computes."""
     for rng, size in drawn(lambda *pair: pair, 12):
         with tf.Graph().as_default(), tf1.Session() as session:
             tables, lists, case = _towers(rng, size)
-            both = [attempt(one) for one in (lists, lists[:1] * len(lists))]
+            broken = _with_nan(rng, lists)
+            spreads = [attempt(one) for one in (lists, lists[:1] * len(lists), broken)]
             with answering(case):
-                got, alike = session.run(both)
+                got, alike, of_broken = session.run(spreads)
             due = max(np.ptp(table, axis=0).max() for table in tables)
-            yield near("is the largest distance over all gradients", due, got, case,
-                       1e-12, 1e-12)
-            yield ("is exactly 0 for towers that share one batch", alike == 0.0,
-                   f"{case}: {len(lists)} times the same tower gave {alike}")
+            yield near("returns the largest distance over all gradients", due, got,
+                       case, 1e-12, 0)
+            yield ("returns exactly 0 if all towers have the same gradients",
+                   alike == 0.0, f"{case}: with the gradients of tower 0 in all "
+                   f"{len(lists)} towers, expected 0, but got {alike}")
+            yield ("returns NaN if a gradient is NaN", np.isnan(of_broken),
+                   f"{case}: with NaN in one tower, expected NaN, but got {of_broken}. "
+                   "A broken tower must not look like agreement.")
+
+
+def _with_nan(rng: np.random.Generator, lists: list) -> list:
+    """Returns the gradient list with NaN in all places of one gradient."""
+    tower, at = rng.integers(len(lists)), rng.integers(len(lists[0]))
+    gradient, variable = lists[tower][at]
+    return [[(gradient * np.nan, variable) if (k, m) == (tower, at) else pair
+             for m, pair in enumerate(pairs)] for k, pairs in enumerate(lists)]
 
 
 def _towers(rng: np.random.Generator, size: int) -> tuple[list, list, str]:
-    """Returns per variable its towers' gradients, the gradient list, and its text."""
+    """Returns the gradients per variable, the gradient list, and a description."""
     towers, dtype = 2 + size % 4, [np.float32, np.float64, np.float16][size % 3]
     tables, columns = [], []
+    tiny = 1.0 if size % 2 else 2.0**-30 if dtype != np.float16 else 2.0**-10
+    scale = tiny / (3 if dtype == np.float64 else 1)
     for k in range(1 + size // 3):
         shape = rng.integers(1, 5, (size + k) % 4).tolist()
         table = rng.integers(-50, 51, [towers, *shape]) / 4
         variable = tf1.get_variable(f"layer_{k}/kernel", shape, dtype)
         unknown = [shape, [None] * len(shape), shape, None][size % 4]
-        tables.append((table / (3 if dtype == np.float64 else 1)).astype(dtype))
+        tables.append((table * scale).astype(dtype))
         columns.append([(tf1.placeholder_with_default(of_one, unknown), variable)
                         for of_one in tables[-1]])
     shapes = ", ".join(str(list(table.shape[1:])) for table in tables)
-    case = f"{towers} towers, gradients of {np.dtype(dtype)} {shapes}"
+    small = "" if size % 2 else "very small "
+    case = f"{towers} towers, {small}gradients of {np.dtype(dtype)} {shapes}"
     return tables, [list(pairs) for pairs in zip(*columns, strict=True)], case

@@ -1,4 +1,4 @@
-"""Arrows on the loss: the steps of towers, their averages and the big batch's."""
+"""Steps of towers, their averages, and the step of the big batch, as arrows."""
 
 import contourpy
 import numpy as np
@@ -16,12 +16,12 @@ _ORDERS = {"mixed": 40.0, "half sorted": 0.9, "sorted": 0.0}  # how far rows are
 
 
 def tower_frame(towers: int, slices: str, rows: str) -> Frame:
-    """Runs towers on slices of one batch of 480 rows, and draws their steps.
+    """Runs towers on slices of a batch of 480 rows, and draws their steps.
 
     Args:
-      towers: how many; up to 4 have a colour of their own.
-      slices: `"equal"`, or `"first one small"`: 24 rows for tower 0.
-      rows: `"mixed"`, `"half sorted"` or `"sorted"` by their first feature.
+      towers: Number of towers. Up to 4 have different colours.
+      slices: `"equal"`, or `"first one small"`, which gives tower 0 only 24 rows.
+      rows: `"mixed"`, `"half sorted"` or `"sorted"` by the first feature.
 
     Taught in lesson 05a, "Average them".
     """
@@ -33,27 +33,29 @@ def tower_frame(towers: int, slices: str, rows: str) -> Frame:
     ends = np.linspace(small, _ROWS, towers + (not small)).astype(int)
     sizes = [small] * bool(small) + np.diff(ends).tolist()
     gradients, big = _gradients(x, y, sizes)
-    plain, weighed = np.mean(gradients, 0), np.average(gradients, 0, weights=sizes)
+    plain, weighted = np.mean(gradients, 0), np.average(gradients, 0, weights=sizes)
     wrong = _off(plain, big)
     fan = "".join(_arrow(one, "abcd"[k % 4], 2) for k, one in enumerate(gradients))
     spread = np.ptp(gradients, 0).max()
     words = "".join(svg.text(448, at, text) for at, text in [
         (190, f"rows per tower: {', '.join(map(str, sizes))}"),
-        (214, f"spread of the towers: {spread:.1f}"),
-        (238, f"the plain mean is off by {wrong:.0%}")])
+        (214, f"spread of the gradients: {spread:.1f}"),
+        (238, f"error of the plain mean: {wrong:.0%}")])
     return Frame(
-        [_map(), fan, _arrow(big, "ink", 13, opacity=0.3) + _arrow(weighed, "ink", 3)
+        [_map(), fan, _arrow(big, "ink", 13, opacity=0.3) + _arrow(weighted, "ink", 3)
          + _arrow(plain, "soft", 3, stroke_dasharray="7 4"), words],
-        f"The towers lie {spread:.1f} apart. Their plain mean is off the big batch's "
-        f"step by {wrong:.0%}; weighed by rows, by {_off(weighed, big):.0%}.")
+        f"The gradients of the towers have a spread of {spread:.1f}. Their plain mean "
+        f"differs from the step of the big batch by {wrong:.0%}, and their weighted "
+        f"mean by {_off(weighted, big):.0%}.")
 
 
 def _off(step, due):
+    """Returns the relative distance between two steps."""
     return np.linalg.norm(step - due) / np.linalg.norm(due)
 
 
 def _data() -> tuple[np.ndarray, np.ndarray]:
-    """Returns rows that a line does not quite fit, so that slices disagree."""
+    """Returns rows that no plane fits exactly, so that the slices disagree."""
     random = np.random.default_rng(7)
     x = random.normal([1.0, 0.6], [1.0, 1.1], [_ROWS, 2]).astype(np.float32)
     noise = random.normal(0, 0.8, _ROWS)
@@ -66,7 +68,7 @@ def _loss(weights, x, y):
 
 
 def _gradients(x, y, sizes):
-    """Runs a tower on each slice: their gradients, and the big batch's."""
+    """Returns the gradients of a tower on each slice, and of the big batch."""
     with tf.Graph().as_default(), tf1.Session() as session:
         weights = tf1.get_variable("w", initializer=_AT)
         slices = zip(tf.split(x, sizes), tf.split(y, sizes), strict=True)
@@ -84,7 +86,7 @@ def _place(w):
 
 
 def _arrow(gradient, css, width, opacity=1.0, **options):
-    """From where the weights are, against the gradient."""
+    """Draws an arrow from the present weights against a gradient."""
     (x0, y0), (x1, y1) = _place(_AT), _place(_AT - _RATE * gradient)
     long, head = np.hypot(x1 - x0, y1 - y0), 6 + 1.8 * width
     turn = np.degrees(np.arctan2(y1 - y0, x1 - x0))
@@ -95,7 +97,7 @@ def _arrow(gradient, css, width, opacity=1.0, **options):
 
 
 def _map() -> str:
-    """The loss of the whole batch as contours, and the words beside them."""
+    """Draws the loss of the whole batch as contours, and the legend."""
     x, y = _data()
     grid = np.stack(np.meshgrid(*(np.linspace(*span, 60) for span in _SPAN)), -1)
     apart = grid.reshape(-1, 2) @ x.T - y
@@ -111,9 +113,9 @@ def _map() -> str:
     words: list[tuple[int, str, float, str, dict]] = [
         (30, "a", 2, "step of tower 0", {}), (48, "b", 2, "tower 1", {}),
         (66, "c", 2, "tower 2", {}), (84, "d", 2, "tower 3", {}),
-        (104, "ink", 13, "the big batch's step", {"stroke_opacity": 0.3}),
-        (126, "ink", 3, "mean, weighed by rows", {}),
-        (148, "soft", 3, "mean, plain", {"stroke_dasharray": "7 4"})]
+        (104, "ink", 13, "step of the big batch", {"stroke_opacity": 0.3}),
+        (126, "ink", 3, "weighted mean", {}),
+        (148, "soft", 3, "plain mean", {"stroke_dasharray": "7 4"})]
     legend = "".join(svg.line([448, 482], [at, at], css, width, **options)
                      + svg.text(490, at + 4, text)
                      for at, css, width, text, options in words)
