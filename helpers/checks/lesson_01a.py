@@ -1,4 +1,4 @@
-"""The check of lesson 01a: two calls, one set of weights."""
+"""The check of lesson 01a: two calls share one set of weights."""
 
 import contextlib
 
@@ -9,19 +9,21 @@ import tensorflow.compat.v1 as tf1
 from helpers.checks.report import answering, drawn, exercise, near, raises, tensor
 from helpers.checks.watch import VARIABLES
 
-# Two scopes of the caller, each entered twice: to create, then to find.
+# Two scopes of the caller. Each is entered twice: to create, and then to reuse.
 VISITS = [("one", False), ("two", tf1.AUTO_REUSE), ("one", True),
           ("two", tf1.AUTO_REUSE)]
-SHARED = "one layer `embed` for each scope of the caller, whose mode decides"
+REFUSED = [("one", False, "the layer exists"), ("three", True, "there is no layer yet")]
+SHARED = "creates one layer `embed` per calling scope, and obeys the caller's mode"
 
 
 @exercise(
     "Exercise 1: siamese",
-    "the end of `A layer called twice, again` calls one layer twice, the second time "
-    "inside the idiom for another mode.",
-    'begin with `a = layers.fully_connected_layer(left, units, name="embed")`; open '
-    "`with tf1.variable_scope(tf1.get_variable_scope(), reuse=True):` for the second "
-    "call. What is left: square a - b, and sum over the units, axis 1.",
+    "read the function `compare` under `A layer called twice, again`. It calls one "
+    "layer twice, and opens the caller's scope again for the second call.",
+    'begin with `a = layers.fully_connected_layer(left, units, name="embed")`, and '
+    "open `with tf1.variable_scope(tf1.get_variable_scope(), reuse=True):` for the "
+    "second call. What is left to do is to square a - b, and to sum over the units, "
+    "which are axis 1.",
     adds=VARIABLES, twice=False,
 )
 def check_siamese(attempt):
@@ -41,15 +43,18 @@ def check_siamese(attempt):
                 due = ["/".join([*around, scope, "embed", part])
                        for part in ("bias", "kernel") if scope not in layers]
                 yield (SHARED, sorted(v.op.name for v in new) == due,
-                       f"{case}: it made {[v.op.name for v in new]}; a scope that is "
-                       "new gets embed/kernel and embed/bias, one that is known none.")
+                       f"{case}: it created {[v.op.name for v in new]}. In a new "
+                       "scope, expected embed/kernel and embed/bias; in a known scope, "
+                       "no new variables.")
                 layers.setdefault(scope, sorted(new, key=lambda v: v.op.name))
                 with answering(case):
                     sources = [layers[scope][1], *feed]
                     built.append([distance, *tf.gradients(distance, sources)])
-            with _opened([*around, "one"], False), answering("again, reuse=False"):
-                yield (SHARED, raises(ValueError, attempt, *feed, units),
-                       "a second call in one scope, with reuse=False, is an error.")
+            for scope, mode, why in REFUSED:
+                with _opened([*around, scope], mode), answering(f"reuse={mode}"):
+                    yield (SHARED, raises(ValueError, attempt, *feed, units),
+                           f"in scope {'/'.join([*around, scope])}, reuse={mode}: "
+                           f"expected a ValueError, because {why}.")
             weights = {scope: np.random.default_rng(n).normal(
                 size=[left.shape[1], units]) for n, scope in enumerate(layers)}
             with answering(), tf1.Session(graph=graph) as session:
@@ -61,11 +66,11 @@ def check_siamese(attempt):
             kernel, apart = weights[scope], left - right
             case = (f"left {left.tolist()}, right {right.tolist()}, kernel "
                     f"{kernel.round(2).tolist()}")
-            yield near("equals NumPy's squared distance",
+            yield near("returns the squared distance that NumPy computes",
                        ((apart @ kernel) ** 2).sum(axis=1), found, case, 1e-4, 1e-4)
             pull = 2 * apart @ kernel @ kernel.T
             due = [2 * apart.T @ apart @ kernel, pull, -pull]
-            yield near("its gradients are those of the distance", due, slopes, case,
+            yield near("has the gradients of the squared distance", due, slopes, case,
                        1e-3, 1e-3)
 
 

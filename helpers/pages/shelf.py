@@ -1,4 +1,4 @@
-"""Who shares weights in which mode of reuse: the page of lesson 01a."""
+"""The interactive figure of lesson 01a: which reuse modes share weights."""
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -12,16 +12,17 @@ OPENED = ("by its name", "by its object", "inside itself")
 
 
 def ask_twice(mode: str, name: str, opened: str) -> tuple[list[str], str, str]:
-    """Makes `weights` in a scope `coder`, opens the scope again and asks once more.
+    """Creates `weights` in a scope `coder`, opens the scope again, and asks again.
 
     Args:
-      mode: of reuse when it is opened again, a key of `MODES`.
-      name: what is asked for then; it was `weights` the first time.
-      opened: one of `OPENED`: `"inside itself"` is by name while it is still open.
+      mode: Reuse mode of the scope when it is opened again, a key of `MODES`.
+      name: Name of the second request. The first request asks for `weights`.
+      opened: One of `OPENED`. With `"inside itself"`, the scope is opened by its name
+        while it is still open.
 
     Returns:
-      The names on the shelf, the one that the second request got, and the error's
-      first sentence; one of the two is empty.
+      The names of all variables, the name that the second request returned, and the
+      first sentence of its error. One of the last two is empty.
 
     Taught in lesson 01a, 'Four errors'.
     """
@@ -45,7 +46,7 @@ def _asked(scope, mode: str, name: str) -> tuple[str, str]:
 
 
 def reuse_frame(mode: str, name: str, opened: str) -> Frame:
-    """Draws the two requests, and what each got from the shelf.
+    """Draws the two requests, and the variable that each of them returned.
 
     The arguments are those of `ask_twice`.
     """
@@ -59,7 +60,7 @@ def reuse_frame(mode: str, name: str, opened: str) -> Frame:
     else:
         arrows.append(svg.text(240, 119, f"✗ {error}", "ink"))
     says = (f"ValueError: {error}." if error else
-            f"Two variables: the second request made {got}, and nothing complains."
+            f"Two variables: the second request created {got}, without an error."
             if new else "One variable, which both requests share.")
     return Frame([_requests("weights", 45), _requests(name, 115),
                   "".join(boxes + arrows)], says)
