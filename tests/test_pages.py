@@ -21,11 +21,11 @@ from helpers.pages.travel import travel_frame
 
 # A page's function, what it is called with, and a part of what the frame says.
 SAID = [
-    (till_frame, ("read, then write", "0 1 0 1"), "1 in the till"),
-    (till_frame, ("read, then write", "0 0 1 1"), "2 in the till"),
-    (till_frame, ("assign_add", "0 1 0 1"), "2 in the till"),
-    (till_frame, ("with a lock", "0 1 0 1"), "2 in the till"),
-    (till_frame, ("read, then write", "0 1 2 2 1 0"), "1 in the till"),
+    (till_frame, ("read, then write", "0 1 0 1"), "contains 1 at the end"),
+    (till_frame, ("read, then write", "0 0 1 1"), "contains 2 at the end"),
+    (till_frame, ("assign_add", "0 1 0 1"), "no coin is lost"),
+    (till_frame, ("with a lock", "0 1 0 1"), "0 0 1 1: the till contains 2"),
+    (till_frame, ("read, then write", "0 1 2 2 1 0"), "2 coins are lost"),
     (take_frame, ("FIFO", "dequeue_many(10)", "left open"),
      "90 came in 9 batches, 0 stayed inside, 9 are"),
     (take_frame, ("FIFO", "dequeue_many(10)", "closed"),

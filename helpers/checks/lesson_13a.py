@@ -12,10 +12,11 @@ WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 
 @exercise(
     "Exercise 1: swap",
-    "which function gives tensors back only when all of them are computed?",
-    "`new_a, new_b = tf.tuple([b.read_value(), a.read_value()])`. What is left: a "
-    "group of two assignments.",
-    twice=False,
+    "what does each of the two assignments have to wait for? Both values must be read "
+    "before either variable is written.",
+    "begin with `values = [a.read_value(), b.read_value()]`. The two assignments are "
+    "left; build them inside `with tf.control_dependencies(values):`.",
+    adds=("variables", "trainable_variables"), twice=False,
 )
 def check_swap(attempt):
     """Runs the swap of `(a, b)`, and looks for an order that is left open."""
@@ -26,11 +27,15 @@ def check_swap(attempt):
                              for name, value in zip(names, values, strict=True)]
                             for scope in ("", "others/"))
             init = tf1.global_variables_initializer()
+            before = _variables(graph)
             attempt(*others)
+            new = sorted(_variables(graph) - before)
+            yield ("creates no third variable", not new,
+                   f"it created {', '.join(new)}. Swap a and b without it.")
             before = set(graph.get_operations())
             op = attempt(*pair)
         yield ("returns one op", isinstance(op, tf.Operation),
-               f"it returned {type(op).__name__}.")
+               f"expected a tf.Operation, but it returned a {type(op).__name__}.")
         writes = [one for one in ancestors([op]) if one.type in WRITES]
         wrong = {write.inputs[0].op.name: late for write in writes
                  if (late := set(names) - _read_before(write))}
@@ -38,32 +43,43 @@ def check_swap(attempt):
         yield ("the op writes both variables", moved == sorted(names)
                and not any(new.type in WRITES and new not in writes
                            for new in set(graph.get_operations()) - before),
-               f"it runs what writes {moved or 'neither variable'}.")
+               f"the op waits for assignments to {' and '.join(moved) or 'nothing'}, "
+               f"but expected exactly {' and '.join(sorted(names))}.")
         with tf1.Session(graph=graph) as session:
             session.run(init)
-            seen = []
+            ends = []
             for _ in range(2):
                 with answering(f"variables {values[0].tolist()}, {values[1].tolist()}"):
                     session.run(op)
-                seen.append(session.run(pair))
-        yield ("no order is left open", not wrong, f"no edge has the write to the "
-               f"first wait until the others are read, and not too late: {wrong}")
-        for times, (found, due) in enumerate(zip(seen, (values[::-1], values),
+                ends.append(session.run(pair))
+        yield ("leaves no order open", not wrong, " ".join(
+            f"The assignment to {name} may run before {' and '.join(sorted(late))} "
+            "has been read." for name, late in wrong.items()))
+        for times, (found, due) in enumerate(zip(ends, (values[::-1], values),
                                                  strict=True), 1):
-            yield near("each run exchanges the values", due, found, f"after {times}", 0,
-                       0)
+            yield near("exchanges the values in each run", due, found,
+                       f"after {times} run{'s' * (times > 1)}", 0, 0)
+
+
+def _variables(graph):
+    """Returns the names of the ops that hold a variable."""
+    return {op.name for op in graph.get_operations()
+            if op.type in ("VarHandleOp", "VariableV2")}
 
 
 def _two_variables(rng, size):
-    """Returns two names, and two values of one shape and dtype."""
+    """Returns two names, and two values of one shape and dtype, one with NaN."""
     names = [("a", "b"), ("left/w", "right/w"), ("b", "a")][size % 3]
     dtype = [np.float32, np.int64][size // 3 % 2]
     shape = [size + 1] * (size % 3)
-    return names, [rng.integers(1, 9, shape).astype(dtype) * k for k in (1, 1 - 2**33)]
+    values = [rng.integers(1, 9, shape).astype(dtype) * k for k in (1, 1 - 2**33)]
+    if dtype is np.float32 and size:  # what is copied, and not computed, keeps it
+        values[size % 2].flat[0] = (np.nan, np.inf)[size % 2]
+    return names, values
 
 
 def _read_before(write):
-    """Returns the variables that a write waits to be read, before any write."""
+    """Returns the variables that are read before a write, and before any other."""
     return {op.inputs[0].op.name for op in ancestors([write])
             if op.type == "ReadVariableOp"
             and not any(one.type in WRITES for one in ancestors([op]))}

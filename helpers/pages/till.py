@@ -1,4 +1,4 @@
-"""Threads that pay into one till, in an order that you choose: lesson 13a's page."""
+"""The interactive figure of lesson 13a: threads pay into one till in a chosen order."""
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -11,33 +11,35 @@ _WIDE, _HIGH, _LEFT, _TOP = 118, 40, 120, 8
 
 
 def till_frame(way: str, order: str) -> Frame:
-    """Pays 1 from each thread, one step of a thread after the other.
+    """Lets each thread pay 1 into the till, one step after the other.
 
-    Each step is a run of its own in one session, so the order is certain.
+    Each step is a `run` of its own in one session, so the order is certain.
 
     Args:
-      way: `"read, then write"`, `"assign_add"`, or `"with a lock"`: a thread that
-        begins takes the lock, and the others wait until it has written.
-      order: whose turn it is, such as `"0 1 0 1"`; the first turn of a thread reads,
-        the second writes. `assign_add` does both in the thread's second turn.
+      way: `"read, then write"`, `"assign_add"`, or `"with a lock"`. With a lock, the
+        thread that begins takes the lock, and the others wait until it has written.
+      order: The thread that takes each step, such as `"0 1 0 1"`. The first step of a
+        thread reads, and its second step writes. `assign_add` does both in the second.
 
     Taught in lesson 13a, 'The update that gets lost'.
     """
     turns = [int(thread) for thread in order.split()]
     threads = sorted(set(turns))
     if sorted(turns) != sorted(threads * 2):
-        raise ValueError(f"order {order!r}: each thread has two turns, no more")
-    if way == "with a lock":  # who has begun goes on; the next one begins then
+        raise ValueError(f"order {order!r}: each thread must have exactly two turns")
+    if way == "with a lock":  # a thread that has begun ends first
         turns = [thread for thread in dict.fromkeys(turns) for _ in range(2)]
     steps, total = _pay(way == "assign_add", turns)
     lost = len(threads) - total
-    says = (f"{way}, so {' '.join(map(str, turns))}: {total:g} in the till, "
-            + (f"{lost:g} lost." if lost else "nothing is lost."))
+    coins = {0: "no coin is lost", 1: "1 coin is lost"}.get(
+        int(lost), f"{lost:g} coins are lost")
+    says = (f"{way[0].upper()}{way[1:]}, in the order {' '.join(map(str, turns))}: "
+            f"the till contains {total:g} at the end, so {coins}.")
     return Frame([_lanes(threads), _drawn(steps, threads, total, lost)], says)
 
 
 def _pay(at_once: bool, turns: list[int]) -> tuple[list, float]:
-    """Runs the turns; returns thread, words and the till's value after each."""
+    """Runs the turns, and returns thread, label, and the till's value for each."""
     with tf.Graph().as_default(), tf1.Session() as session:
         till = tf1.get_variable("till", [], initializer=tf.zeros_initializer())
         new = tf1.placeholder(tf.float32, [])
@@ -84,7 +86,7 @@ def _drawn(steps: list, threads: list[int], total: float, lost: float) -> str:
         drawn.append(svg.text(x + wide - 8, _y(len(threads)) + 26, f"{value:g}", "ink",
                               text_anchor="end", font_size=16))
     x = _LEFT + 4 + len(steps) * wide
-    words = f"✗ {lost:g} lost" if lost else "✓ all there"
+    words = f"✗ {lost:g} lost" if lost else "✓ none lost"
     drawn.append(svg.text(x + 8, _y(len(threads)) + 26, words,
                           "bad" if lost else "ink", font_weight="bold", font_size=16))
     return "".join(drawn)
