@@ -8,6 +8,7 @@ import pytest
 
 from helpers.pages.damage import damage_frame
 from helpers.pages.deaths import draw_deaths
+from helpers.pages.differences import difference_frame
 from helpers.pages.loops import loop_frame
 from helpers.pages.memory import memory_frame
 from helpers.pages.shelf import reuse_frame
@@ -118,3 +119,17 @@ def test_one_thread_works_for_one_device_at_a_time():
     assert "1.0 times as fast" in frame.says
     assert "up to 1 devices at once" in frame.says
     assert frame.layers[1].count("<rect") == 16
+
+
+@pytest.mark.parametrize("name, stage, words, red", [
+    (None, None, "No tensor differs.", 0),
+    ("conv", "same", "in conv, because of the code.", 2),
+    ("scores", "own", "in scores, because of the weights.", 1),
+])
+def test_a_box_is_red_where_a_tensor_differs(name, stage, words, red):
+    same, own = ({"conv": 0.02 * (stage == run), "scores": 0.5 * (stage is not None)}
+                 for run in ("same", "other"))
+    same["scores"] *= stage == "same"
+    frame = difference_frame({"same": same, "own": own}, name, stage)
+    assert frame.says.endswith(words)
+    assert "".join(frame.layers).count("class='bad' fill='none'") >= red

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 OF_CODE = (
-    "usual in code: padding, an epsilon, an activation, a transpose before Flatten, "
+    "common in code: padding, an epsilon, an activation, a transpose before Flatten, "
     "channels reversed, dropout, how a picture is resized"
 )
 OF_WEIGHTS = (
-    "usual in weights: a kernel transposed, gates in another order, statistics not "
+    "common in weights: a kernel transposed, gates in another order, statistics not "
     "restored, averages in place of raw weights"
 )
 HIDDEN = (
-    "their own weights hide it: one is 0 or 1 today, or holds what the other program "
-    "adds or reorders at run time; or the wrong ones were matched, see `partners`"
+    "equal with their own weights: a weight is 0 or 1 now, or holds what the other "
+    "program adds or reorders at run time; or the wrong weights were matched (see "
+    "`partners`)"
 )
 _LARGEST_RECURRENT = 4_000_000  # numbers in a kernel whose gates are tried
 
@@ -80,7 +81,7 @@ def _of_weight(weight: np.ndarray, old: np.ndarray, name: str) -> str:
     if count := _blocks(old, weight):
         return f"{name} with its {count} gates in another order"
     if np.ptp(weight) == 0:
-        return "constant, as a new model has it: never restored"
+        return "constant, as in a new model, so it was never restored"
     if np.ptp(old) > 0 and np.corrcoef(old.ravel(), weight.ravel())[0, 1] > 0.9:
         return f"near {name}, not equal: averages against raw weights, or a step"
     return f"not {name}"
