@@ -21,7 +21,6 @@ sys.path.insert(0, str(ROOT))  # however Python was started
 from tools.command import take_output  # noqa: E402
 from tools.environment import (  # noqa: E402
     CALLED_FROM,
-    OLDEST,
     Problem,
     check_gpu,
     check_machine,
@@ -34,7 +33,11 @@ from tools.environment import (  # noqa: E402
 OF_DEVELOPERS = ("test", "book", "slides")
 
 # Paths of these count from where the command was called.
-OF_CALLER = ("run", "port", "progress", "handout", "weights")
+OF_CALLER = ("run", "progress", "handout")
+
+# These are commands of `tf1`, the tools for old code; it runs in the caller's folder.
+OF_TF1 = ("port", "weights", "watch")
+TF1 = ROOT / "legacy" / "tf1.py"
 
 # Each command is a program with a `main` of its own: what it is called, where it lives,
 # and what it does. `test_course.py` compares the README with this table.
@@ -47,9 +50,12 @@ COMMANDS = {
     "book": ("tools.book", "build the readable pages"),
     "slides": ("tools.slides", "lessons as slides, each one page with notes"),
     "progress": ("tools.progress", "which exercises you have solved"),
-    "port": ("tools.port", "what became of every TensorFlow name in old code"),
-    "weights": ("tools.weights", "the weights of an old file, for other programs"),
-    "watch": ("tools.watch", "run an old program, and say why it stands still"),
+    "port": ("legacy.tf1tools.port.command",
+             "report on old code, or write a copy that runs today"),
+    "weights": ("legacy.tf1tools.weights.command",
+                "convert the weights of an old file for other programs"),
+    "watch": ("legacy.tf1tools.watch.command",
+              "run an old program, and say why it hangs or fails"),
     "doctor": ("tools.doctor", "what is wrong with this machine, and how to fix it"),
     "bench": ("benchmarks", "our ways beside their rivals, each in its own process"),
 }
@@ -114,12 +120,7 @@ def main(arguments):
         print(documentation(name))
         return 0
     if name == "port" and not is_set_up():  # its tables are data: nothing is needed
-        environment = {**os.environ, CALLED_FROM: os.getcwd(), "PYTHONUTF8": "1"}
-        if sys.version_info < OLDEST:
-            print("course.py: port needs Python 3.10 or newer", file=sys.stderr)
-            return 1
-        return subprocess.call([sys.executable, "-m", "tools.command", "tools.port",
-                                *rest], cwd=str(ROOT), env=environment)
+        return subprocess.call([sys.executable, str(TF1), name, *rest])
     words = {word.rpartition("=")[2] for word in rest}
     more = name == "weights" and words & {"safetensors", "onnx"}
     extras = ["dev"] if name in OF_DEVELOPERS or more else []
@@ -135,8 +136,8 @@ def main(arguments):
                     os.path.exists(word) else word for word in rest]
         if name in OF_CALLER:
             os.environ[CALLED_FROM] = os.getcwd()
-        if name == "watch":  # somebody's program: their folder, and no names of ours
-            return python(ROOT / "tools" / "watch.py", *rest, folder=os.getcwd())
+        if name in OF_TF1:
+            return python(TF1, name, *rest, folder=os.getcwd())
         return python("-m", COMMANDS[name][0], *rest)
     except Problem as problem:
         print(f"course.py: {problem}", file=sys.stderr)

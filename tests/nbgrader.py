@@ -17,7 +17,7 @@ import pytest
 from helpers.files import ROOT
 from tools import handout
 from tools import notebook as nb
-from tools.lesson import Lesson, exercise_cells
+from tools.cells import Lesson, exercise_cells
 from tools.stubs import stub
 
 PIN = "nbgrader==0.9.6"

@@ -19,7 +19,7 @@ from helpers.files import ROOT
 from tools import exercises as ex
 from tools import notebook as nb
 from tools import stubs
-from tools.lesson import BEGIN, END, Lesson, exercise_cells
+from tools.cells import BEGIN, END, Lesson, exercise_cells
 
 BLOCK = re.compile(rf"^ *{BEGIN}\n(.*?\n) *{END}", re.M | re.S)
 tqdm.monitor_interval = 0  # no thread of its own

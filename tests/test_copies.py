@@ -5,7 +5,7 @@ import pytest
 
 from tools import copies, progress
 from tools import notebook as nb
-from tools.lesson import is_question
+from tools.cells import is_question
 
 LESSONS = nb.lessons(copies.ROOT)
 

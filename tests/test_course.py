@@ -12,7 +12,7 @@ import pytest
 
 import course
 from helpers.files import ROOT
-from tools import weights
+from tf1tools.weights import command as weights
 from tools.command import CLOSED as CODE
 from tools.environment import CALLED_FROM, NEWEST, OLDEST
 
@@ -42,7 +42,8 @@ def test_the_pythons_that_are_supported_are_said_alike():
     assert f"{next_one} and newer" in readme
     assert f'requires-python = ">={oldest},<{next_one}"' in (
         ROOT / "pyproject.toml").read_text("utf-8")
-    assert f"Python {oldest} or newer" in (ROOT / "course.py").read_text("utf-8")
+    tf1 = ROOT / "legacy" / "tf1.py"
+    assert f"Python {oldest} or newer" in tf1.read_text("utf-8")
 
 
 def test_the_readme_names_every_command_and_no_other():
@@ -83,8 +84,9 @@ def set_up(tmp_path, monkeypatch):
         if getattr(command[-1], "name", "") in broken:
             raise environment.Problem(complaint)
 
-    def python(*arguments):
-        ran.append(" ".join(arguments))
+    def python(*arguments, folder=None):
+        ran.append(" ".join(map(str, arguments)))
+        run.where = folder
         return 0
 
     monkeypatch.setattr(environment, "step", step)
@@ -183,7 +185,9 @@ CLOSED = """if True:
 def test_who_reads_no_further_ends_a_command_without_a_word(name):
     """As `| head` does. In a pipe whose end is closed the first word fails."""
     words = [sys.executable, "course.py", name, "--help"]
-    if name not in ("", "doctor"):
+    if name in course.OF_TF1:
+        words[1] = "legacy/tf1.py"
+    elif name not in ("", "doctor"):
         words[1:3] = ["-m", "tools.command", course.COMMANDS[name][0]]
     done = subprocess.run([sys.executable, "-c", CLOSED, *words], cwd=ROOT,
                           stderr=subprocess.PIPE, text=True, check=False)
@@ -206,10 +210,13 @@ def test_paths_count_from_where_the_caller_stands(set_up, tmp_path, monkeypatch)
     monkeypatch.chdir(here)
     assert set_up("lab", "mine/old.ipynb", "03a")[-1] == (
         f"-m tools.lab {here / 'mine' / 'old.ipynb'} 03a")
-    for name in ("run", "port", "progress", "handout", "weights"):
+    for name in ("run", "progress", "handout"):
         monkeypatch.delenv(CALLED_FROM, raising=False)
         set_up(name, "mine")
         assert os.environ[CALLED_FROM] == str(here), name
+    for name in course.OF_TF1:
+        set_up(name, "mine")
+        assert set_up.where == str(here), name
     done = subprocess.run([sys.executable, "-m", "tools.progress", "mine/old.ipynb"],
                           cwd=ROOT, capture_output=True, text=True)
     assert "old.ipynb: cannot be read as a notebook" in done.stderr  # it is found
@@ -221,7 +228,8 @@ def test_help_installs_nothing(set_up, capsys):
             (set_up.folder / "tools").mkdir(exist_ok=True)
             set_up.course.ROOT = ROOT
             assert set_up(name, "--help") == []
-            assert f"course.py {name}" in capsys.readouterr().out
+            program = "tf1" if name in course.OF_TF1 else "course.py"
+            assert f"{program} {name}" in capsys.readouterr().out
 
 
 def test_an_environment_of_somebody_elses_is_left_alone(set_up, capsys):

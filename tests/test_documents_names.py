@@ -4,6 +4,7 @@ import re
 
 from helpers.tf1_names import SOURCE_NAMES
 from tools import documents_names as names
+from tools import port_sittings
 
 _, ROWS = names.listed()
 
@@ -24,3 +25,8 @@ def test_a_name_without_a_cell_says_why():
     silent = [row.name for row in ROWS if row.where == "-"
               and not re.match(r"not taught: \w", row.note)]
     assert not silent
+
+
+def test_the_lessons_that_tf1_port_names_are_those_of_today():
+    assert port_sittings.OUT.read_text("utf-8") == port_sittings.made(), (
+        "run: python -m tools.port_sittings")

@@ -7,7 +7,7 @@ from helpers.files import ROOT
 from tools import exercises as ex
 from tools import handout, stubs
 from tools import notebook as nb
-from tools.lesson import EXERCISE, Lesson, exercise_cells
+from tools.cells import EXERCISE, Lesson, exercise_cells
 
 LESSONS = nb.lessons(ROOT)
 

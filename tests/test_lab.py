@@ -24,8 +24,8 @@ from helpers.files import ROOT
 from tests.limits import LIMIT
 from tools import copies
 from tools import notebook as nb
+from tools.cells import with_parameters
 from tools.lab import JUPYTER
-from tools.lesson import with_parameters
 
 LESSON = nb.lessons(ROOT)[0]
 [VGG] = nb.lessons(ROOT, ["07a"])

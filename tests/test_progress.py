@@ -5,7 +5,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from helpers.checks.report import exercise
+from helpers.checks.claims import exercise
 from tools import copies, handout, progress
 
 

@@ -17,7 +17,7 @@ from helpers.datasets import (
 )
 from helpers.records import image_label_dataset, picture_size, read_manifest
 from tools import notebook, run_lessons
-from tools.lesson import Lesson, with_parameters
+from tools.cells import Lesson, with_parameters
 
 pytestmark = pytest.mark.usefixtures("data")
 

@@ -10,14 +10,7 @@ import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import (
-    answering,
-    close,
-    drawn,
-    exercise,
-    is_untouched,
-    shown,
-)
+from helpers.checks.claims import answering, close, drawn, exercise, is_untouched, shown
 
 
 @exercise("Exercise 0: halve", "think of a division.", "return x / 2")

@@ -1,12 +1,11 @@
-"""The drawing of docs/architecture.md from imports, docs/files.md from first lines.
+"""Draws the imports of `helpers` for docs/architecture.md.
 
-    python -m tools.architecture      # writes both
+    python -m tools.architecture
 
 An arrow is an import. An import that another path implies is left out (transitive
 reduction), which keeps it readable.
 """
 
-import ast
 from pathlib import Path
 
 import grimp
@@ -15,14 +14,6 @@ import igraph
 from helpers.files import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
-FILES = ROOT / "docs" / "files.md"
-ABOUT = """# The modules and their jobs
-
-What [the map](architecture.md) does not name, this list does: the first line of each
-module of `helpers`, `tools`, `tests`, `benchmarks` and `prebuilt`. The rules of `port`
-have [their own pages](port.md).
-Made by `python -m tools.architecture`.
-"""
 BEGIN = "<!-- drawing: made by python -m tools.architecture -->"
 END = "<!-- end of drawing -->"
 # Everything may raise an error, and everything is begun by a lesson.
@@ -70,20 +61,5 @@ def with_drawing(page: str) -> str:
     return before + drawing() + rest.split(END)[1]
 
 
-def files() -> str:
-    """Returns the page of all modules, a list for each folder."""
-    lines = [ABOUT]
-    paths = [path for top in ("helpers", "tools", "tests", "benchmarks", "prebuilt")
-             for path in (ROOT / top).rglob("*.py") if path.parent.name != "rules"]
-    for folder in sorted({path.parent for path in paths}):
-        lines += [f"## {folder.relative_to(ROOT).as_posix()}", ""]
-        for path in sorted(path for path in paths if path.parent == folder):
-            if said := ast.get_docstring(ast.parse(path.read_text("utf-8"))):
-                lines.append(f"- `{path.name}`: {said.splitlines()[0]}")
-        lines.append("")
-    return "\n".join(lines)
-
-
 if __name__ == "__main__":
-    FILES.write_text(files(), encoding="utf-8")
     PAGE.write_text(with_drawing(PAGE.read_text("utf-8")), encoding="utf-8")

@@ -27,8 +27,8 @@ BOOK = ROOT / "build" / "book"
 MADE_BY = "course.py book"
 SETTINGS = ROOT / "docs" / "book"
 DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/promises.md",
-             "docs/guide.md", "docs/names.md", "docs/errors.md", "docs/port.md",
-             "docs/look.md", "docs/files.md")
+             "docs/guide.md", "docs/names.md", "docs/look.md",
+             "legacy/tf1tools/messages/errors.md", "legacy/docs/rules.md")
 
 
 def write_source(folder: Path) -> None:

@@ -7,7 +7,7 @@ import nbformat
 from nbformat.v4 import new_markdown_cell
 
 from tools import notebook as nb
-from tools.lesson import exercise_cells, reports, unmarked
+from tools.cells import exercise_cells, reports, unmarked
 
 SHOW, HIDE = "Show one solution", "Hide the solution"
 

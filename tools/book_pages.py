@@ -12,7 +12,7 @@ import nbformat
 from helpers.files import ROOT
 from tools import architecture, readme
 from tools import notebook as nb
-from tools.lesson import pitfalls_in
+from tools.cells import pitfalls_in
 
 HEADING = re.compile(r"^#+ (.+)$", re.M)
 SENTENCE = re.compile(r"(?<=[.?!])[\"')]* (?=[\"'(`*\dA-Z])")

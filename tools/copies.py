@@ -12,7 +12,7 @@ from nbformat import v4
 
 from helpers.files import ROOT
 from tools import notebook as nb
-from tools.lesson import is_question
+from tools.cells import is_question
 
 FOLDER = ROOT / "my"
 HEAD = """Your own copy: write into it. To compare: [the lesson with its \

@@ -6,7 +6,7 @@
 
 It needs nothing but Python, so it runs where the set-up does not. The exit code is 1
 where something stands in the way, 0 where at most something is inconvenient. Messages
-are looked up in docs/errors.md; the exit code is 1 where nothing there is near.
+are explained by `tf1 explain`; its exit code is 1 if no known message is similar.
 """
 
 import contextlib
@@ -200,42 +200,13 @@ def examine() -> list[Finding]:
     return sorted(found, key=lambda finding: (BAD, WARN, OK).index(finding.state))
 
 
-NEXT = """Give it the last line of the error, with the error's name, or a whole log:
-  python3 course.py doctor - < LOG
-To see the first error, and what stands still: python3 course.py watch PROGRAM
-For names that are gone: python3 course.py port PROGRAM"""
-
-
-def explain(message: str) -> int:
-    """Prints what the page of errors says of a message, or what to do without it."""
-    sys.path.insert(0, str(ROOT))
-    from tools import messages
-
-    fitting, near = messages.look_up(message)
-    for entry in fitting[:1]:
-        if entry.section == messages.CUT:
-            print("The error is not in it. What is raised at this place, mostly:")
-        print(messages.shown(entry, messages.pattern_of(entry, message)))
-    if not fitting:
-        print("No message on docs/errors.md is this one. The nearest:"
-              if near else "No message on docs/errors.md is near this one.")
-        for entry in near:
-            print(f"  {entry.patterns[0]}")
-        if near:
-            print("If one of them is yours: python3 course.py doctor 'ITS WORDS'")
-    if not fitting or fitting[0].section in (messages.GENERAL, messages.CUT):
-        print("\n".join([*messages.trail(message), NEXT]))
-    return int(not (fitting or near))
-
-
 def main(arguments: list[str]) -> int:
-    if arguments == ["-"]:
-        return explain(sys.stdin.read())
+    if arguments and (arguments == ["-"] or not arguments[0].startswith("-")):
+        tf1 = ROOT / "legacy" / "tf1.py"
+        return subprocess.call([sys.executable, str(tf1), "explain", *arguments])
     if arguments and arguments[0].startswith("-"):
         print(__doc__.strip())
         return 0 if arguments in (["-h"], ["--help"]) else 2
-    if arguments:
-        return explain(" ".join(arguments))
     found = examine()
     for finding in found:
         print(f"{finding.state:5s} {finding.name:10s} {finding.text}")

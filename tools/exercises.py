@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tools.lesson import Lesson
+from tools.cells import Lesson
 
 
 def taught(lesson: Lesson) -> list[str]:

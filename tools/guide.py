@@ -16,7 +16,7 @@ import nbformat
 from helpers.files import ROOT, whole_file
 from tools import notebook as nb
 from tools import readme
-from tools.lesson import Lesson, exercise_cells, seconds_kept, sections
+from tools.cells import Lesson, exercise_cells, seconds_kept, sections
 
 GUIDE = ROOT / "docs" / "guide.md"
 TEACHING = ROOT / "docs" / "book" / "teaching.md"

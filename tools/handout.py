@@ -20,15 +20,8 @@ from nbformat import v4
 from helpers.errors import DataError
 from tools import exercises as ex
 from tools import notebook as nb
+from tools.cells import Lesson, asked, checked, exercise_cells, is_exercise, unmarked
 from tools.environment import go_where_called
-from tools.lesson import (
-    Lesson,
-    asked,
-    checked,
-    exercise_cells,
-    is_exercise,
-    unmarked,
-)
 from tools.stubs import STUB
 
 INTRODUCTION = """# Exercises of lesson {number}: {title}

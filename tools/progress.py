@@ -20,8 +20,8 @@ from typing import NamedTuple
 from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
+from tools.cells import asked, read_cells, reports
 from tools.environment import go_where_called
-from tools.lesson import asked, read_cells, reports
 
 ORDER = SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
 

@@ -25,8 +25,7 @@ from tqdm import tqdm
 from helpers.files import ROOT, whole_file
 from tools import copies, within
 from tools import notebook as nb
-from tools.environment import CALLED_FROM
-from tools.lesson import (
+from tools.cells import (
     SECONDS,
     Lesson,
     is_injected,
@@ -34,6 +33,7 @@ from tools.lesson import (
     seconds_kept,
     with_parameters,
 )
+from tools.environment import CALLED_FROM
 
 CELL_SECONDS = 1500  # a busy machine, or a slow one, takes ten times as long
 

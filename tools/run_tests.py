@@ -26,7 +26,7 @@ PYTEST = [
 ]
 # More than there are cores, as tests wait for threads, processes and servers.
 WORKERS = ["-n", "4"]
-TESTS = [*PYTEST, *WORKERS, "tests"]
+TESTS = [*PYTEST, *WORKERS, "tests", "legacy/tests"]
 UNIT = [*TESTS, "--ignore", "tests/faults"]
 NBVAL = [  # lessons compute more than they wait: one for each core of two
     *PYTEST, "-n", "2", "--nbval", "--nbval-current-env",
@@ -34,7 +34,8 @@ NBVAL = [  # lessons compute more than they wait: one for each core of two
 ]
 PARTS = {
     "lint": ["-m", "ruff", "check", "."],
-    "imports": ["-c", "from importlinter.cli import lint_imports_command as lint; "
+    "imports": ["-c", "import sys; sys.path.insert(0, 'legacy'); "
+                "from importlinter.cli import lint_imports_command as lint; "
                 "lint(['--no-cache'])"],
     "types": ["-m", "mypy"],
     "spelling": ["-m", "codespell_lib", "."],
@@ -48,6 +49,7 @@ PARTS = {
 MORE = {
     "unit": UNIT,
     "faults": [*PYTEST, *WORKERS, "tests/faults"],
+    "tf1tools": [*PYTEST, *WORKERS, "legacy/tests"],
     "quick": [*UNIT, "-m", "not slow"],
     "lesson": [*NBVAL, "notebooks/01a_variable_scope.ipynb"],
     "nbgrader": ["-m", "pytest", "-q", "tests/nbgrader.py"],

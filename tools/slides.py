@@ -24,7 +24,7 @@ from pygments.formatters import HtmlFormatter
 from helpers.files import ROOT, whole_file
 from tools import book_sphinx
 from tools import notebook as nb
-from tools.lesson import is_question, pitfalls_in, sections
+from tools.cells import is_question, pitfalls_in, sections
 
 FOLDER = ROOT / "build" / "slides"
 SHOWN = re.compile(r"#|>|\||[-*] |\d+\. |```|.*\*\*Predict")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from helpers.files import ROOT
 from tools import notebook as nb
-from tools.lesson import BEGIN, END, Lesson, exercise_cells
+from tools.cells import BEGIN, END, Lesson, exercise_cells
 
 STUB = "### YOUR CODE HERE"
 

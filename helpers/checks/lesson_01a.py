@@ -6,8 +6,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near, raises, tensor
-from helpers.checks.watch import VARIABLES
+from helpers.checks.attempts import VARIABLES
+from helpers.checks.claims import answering, drawn, exercise, near, raises, tensor
 
 # Two scopes of the caller. Each is entered twice: to create, and then to reuse.
 VISITS = [("one", False), ("two", tf1.AUTO_REUSE), ("one", True),

@@ -5,8 +5,8 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers import tracing
-from helpers.checks.report import answering, drawn, exercise, near, same, tensor
-from helpers.checks.watch import VARIABLES
+from helpers.checks.attempts import VARIABLES
+from helpers.checks.claims import answering, drawn, exercise, near, same, tensor
 
 PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 

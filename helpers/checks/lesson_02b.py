@@ -4,9 +4,9 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.checks.attempts import VARIABLES
+from helpers.checks.claims import answering, drawn, exercise, near, same
 from helpers.checks.lesson_02a import on_devices
-from helpers.checks.report import answering, drawn, exercise, near, same
-from helpers.checks.watch import VARIABLES
 
 
 @exercise(

@@ -7,8 +7,8 @@ from collections import Counter
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, same, tensor
-from helpers.checks.watch import QUEUES
+from helpers.checks.attempts import QUEUES
+from helpers.checks.claims import answering, drawn, exercise, same, tensor
 from helpers.queues import running_queues
 
 _LIMIT = 10  # seconds before an attempt counts as stuck

@@ -8,7 +8,7 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, same
+from helpers.checks.claims import answering, drawn, exercise, same
 from helpers.errors import PipelineStalled
 from helpers.queues.calls import InterruptibleCalls
 

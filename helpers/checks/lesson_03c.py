@@ -6,9 +6,9 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.checks.attempts import QUEUES
+from helpers.checks.claims import answering, drawn, exercise, tensor
 from helpers.checks.lesson_03a import delivers, feeding, initialise
-from helpers.checks.report import answering, drawn, exercise, tensor
-from helpers.checks.watch import QUEUES
 
 _PATIENCE = 10  # seconds for one run
 

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from helpers import records
-from helpers.checks.report import answering, drawn, exercise, raises, same
+from helpers.checks.claims import answering, drawn, exercise, raises, same
 from helpers.records.wire import masked_crc
 
 

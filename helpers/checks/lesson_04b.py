@@ -7,8 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from helpers import records
+from helpers.checks.claims import answering, close, drawn, exercise, raises, same, shown
 from helpers.checks.lesson_04a import stored_order
-from helpers.checks.report import answering, close, drawn, exercise, raises, same, shown
 
 EACH = "each digit comes once, in [-1, 1], with its own label"
 MOST = 60  # digits of a case; a data set without end is cut there

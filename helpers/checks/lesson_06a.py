@@ -6,8 +6,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near, raises
-from helpers.checks.watch import VARIABLES
+from helpers.checks.attempts import VARIABLES
+from helpers.checks.claims import answering, drawn, exercise, near, raises
 from helpers.vgg import BLOCK_WIDTHS, CONFIGURATIONS
 
 SCOPES = {"": (32, 32), "net/conv1_1": (41, 100)}

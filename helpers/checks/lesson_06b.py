@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near, tensor
+from helpers.checks.claims import answering, drawn, exercise, near, tensor
 
 # The last two parts of a name, and whether decay is for it.
 NAMES = {"kernel": True, "bias": False, "kernel/Adam": False, "my_kernel": False}

@@ -3,7 +3,7 @@
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, same
+from helpers.checks.claims import answering, drawn, exercise, same
 
 SCOPES = ("net", "encoder", "model/encoder", "a/b/net", "conv1")
 NAMES = ("conv1/kernel", "conv1/bias", "net/kernel", "fc8/kernel", "fc8/bias",

@@ -9,7 +9,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers import towers
-from helpers.checks.report import answering, drawn, exercise, near, raises, same
+from helpers.checks.claims import answering, drawn, exercise, near, raises, same
 from helpers.training import Model
 
 

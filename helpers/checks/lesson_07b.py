@@ -3,7 +3,7 @@
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near, same
+from helpers.checks.claims import answering, drawn, exercise, near, same
 
 
 @exercise(

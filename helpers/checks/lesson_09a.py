@@ -6,7 +6,7 @@ from unittest import mock
 
 import tensorflow as tf
 
-from helpers.checks.report import answering, drawn, exercise, near, same
+from helpers.checks.claims import answering, drawn, exercise, near, same
 
 
 @exercise(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from helpers.checks.report import answering, drawn, exercise, same
+from helpers.checks.claims import answering, drawn, exercise, same
 
 
 @exercise(

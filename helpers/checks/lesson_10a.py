@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from helpers.checks.report import answering, drawn, exercise, near
+from helpers.checks.claims import answering, drawn, exercise, near
 
 
 @exercise(

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from helpers.checks.report import answering, drawn, exercise, near, same
+from helpers.checks.claims import answering, drawn, exercise, near, same
 from helpers.divergence import first_difference
 
 

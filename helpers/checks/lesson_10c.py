@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from helpers.checks.report import answering, drawn, exercise, near, same
+from helpers.checks.claims import answering, drawn, exercise, near, same
 
 RATE, EPSILON = 0.1, 1e-8
 BETAS = (0.9, 0.999), (0.5, 0.99), (0.999, 0.9)

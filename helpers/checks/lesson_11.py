@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import drawn, exercise, near, same, shown
+from helpers.checks.claims import drawn, exercise, near, same, shown
 
 AVERAGE = "/ExponentialMovingAverage"
 _WORDS = ("conv1", "weights", "Momentum", "ExponentialMovingAverages", "global_step")

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near
+from helpers.checks.claims import answering, drawn, exercise, near
 from helpers.graph import ancestors
 
 WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")

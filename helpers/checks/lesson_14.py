@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.report import answering, drawn, exercise, near, tensor
+from helpers.checks.claims import answering, drawn, exercise, near, tensor
 
 PATIENT = tf1.ConfigProto(operation_timeout_in_ms=20_000)  # a loop may be endless
 

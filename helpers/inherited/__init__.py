@@ -8,8 +8,8 @@ A file is data here. Of a graph only those ops run that `ops.txt` names, and a K
 file is made from the classes of `keras.txt`; all else is refused by its name.
 """
 
+from helpers.inherited.arrays import read_weights
 from helpers.inherited.describing import Description, describe
 from helpers.inherited.opening import OpenModel, open_model
-from helpers.inherited.weights import read_weights
 
 __all__ = ["Description", "OpenModel", "describe", "open_model", "read_weights"]

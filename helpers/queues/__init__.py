@@ -12,7 +12,7 @@
 the queues filled and who waited, with a knob for the time.
 """
 
-from helpers.queues.doctor import Diagnosis, QueueState, diagnose
+from helpers.queues.diagnosis import Diagnosis, QueueState, diagnose
 from helpers.queues.feeding import Feed, feed_queue
 from helpers.queues.filming import Film, film
 from helpers.queues.running import Runner, running_queues

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from helpers import svg
 from helpers.explore import Explorable, Frame
-from helpers.queues.doctor import QueueState
+from helpers.queues.diagnosis import QueueState
 from helpers.queues.film_frames import Moment
 
 _SHOWN = 60  # moments that a page holds, evenly chosen

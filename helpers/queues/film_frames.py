@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from helpers.queues.doctor import QueueState
+from helpers.queues.diagnosis import QueueState
 from helpers.queues.film_calls import Call
 
 

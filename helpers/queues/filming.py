@@ -14,7 +14,7 @@ from IPython.display import HTML, display
 
 from helpers.files import whole_file
 from helpers.queues import film_drawing
-from helpers.queues.doctor import Diagnosis, QueueState, diagnose, examined
+from helpers.queues.diagnosis import Diagnosis, QueueState, diagnose, examined
 from helpers.queues.film_calls import WatchedCalls
 from helpers.queues.film_frames import Moment, Wait, waits_for, word_for
 from helpers.queues.hooks import SessionHook, add_hook, hooks_of

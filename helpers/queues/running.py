@@ -16,7 +16,7 @@ from helpers.arguments import numbers, real, whole
 from helpers.errors import DataError, PipelineStalled
 from helpers.queues import wording
 from helpers.queues.calls import InterruptibleCalls, attempt
-from helpers.queues.doctor import diagnose
+from helpers.queues.diagnosis import diagnose
 from helpers.queues.ends import OnlyTrueEnds, is_end_of_data
 from helpers.queues.hooks import add_hook
 from helpers.queues.internals import Queue, is_closed

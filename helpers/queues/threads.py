@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.queues import wording
 from helpers.queues.calls import InterruptibleCalls, attempt, waitable
-from helpers.queues.doctor import examined
+from helpers.queues.diagnosis import examined
 from helpers.queues.hooks import hooks_of
 from helpers.queues.internals import FEED_THREAD, Queue, is_closed, queues_of
 

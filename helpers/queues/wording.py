@@ -8,7 +8,7 @@ import re
 import tensorflow as tf
 
 from helpers.errors import PipelineStalled, first_line
-from helpers.queues.doctor import Diagnosis
+from helpers.queues.diagnosis import Diagnosis
 
 SESSION_LOST = "the session had to be closed under a step, and its variables are lost"
 

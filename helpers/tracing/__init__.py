@@ -6,7 +6,7 @@ Placement, transfers, a timeline, the C++ log, a film of values. What ran comes 
 
 from helpers.tracing.drawing import timeline
 from helpers.tracing.log import captured_log
-from helpers.tracing.record import Recording, record
+from helpers.tracing.recording import Recording, record
 from helpers.tracing.runs import (
     Placed,
     Transfer,

@@ -22,7 +22,8 @@ from helpers.errors import DataError
 from helpers.inherited import describe, open_model, read_weights
 from helpers.shapes import write_tiny_shapes
 from helpers.tiny_layout import FOLDER
-from tools import lesson, notebook
+from tools import cells as lesson
+from tools import notebook
 
 MUSEUM = files.ROOT / "data" / "museum"
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="has no pipes by name")

@@ -18,8 +18,8 @@ from helpers.datasets import coco
 from helpers.errors import DataError
 from helpers.files import ROOT
 from helpers.inherited import describe, open_model
-from tools import lesson
-from tools.port import sources
+from tf1tools.port.reading import files as sources
+from tools import cells as lesson
 
 
 def manifest(folder):
@@ -182,14 +182,14 @@ BY_THEMSELVES = {
     "helpers/checks/lesson_09a.py": "what an answer returned, under the check's watch",
     "tools/jupyter/config.py": "settings of our own, beside it",
     "tools/doctor.py": "a line of the process that it started itself",
-    "tools/port/sources.py": "text in whatever coding; tried above",
-    "tools/port/write.py": "what `sources` read before",
+    "legacy/tf1tools/port/reading/files.py": "text in whatever coding; tried above",
+    "legacy/tf1tools/port/outcome/write.py": "what `reading.files` read before",
 }
 
 
 def test_nobody_else_reads_json():
     found = set()
-    for folder in ("helpers", "tools", "benchmarks", "prebuilt"):
+    for folder in ("helpers", "tools", "benchmarks", "prebuilt", "legacy/tf1tools"):
         for path in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Attribute) and ast.unparse(node) in (

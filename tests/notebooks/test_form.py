@@ -10,7 +10,7 @@ import pytest
 from helpers.files import ROOT
 from tools import guide, readme, stubs, within
 from tools import notebook as nb
-from tools.lesson import Lesson, exercise_cells, reports
+from tools.cells import Lesson, exercise_cells, reports
 
 LESSONS = nb.lessons(ROOT)
 SOLUTIONS = [nb.solution(path) for path in LESSONS]

@@ -1,0 +1,271 @@
+"""What every exercise check is made of: drawn cases, claims, and a report with hints.
+
+A check is a generator of claims over drawn cases, small ones first. It stops at the
+first claim that does not hold, which so is the smallest case that fails. Then comes a
+second round, with the same attempt and other cases of the same sizes: what remembers
+the first round, or works once, fails there. Every attempt is watched: see
+`helpers.checks.attempts`.
+"""
+
+import contextlib
+import dis
+import functools
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from helpers.checks.attempts import Watch
+from helpers.errors import first_line
+
+# One claim of a check: what should hold, whether it does, what is wrong if not.
+Claim = tuple[str, bool, str]
+MOST = 800  # characters of what is wrong
+
+
+class Report:
+    """The answer to an attempt; truthy only when every claim holds.
+
+    Attributes:
+      title: the exercise.
+      claims: those reached, in order; only the last can be false. A stub reaches none.
+      hints: how many of `steps` the reader has asked for.
+      steps: what helps further, the smallest help first.
+      broken: what went wrong in the check itself; "" where nothing did.
+    """
+
+    def __init__(self, title: str, steps: tuple[str, ...] = (), hints: int = 0):
+        self.title = title
+        self.steps = steps
+        self.hints = hints
+        self.claims: list[Claim] = []
+        self.broken = ""
+
+    def add(self, text: str, holds: object, wrong: str) -> None:
+        """Adds a claim; what is wrong is shortened to a length that a page has."""
+        self.claims.append((text, bool(holds), shortened(wrong)))
+
+    def __bool__(self) -> bool:
+        return (bool(self.claims) and not self.broken
+                and all(holds for _, holds, _ in self.claims))
+
+    def __repr__(self) -> str:
+        if self.broken:
+            said = f"  [?] the check itself failed, not your answer: {self.broken}"
+            return "\n".join([self.title, said, *self._last_lines()])
+        if not self.claims:
+            return f"{self.title}\n  [ ] not tried yet"
+        lines = [self.title]
+        held = [text for text, holds, _ in self.claims if holds]
+        failed = [(text, wrong) for text, holds, wrong in self.claims if not holds]
+        for text in dict.fromkeys(held):
+            cases = f" ({held.count(text)} cases)" if held.count(text) > 1 else ""
+            if text not in dict(failed):
+                lines.append(f"  [✓] {text}{cases}")
+        for text, wrong in failed:
+            before = f" (not in case {held.count(text) + 1})" if text in held else ""
+            lines.append(f"  [✗] {text}{before}")
+            lines += textwrap.wrap(wrong, 76, initial_indent=" " * 6,
+                                   subsequent_indent=" " * 6)
+        return "\n".join(lines + self._last_lines())
+
+    def _last_lines(self) -> list[str]:
+        if self:
+            return ["All of it holds. Well done."]
+        lines = []
+        for number, step in enumerate(self.steps[: self.hints], 1):
+            lines += textwrap.wrap(f"Hint {number}: {step}", 76)
+        if self.hints < len(self.steps):
+            lines.append(f"To get a hint, give the check hints={self.hints + 1}.")
+        return lines
+
+
+def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = True,
+             unknown: bool = True, is_class: bool = False) -> Callable:
+    """Turns a generator of claims into a check that returns a `Report`.
+
+    The generator yields `(claim, holds, what_is_wrong)`, the same claim for each case.
+    The check stops at the first claim that does not hold. An error in the answer
+    becomes a cross with one line, never a traceback; an error of the check's own code
+    is said to be that.
+
+    Args:
+      title: for example `"Exercise 1: counted"`.
+      *steps: help for one who has tried and is stuck, in the order in which
+        `check(attempt, hints=n)` gives it: where to look, then the first line.
+      adds: collections of the graph to which an answer may add. Where variables are
+        among them, an earlier call has a variable scope of its own.
+      twice: whether, in round two, the graph has seen an earlier call.
+      unknown: whether, in round two, nobody knows the first axis of a tensor.
+      is_class: whether the answer is a class, which is not watched.
+
+    Returns:
+      The decorator.
+    """
+
+    def decorate(claims: Callable[..., Iterator[Claim]]) -> Callable[..., Report]:
+        @functools.wraps(claims)
+        def check(attempt, hints: int = 0) -> Report:
+            report = Report(title, steps, hints)
+            if is_untouched(attempt):
+                return report
+            if isinstance(attempt, type) != is_class or not callable(attempt):
+                due = "class" if is_class else "function"
+                report.add(f"is a {due}", False, f"it is {attempt!r:.80}")
+                return report
+            watch = Watch(adds, twice, unknown)
+            tried = attempt if is_class else watch.over(answering()(attempt))
+            for Watch.second in (False, True):
+                _follow(report, claims(tried), watch)
+                if not report:
+                    break
+            Watch.second = False
+            return report
+
+        return check
+
+    return decorate
+
+
+def _follow(report: Report, claims: Iterator[Claim], watch: Watch) -> None:
+    """Adds claims to a report, up to the first that does not hold."""
+    try:
+        for text, holds, wrong in claims:
+            watch.look()
+            if watch.changed:
+                break
+            report.add(text, holds, _also(wrong, watch.unusual))
+            if not holds:
+                return
+    except (Exception, SystemExit) as error:
+        # A generator makes a RuntimeError of an answer's StopIteration.
+        cause = error.__cause__
+        own = cause if isinstance(cause, StopIteration) else error
+        about = getattr(own, "about_answer", None)
+        said = f"{type(own).__name__}: {_words(own)}"
+        if about is not None:
+            report.add("runs without an error", False,
+                       _also(about + said, watch.unusual))
+            return
+        if not watch.changed:
+            report.broken = shortened(said)
+    if watch.changed:
+        report.add("leaves all else as it was", False, watch.changed)
+
+
+def _also(wrong: str, unusual: Iterable[str]) -> str:
+    return " ".join([wrong, *(f"({said})" for said in sorted(unusual))])
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return first_line(error)
+    except Exception:
+        return "an error that cannot say what it is"
+
+
+@contextlib.contextmanager
+def answering(case: str = "") -> Iterator[None]:
+    """Marks errors inside as the answer's, in a case of which the reader is told."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if not getattr(error, "about_answer", ""):  # the innermost case says most
+            setattr(error, "about_answer", f"{case}: " if case else "")  # noqa: B010
+        raise
+
+
+def drawn(
+    make: Callable[[np.random.Generator, int], Any], how_many: int = 20
+) -> Iterator[Any]:
+    """Yields `make(rng, size)` for the sizes 0, 1, 2, ...: small cases come first.
+
+    Each case has a generator of its own, so a case can be made again; those of the
+    second round have the next seed.
+
+    Args:
+      make: draws one case; a larger size is to give a larger case.
+      how_many: cases of a round.
+    """
+    for size in range(how_many):
+        yield make(np.random.default_rng([7 + Watch.second, size]), size)
+
+
+def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) -> bool:
+    """Returns whether numbers are equal up to rounding, in shape and in every value.
+
+    Args:
+      found: what an answer gave; what is no number or array of numbers is not close.
+      due: numbers of any shape, or a list of arrays; nothing is broadcast.
+      rtol: relative to `due`.
+      atol: absolute.
+    """
+    if isinstance(due, list | tuple):
+        return (isinstance(found, list | tuple | np.ndarray) and len(found) == len(due)
+                and all(close(one, other, rtol, atol)
+                        for one, other in zip(found, due, strict=True)))
+    try:
+        found, due = np.asarray(found), np.asarray(due)
+    except Exception:  # ragged lists, tensors without a value
+        return False
+    if found.dtype.kind not in "biufc" or found.shape != due.shape:
+        return False
+    return np.allclose(found, due, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def raises(kind: type[Exception], function: Callable, *arguments: Any) -> bool:
+    """Returns whether a call raises an error of a kind; another error goes on."""
+    try:
+        function(*arguments)
+    except kind:
+        return True
+    return False
+
+
+def shown(due: object, found: object) -> str:
+    """Returns "due ..., yours ..." on one line, each shortened to 200 characters."""
+    def plain(value):
+        if isinstance(value, list):
+            return [plain(one) for one in value]
+        return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+    due, found = (" ".join(repr(plain(value)).split()) for value in (due, found))
+    return f"due {shortened(due, 200)}, yours {shortened(found, 200)}"
+
+
+def shortened(text: str, most: int = MOST) -> str:
+    """Returns a text of at most so many characters, cut between two words."""
+    return text if len(text) <= most else text[: most - 3].rsplit(" ", 1)[0] + "..."
+
+
+def same(text: str, due: object, found: object, case: str = "") -> Claim:
+    """Returns the claim that an answer gave or did what is due, of the same type."""
+    holds = type(found) is type(due) and found == due
+    return text, holds, "" if holds else f"{case}: {shown(due, found)}"
+
+
+def near(text: str, due: object, found: object, case: str = "",
+         rtol: float = 1e-5, atol: float = 1e-6) -> Claim:
+    """Returns the claim that an answer's numbers are due, up to rounding."""
+    holds = close(found, due, rtol, atol)
+    return text, holds, "" if holds else f"{case}: {shown(due, found)}"
+
+
+def tensor(text: str, dtype: tf.DType, found: object, case: str = "") -> Claim:
+    """Returns the claim that what an answer gave is a tensor of a dtype."""
+    holds = isinstance(found, tf.Tensor) and found.dtype == dtype
+    return text, holds, f"{case}: it returned {found!r:.80}"
+
+
+def is_untouched(attempt: object) -> bool:
+    """Returns whether an attempt is still the stub: a function or class of `pass`."""
+    if isinstance(attempt, type):
+        return not any(callable(value) for value in vars(attempt).values())
+    if not hasattr(attempt, "__code__"):
+        return False
+    loads_none = [("LOAD_CONST", None), ("RETURN_CONST", None)]  # the latter in 3.12
+    steps = [(op.opname, op.argval) for op in dis.get_instructions(attempt.__code__)
+             if op.opname not in ("RESUME", "NOP", "RETURN_VALUE")]
+    return len(steps) == 1 and steps[0] in loads_none

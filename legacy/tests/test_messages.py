@@ -1,0 +1,262 @@
+"""messages/errors.md: each message is raised by the code under it."""
+
+import html
+import itertools
+import re
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+from helpers.files import ROOT
+from tests.limits import LIMIT
+from tf1tools.messages import command
+from tf1tools.messages import lookup as messages
+
+ENTRIES = messages.entries()
+each_entry = pytest.mark.parametrize("entry", [e for e in ENTRIES if e.raises],
+                                     ids=lambda e: e.patterns[0][:60])
+OTHERS = ("What only another version or machine raises", messages.GENERAL,
+          messages.NO_MESSAGE, messages.CUT)
+REPORTS = ROOT / "legacy" / "tests" / "reports"
+
+
+def run(code):
+    """Runs code of the page as the page says."""
+    names = {"tf": tf, "tf1": tf1, "np": np}
+    if not re.search(r"\bsess\b", code):
+        exec(code, names)
+        return
+    with tf.Graph().as_default(), tf1.Session() as names["sess"]:
+        exec(code, names)
+
+
+@each_entry
+def test_a_message_is_raised_by_its_code_and_by_no_other(entry, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Exception) as caught:
+        run(entry.raises)
+    kind, _, words = entry.patterns[0].partition(": ")
+    assert caught.type.__name__ == kind, caught.value
+    assert entry.fits(str(caught.value)), str(caught.value)[:300]
+    assert messages.look_up(str(caught.value))[0][0] == entry
+    run(entry.works)
+
+
+@pytest.mark.parametrize("part", ["", ".train", ".image", ".nn", ".summary",
+                                  ".losses", ".metrics"])
+def test_a_name_that_is_missing_is_told_by_whose_module_it_is(part):
+    """Of TensorFlow 2's own the answer is compat.v1, of no use to compat.v1."""
+    for root in (tf, tf1):
+        module = root
+        for name in part.split(".")[1:]:
+            module = getattr(module, name)
+        with pytest.raises(AttributeError) as caught:
+            getattr(module, "is_of_no_version")  # noqa: B009
+        [(entry, *_), *_] = messages.look_up(f"AttributeError: {caught.value}")
+        told = "import tensorflow.compat.v1 as tf` keeps it" in entry.text
+        assert told == (root is tf), str(caught.value)
+
+
+SENTENCES = [e for e in ENTRIES if len(e.patterns[0].split(". ")[0]) > 60
+             and ". " in e.patterns[0]]
+
+
+@pytest.mark.parametrize("entry", SENTENCES, ids=lambda e: e.patterns[0][:60])
+def test_the_first_sentence_alone_is_known(entry):
+    first = entry.patterns[0].split(". ")[0]
+    first = first.replace("…", "x/y").replace("⟨Op⟩", "MatMul")
+    assert entry in messages.look_up(first)[0], first
+
+
+def test_each_entry_names_its_fix_and_a_sitting_that_is_there():
+    for entry in ENTRIES:
+        _, _, fix = entry.text.partition("**Fix:**")
+        assert "`" in fix, f"what to type? {entry.patterns[0]}"
+        assert bool(entry.raises) == (entry.section not in OTHERS), entry.patterns[0]
+        [lesson] = re.findall(r"Sitting: \[\w+\]\((?:\.\./)+(.+?)\)\.$", entry.text)
+        assert (ROOT / lesson).exists(), lesson
+    headings = messages.PAGE.read_text("utf-8").count("\n### ")
+    assert len(ENTRIES) == headings >= 50
+
+
+@pytest.mark.parametrize(("message", "code", "words"), [
+    ("tensorflow.python.framework.errors_impl.InvalidArgumentError: You must feed a "
+     "value for placeholder tensor 'x' with dtype float\n\t [[{{node x}}]]", 0,
+     "Fix: feed it in this call too"),
+    ("Fetched 1.5, of an invalid type: no string or Tensor",
+     0, "The nearest:\n  TypeError: Argument 'fetch'"),
+    ("ValueError: Cannot feed value of shape (3,) for Tensor y:0, which has shape "
+     "(?, 1)", 0, "labels `[batch]` where `[batch, 1]` or"),
+    ("out of cheese", 1, "tf1 watch PROGRAM")])
+def test_explain_finds_a_pasted_message_without_any_package(message, code, words):
+    done = subprocess.run(
+        [sys.executable, "-S", ROOT / "legacy" / "tf1.py", "explain", message],
+        capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == code and words in done.stdout, done.stdout + done.stderr
+
+
+def reports():
+    """Returns public reports: where, what was told, and the expected answer."""
+    for page in sorted(REPORTS.glob("*.txt")):
+        for block in re.split(r"^== ", page.read_text("utf-8"), flags=re.M)[1:]:
+            head, _, log = block.partition("\n")
+            where, verdict, answer = head.split(" | ")
+            yield pytest.param(verdict, answer, log, id=where)
+
+
+@pytest.mark.parametrize("verdict, answer, log", list(reports()))
+def test_a_public_report_gets_its_answer(verdict, answer, log):
+    fitting, _ = messages.look_up(log)
+    said = fitting[0].patterns[0] if fitting else "nothing"
+    assert said == answer and verdict in ("solved", "partly", "nothing")
+
+
+@pytest.mark.parametrize("log", [
+    'File "/usr/lib/site-packages/django/core/handlers/base.py", line 113, in get\n'
+    "TypeError: view() missing 1 required positional argument: 'pk'",
+    'File "/usr/lib/site-packages/torch/nn/modules/module.py", line 9, in call\n'
+    "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB",
+    "RuntimeError: Error(s) in loading state_dict for Net: size mismatch",
+    'File "/usr/lib/site-packages/flask/app.py", line 2464\nKeyError: \'Image\'',
+    "KeyError: 'images'", "IndexError: list index out of range",
+    'File "net.py", line 3, in batch_norm\nKeyError: \'moving_mean\'',
+    "ValueError: Error: TypeError: RuntimeError: KeyError: InternalError: "
+    "AttributeError: ImportError: [[node x]] op tensor shape"])
+def test_another_library_and_an_error_that_says_nothing_get_no_answer(log):
+    assert not messages.look_up(log)[0], messages.look_up(log)[0][0].patterns[0]
+
+
+def each_line(prefix):
+    return lambda text: prefix + textwrap.fill(text, 80).replace("\n", f"\n{prefix}")
+
+
+WHOLE = {
+    "in double quotes": lambda text: text.replace("'", '"'),
+    "in backticks": lambda text: text.replace("'", "`"),
+    "in curly quotes": lambda text: re.sub("'([^']*)'", "\u2018\\1\u2019", text),
+    "without quotes": lambda text: re.sub("['\"`]", "", text),
+    "wrapped": lambda text: textwrap.fill(text, 80),
+    "wrapped inside of words": lambda text: re.sub("(?s)(.{80})", "\\1\n", text),
+    "as a repr": lambda text: repr(textwrap.fill(text, 80)),
+    "as a page has it": html.escape,
+    "small": str.lower,
+    "behind times": each_line("2024-05-01T10:00:00.123Z "),
+    "behind a container's name": each_line("worker_1  | "),
+    "behind pytest's E": each_line("E       "),
+    "behind a rank": each_line("[1,0]<stderr>:"),
+    "in a quotation": each_line("> "),
+    "behind a logger's name": lambda text: f"ERROR:root:{text}"}
+CUT = {
+    "without its last quarter": (lambda text: text[:len(text) * 3 // 4], 2 / 5),
+    "up to three dots": (lambda text: text[:len(text) * 3 // 4] + "...", 2 / 5),
+    "without its first quarter": (lambda text: text[len(text) // 4:], 2 / 3)}
+
+
+def told(skip):
+    """Yields a third of the families, each with a message of it."""
+    for entry in ENTRIES[skip % 3::3]:
+        if entry.section not in (messages.GENERAL, messages.NO_MESSAGE, messages.CUT):
+            names = itertools.count(2)
+            text = entry.patterns[0].replace("⟨Op⟩", "ThreeNN")
+            yield entry, re.sub("…", lambda _, n=names: f" {next(n)} ", text).strip()
+
+
+@pytest.mark.parametrize("form", WHOLE)
+def test_a_message_is_known_in_every_form_that_people_paste(form):
+    for entry, text in told(list(WHOLE).index(form)):
+        pasted = WHOLE[form](text)
+        if "ThreeNN" in text and form == "small":
+            continue  # its capitals are all that tells an op from a key
+        [(found, *_), *_] = messages.look_up(pasted)
+        assert found == entry or _entry_that_fits_too(found, entry, pasted), pasted
+
+
+def _entry_that_fits_too(found, entry, pasted):
+    """Whether two families are of one text, as `logits` and any other argument."""
+    return entry in messages.look_up(pasted)[0] and found.fits(pasted)
+
+
+@pytest.mark.parametrize("form", CUT)
+def test_a_message_that_is_cut_is_known_or_not_but_never_another(form):
+    cut, share = CUT[form]
+    seen = []
+    for entry, text in told(list(CUT).index(form)):
+        fitting = messages.look_up(cut(text))[0]
+        seen.append(fitting[:1] == [entry])
+        for found in fitting[:1]:  # another one stands there whole
+            assert found == entry or messages.pattern_of(found, cut(text)), cut(text)
+    assert sum(seen) > share * len(seen)
+
+
+def test_a_traceback_without_its_last_line_is_told_by_its_place(capsys):
+    log = """  File "train.py", line 12, in <module>
+    saver.restore(sess, path)
+  File "/usr/lib/python3/dist-packages/tensorflow/python/training/saver.py", line 9
+    {self.saver_def.filename_tensor_name: save_path})
+"""
+    assert command.explain(log) == 0
+    said = capsys.readouterr().out
+    assert "The error is not in it" in said and "list_variables" in said, said
+    assert "train.py, line 12" in said, said
+    whole = f"{log}NotFoundError: Key w not found in checkpoint"
+    [entry, *_], _ = messages.look_up(whole)
+    assert "Key" in entry.patterns[0]
+    assert not messages.look_up(f"{log}cheese.NotHere: it is out")[0]
+    assert not messages.look_up("why saver.restore(sess, path)?")[0]
+
+
+def test_an_answer_keeps_its_stars():
+    bold = messages.Entry("", ("x",), "", "", "**Fix:** `f(**kwargs)` and **not** `g`")
+    assert messages.shown(bold) == "x\n  Fix: `f(**kwargs)` and not `g`"
+
+
+def test_a_log_is_read_as_a_terminal_shows_it():
+    error = "NotFoundError: Key w not found in checkpoint"
+    told = (f"\x1b[31mtensorflow.{error[:-9]}\n{error[-9:]}\x1b[0m", f"> {error}",
+            f"W tensorflow/x/dso_loader.cc:55] Could not load dynamic library\n{error}",
+            'raise NotFound("Key w not found in "\n    697       "checkpoint")',
+            error.lower().replace(": ", ":"))
+    for log in told:
+        assert "Key" in messages.look_up(log)[0][0].patterns[0], log
+
+
+def test_a_cause_is_named_before_what_follows_from_it():
+    log = ("OutOfRangeError: FIFOQueue 'q' is closed and has insufficient elements "
+           "(requested 3, current size 0)\nFailedPreconditionError: Attempting to use "
+           "uninitialized value limit_epochs/epochs")
+    assert "uninitialized" in messages.look_up(log)[0][0].patterns[0]
+    errors = log.splitlines()
+    assert messages.verdict(errors)[0] == errors[1]
+    assert messages.verdict(["out of cheese"]) is None
+
+
+@pytest.mark.parametrize("words, said", [
+    ("my training changes nothing", False), ("It hangs after one step", True),
+    ("KeyError: 'ThreeNN'", True), ("KeyError: 'label'", False)])
+def test_plain_words_are_whole_words(words, said):
+    assert bool(messages.look_up(words)[0]) == said
+
+
+def test_an_answer_that_is_not_sure_names_the_place_too(capsys):
+    message = "InvalidArgumentError: out of cheese [[{{node net/a}}]]"
+    assert command.explain(message) == 0
+    said = capsys.readouterr().out
+    assert "Fix:" in said and "from the op net/a" in said, said
+
+
+def test_of_a_message_that_no_page_knows_the_log_is_read(capsys):
+    log = """  File "train.py", line 12, in <module>
+    sess.run(step)
+  File "/usr/lib/python3/dist-packages/tensorflow/python/client/session.py", line 9
+tensorflow.python.framework.errors_impl.InternalError: out of cheese
+\t [[{{node net/cheese_3}}]]"""
+    assert command.explain(log) == 1
+    said = capsys.readouterr().out
+    for words in ("came last is InternalError", "the op net/cheese_3",
+                  "train.py, line 12", "tf1 watch PROGRAM"):
+        assert words in said, said

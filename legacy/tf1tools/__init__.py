@@ -1,0 +1,1 @@
+"""Tools for people who inherited a program of TensorFlow 1."""

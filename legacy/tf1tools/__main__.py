@@ -1,0 +1,98 @@
+"""The command line: `tf1 COMMAND`, or `python -m tf1tools COMMAND`."""
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tf1tools.output import closing_quietly
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+class Command(NamedTuple):
+    """A command of `tf1`.
+
+    Attributes:
+      module: Module with the function `main(arguments)`.
+      purpose: What the command does, for the list of commands.
+      packages: Packages that the command needs besides Python.
+    """
+
+    module: str
+    purpose: str
+    packages: tuple[str, ...] = ()
+
+
+COMMANDS = {
+    "port": Command("tf1tools.port.command",
+                    "report on old code, or write a copy that runs on TensorFlow 2"),
+    "explain": Command("tf1tools.messages.command",
+                       "explain an error message or a log, and say how to fix it"),
+    "watch": Command("tf1tools.watch.command",
+                     "run an old program, and say why it hangs or fails",
+                     ("tensorflow",)),
+    "weights": Command("tf1tools.weights.command",
+                       "convert the weights of an old file for other programs",
+                       ("numpy", "tqdm", "tensorflow", "helpers")),
+    "describe": Command("tf1tools.describe",
+                        "say what a file of TensorFlow 1 or Keras contains",
+                        ("tensorflow", "helpers")),
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+      arguments: The command's name and its arguments; by default, those of the
+        process.
+
+    Returns:
+      The exit code: 2 if there is no such command, 1 if a package that the command
+      needs is missing, and otherwise that of the command.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    name, rest = (arguments or [""])[0], arguments[1:]
+    if name == "watch":  # the program that it runs has an output of its own
+        return _run(name, rest)
+    with closing_quietly():
+        return _run(name, rest)
+
+
+def _run(name: str, rest: list[str]) -> int:
+    if name in ("", "-h", "--help"):
+        print(usage())
+        return 0
+    if name not in COMMANDS:
+        print(f"tf1: there is no command {name!r}\n\n{usage()}", file=sys.stderr)
+        return 2
+    command = COMMANDS[name]
+    if "helpers" in command.packages and (CHECKOUT / "helpers").is_dir():
+        sys.path.append(str(CHECKOUT))
+    if missing := [package for package in command.packages
+                   if importlib.util.find_spec(package) is None]:
+        print(f"tf1 {name}: {_advice(missing)}", file=sys.stderr)
+        return 1
+    return importlib.import_module(command.module).main(rest)
+
+
+def usage() -> str:
+    """Returns the list of commands."""
+    lines = [f"  {name:10s}{command.purpose}" for name, command in COMMANDS.items()]
+    return "\n".join(["usage: tf1 COMMAND [ARGUMENTS]", "", *lines, "",
+                      "tf1 COMMAND --help says more about a command."])
+
+
+def _advice(missing: list[str]) -> str:
+    """Returns what is missing, and how to get it."""
+    if missing == ["helpers"]:
+        return ("this command needs the course's package `helpers`, which is not "
+                "installed with tf1; run `python3 legacy/tf1.py` in a checkout")
+    return (f"this command needs {', '.join(missing)}; run it from a checkout of the "
+            "course, with the Python of its .venv")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

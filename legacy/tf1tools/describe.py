@@ -1,0 +1,31 @@
+"""Says what a file of TensorFlow 1 or Keras contains.
+
+    tf1 describe FILE-OR-FOLDER
+
+The file may be a checkpoint, a SavedModel, a frozen graph, a Keras `.h5`, a record
+file, or another file that old programs leave. None of its code runs.
+"""
+
+import argparse
+import sys
+
+from helpers.errors import DataError
+from helpers.lesson import quiet_tensorflow
+
+
+def main(arguments: list[str]) -> int:
+    """Prints a description; returns 1 if the file cannot be read."""
+    parser = argparse.ArgumentParser(
+        prog="tf1 describe", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", metavar="FILE-OR-FOLDER", help="the file to describe")
+    path = parser.parse_args(arguments).path
+    quiet_tensorflow()
+    from helpers.inherited import describe
+
+    try:
+        print(describe(path))
+    except (DataError, OSError) as error:
+        print(f"tf1 describe: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,1 @@
+"""What error messages of old code mean."""

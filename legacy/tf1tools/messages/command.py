@@ -1,0 +1,49 @@
+"""Explains an error message of a TensorFlow program, and says how to fix it.
+
+    tf1 explain "MESSAGE"
+    tf1 explain - < LOG        # searches a whole log for the first error
+
+It needs nothing but Python. The exit code is 1 if no known message is similar.
+"""
+
+import sys
+
+from tf1tools.messages import lookup
+
+NEXT = """Give it the last line of the error, with the error's name, or a whole log:
+  tf1 explain - < LOG
+To see the first error, and what stands still: tf1 watch PROGRAM
+For names that are gone: tf1 port PROGRAM"""
+
+
+def explain(message: str) -> int:
+    """Prints the explanation of a message, or what to try if it is not known.
+
+    Returns:
+      The exit code: 1 if no known message is similar.
+    """
+    fitting, near = lookup.look_up(message)
+    for entry in fitting[:1]:
+        if entry.section == lookup.CUT:
+            print("The error is not in it. What is raised at this place, mostly:")
+        print(lookup.shown(entry, lookup.pattern_of(entry, message)))
+    if not fitting:
+        print("No message on errors.md is this one. The nearest:"
+              if near else "No message on errors.md is near this one.")
+        for entry in near:
+            print(f"  {entry.patterns[0]}")
+        if near:
+            print("If one of them is yours: tf1 explain 'ITS WORDS'")
+    if not fitting or fitting[0].section in (lookup.GENERAL, lookup.CUT):
+        print("\n".join([*lookup.trail(message), NEXT]))
+    return int(not (fitting or near))
+
+
+def main(arguments: list[str]) -> int:
+    """Explains a message, or a log from standard input."""
+    if arguments == ["-"]:
+        return explain(sys.stdin.read())
+    if not arguments or arguments[0].startswith("-"):
+        print(__doc__.strip())
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    return explain(" ".join(arguments))

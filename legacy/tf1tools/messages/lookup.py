@@ -1,0 +1,433 @@
+"""Looks up an error message on the page errors.md. It needs nothing but Python."""
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+PAGE = Path(__file__).with_name("errors.md")
+OLD_NAMES = "Names of TensorFlow 1, of old libraries and of Python 2"
+FOLLOWS = "What follows from another error"
+GENERAL = "What any program of Python says"
+NO_MESSAGE = "No message at all"
+CUT = "A traceback without its last line"  # asked only where no error is named
+_LAST = (FOLLOWS, GENERAL, NO_MESSAGE)  # said where nothing else is, in this order
+_PART = re.compile(r"^(?P<level>##|###) (?P<title>[^\n]+)\n(?P<body>.*?)(?=^##|\Z)",
+                   re.M | re.S)
+_CODE = re.compile(r"```python\n(.*?)```", re.S)
+_ALSO = re.compile(r"\s*Also\s(`[^`]+`(?:;\s`[^`]+`)*)\.\n\n")
+_OP = r"[A-Z]\w*[a-z]\w*"
+_NOTICE = re.compile(r"^\S* ?\S*: I \w+/.*\n?", re.M)  # a log says what went well
+# What a log warns of has mostly nothing to do with the error that ends it.
+_WARNING = re.compile(
+    r"^(?:.*W \w+/\S*(?:dso_loader|cudart|cuda_\w+|gpu_\w+|feature_guard|numa)\S*\].*"
+    r"|WARNING:.*|[IW]\d{4} .*"
+    r"|.*\b(?:Future|Deprecation|User|Runtime)Warning: .*)\n?", re.M)
+_ERROR = re.compile(  # an exception: its line, and those that still belong to it
+    r"^[ >|E]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b(?! +Traceback)"
+    r"[^\n]*(?:\n(?!Traceback|During|The above|Caused by|[ >|]*File |-{5})[^\n]*)*",
+    re.M)
+_FATAL = re.compile(r"^.*\b[EF]\d{0,4} (?:\S+ )*\S+\.cc:\d+\].*", re.M)
+_TRACE = re.compile(  # lines of a traceback: Python's, IPython's, pytest's
+    r"""['"], line \d+|\bTraceback\b|^\W*-+> ?\d+ |\.pyc?\S* in \w+\(|Caused by op"""
+    r"|\.py:\d+:? (?:in )?\w", re.M)
+_CODE_LINE = re.compile(  # where a word is a name
+    r"""(?m)^\W*(?:File ['"].*(?:\n[ \t>]+.*)?|(?:-+> ?)?\d+ .*|at .*:\d+)$""")
+_NAMED = re.compile(r"^[\w.]*[A-Z]\w+: \S", re.M)  # an exception, whatever its name
+_OURS = re.compile(r"tensor|keras|\btf\d?\b|tf_|protobuf|session graph|placeholder|"
+                   r"feed_dict|\.ckpt|graphdef|savedmodel", re.I)
+_FOREIGN = re.compile(r"\b(?:torch\w*|django|flask|fastapi|jax\w*|mxnet|paddle\w*|"
+                      r"sqlalchemy|celery|asyncio|requests|state_dict)\b", re.I)
+# The same word in two spellings: colours, quotes, Python 2, old names of modules.
+_SPELT = [(re.compile(was), now) for was, now in (
+    (r"\x1b\[[\d;]*m|\^\[\[[\d;]*m", ""), (r"(?m)^[ \t]*(?:> ?)+", ""),
+    (r"[`\"\u2018\u2019\u201c\u201d\u00b4]", "'"), (r"\bu(?=')", ""),
+    (r"<type '", "<class '"), (r"tensorflow_core\b", "tensorflow"),
+    (r"(No module named|cannot import name) (?!')([\w.]+)", r"\1 '\2'"))]
+_GAP = r"[\s\S]{0,600}?"  # what differs; a log is longer than one message
+# What a machine writes before each line, and how a text is written inside of another.
+_PREFIX = re.compile(
+    r"(?m)^(?:[ \t]*(?:"
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+    r"(?!\d|: [IWEF] )"
+    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?|[\w.-]+ +\||\[\d+,\d+\]<std\w+>:"
+    r"|\[?(?:rank|worker|ps|chief)[ _-]?\d+\]?:|(?:ERROR|CRITICAL|FATAL):[\w.]*:"
+    r"|\[?(?:ERROR|CRITICAL|FATAL|stderr)\]?(?: -|:)|E(?=   )|[>*-](?= )|[%#]%?(?= ))"
+    r"[ \t]*)+")
+_ESCAPES = ((re.compile(r"\\+[nr]"), "\n"), (re.compile(r"\\+t"), " "),
+            (re.compile(r"\\+(?=['\"])"), ""))
+_TEXTS = re.compile(  # one, over two lines of a program
+    r"""(?<=[\w,:.] )["'] *\n *(?:\d+ +)?f?["'](?=\w)""")
+_DRIVE = re.compile(r"\b[A-Za-z]:\\")  # whose folders may begin with n, too
+_ENDS = re.compile(r"\.{3,}|\u2026|\n[ \t]*\n|```|\Z")  # where a paste was cut
+_APOSTROPHE = re.compile(r"(?<=n)'(?=t\b)")
+_ENOUGH = 20  # letters that a beginning must have to stand for all of a message
+_RUN = 24  # and a run of four or five words inside of it
+_FAR = "\n" + " _" * 400 + "\n"  # further than any gap
+_LONG = 5000  # letters at the end of a log in which words alone are looked for
+
+
+class Entry(NamedTuple):
+    """One family of messages of the page.
+
+    Attributes:
+      section: of the page.
+      patterns: as TensorFlow 2.21 words it, then older wordings and others of the
+        family, with `…` for what differs and `⟨Op⟩` for a name in CamelCase.
+      raises: code that raises the first; "" where no code here can.
+      works: code that does not; "" where none is shown.
+      text: its cause, the fix and the sitting.
+    """
+
+    section: str
+    patterns: tuple[str, ...]
+    raises: str
+    works: str
+    text: str
+
+    def fits(self, message: str) -> str:
+        """Returns the pattern that a message has somewhere; "" if it has none."""
+        if self.section == NO_MESSAGE:
+            message = _CODE_LINE.sub("", message)
+        found = (p for p in self.patterns if self._has(p, message))
+        return max(found, key=_said, default="")
+
+    def raised(self, errors: str) -> bool:
+        """Whether errors have the end of one of the patterns, if not all of it."""
+        ends = (_essence(p).strip("…").rpartition("…")[2] for p in self.patterns)
+        return any(_said(end) > 9 and self._has(end, errors)
+                   for end in ends) or bool(self.fits(errors))
+
+    def says(self, words: str) -> str:
+        """Returns the pattern whose words alone a message has, in order; "" if none."""
+        found = (p for p in self.patterns if len(_tokens(p)) > 2
+                 and all(token in words or token == "…" for token in _tokens(p))
+                 and _letters(p) > 9 and _worded(p).search(words))
+        return max(found, key=_letters, default="")
+
+    def begins(self, message: str) -> bool:
+        """Whether a message ends with the first sentence of one of the patterns."""
+        first = (p.partition(". ")[0] for p in self.patterns if ". " in p)
+        return any(re.search(_regex(p, False).pattern + r"[^.]*\W*$", _plain(message))
+                   for p in first if _said(p) > 25 and self._has(p, message)
+                   and re.search(r": .*\w|^[^:]+$", p))
+
+    def _has(self, pattern: str, message: str) -> bool:
+        # In a long log a word is found a hundred times as fast as a pattern.
+        if not all(word in _small(message) for word in _literal(pattern)):
+            return False
+        found = _regex(pattern, self.section == NO_MESSAGE)
+        return bool(found.search(_plain(message)))
+
+
+@cache
+def _literal(pattern: str) -> list[str]:
+    """Returns the words that a text with a pattern has, in small letters."""
+    words = pattern if "⟨Op⟩" in pattern else _essence(pattern)
+    found = re.split(r"…|⟨Op⟩|\s+", _plain(words))
+    return sorted(map(str.lower, found), key=len, reverse=True)  # the rarest first
+
+
+@cache
+def _regex(pattern: str, said: bool) -> re.Pattern:
+    if said:  # words that people use
+        words = r"\W+".join(map(re.escape, pattern.split()))
+        return re.compile(rf"\b{words.replace('…', _GAP)}\b", re.I)
+    words = pattern if "⟨Op⟩" in pattern else _essence(pattern)
+    parts = [re.escape(part.strip()) for part in _plain(words).split("…")]
+    found = _GAP.join(filter(None, parts)).replace(r"\ ", " ?")  # as people type it
+    return re.compile(found.replace("⟨Op⟩", _OP), 0 if "⟨Op⟩" in words else re.I)
+
+
+@cache
+def entries(page: Path = PAGE) -> list[Entry]:
+    """Returns the entries of the page, in order."""
+    found, section = [], ""
+    for part in _PART.finditer(page.read_text(encoding="utf-8")):
+        if part["level"] == "##":
+            section = part["title"]
+            continue
+        body = part["body"]
+        also = _ALSO.match(body)
+        others = re.findall(r"`([^`]+)`", " ".join(also[1].split())) if also else []
+        raises, works = [*_CODE.findall(body), "", ""][:2]
+        text = " ".join(_CODE.sub("", body[also.end() if also else 0:]).split())
+        found.append(Entry(section, (part["title"].strip("`"), *others), raises, works,
+                           text))
+    return found
+
+
+def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
+    """Returns the entries that fit a message, the closest first, and three near it.
+
+    What an exception says comes before the rest of a log. What follows from another
+    error comes after it, then what many programs say; plain words count where no error
+    is named. Of an error of another library nothing is said.
+    """
+    if _FOREIGN.search(message) and not _OURS.search(message):
+        return [], []
+    message = _bare(message)
+    message = _NOTICE.sub("", message) or message
+    if _ERROR.search(message) or _FATAL.search(message):
+        message = _WARNING.sub("", message)
+    raised = "\n".join(_ERROR.findall(message))
+    every = entries()
+    if raised:  # a log is full of words
+        every = [entry for entry in every if entry.section != NO_MESSAGE]
+    sure = [entry for entry in every if entry.section not in (*_LAST[1:], CUT)]
+    cut = [entry for entry in every if entry.section == CUT and not raised]
+    every = [entry for entry in every if entry.section != CUT]
+    message, raised = _both(message), _both(raised)
+    end = message[-_LONG:]
+    words, few = _words_of(end), _words_of(raised[-_LONG:])
+    fitting = ([entry for entry in sure if entry.fits(message)]
+               or [entry for entry in sure if entry.begins(message)]
+               or _loosely(end, sure)
+               or [entry for entry in cut if entry.fits(message) and _is_cut(message)]
+               or [entry for entry in every if entry.section in _LAST[1:]
+                   and entry.fits(message)]
+               or [entry for entry in every if entry.section != NO_MESSAGE
+                   and entry.says(words)])
+    fitting.sort(key=lambda entry: (_LAST.index(entry.section) + 1
+                                    if entry.section in _LAST else 0,
+                                    not (entry.raised(raised) or entry.says(few)),
+                                    -_said(entry.fits(raised) or entry.fits(message)
+                                           or entry.says(few) or entry.says(words))))
+    return fitting, [] if fitting else _near(raised or message, every)[:3]
+
+
+def _is_cut(log: str) -> bool:
+    """Whether a log has a traceback and not the error behind it."""
+    *_, last = _TRACE.finditer(log) if _TRACE.search(log) else [None]
+    return last is not None and not _NAMED.search(log, last.end())
+
+
+def _bare(log: str) -> str:
+    """Returns a log without what a machine, a page or a `repr` put around its lines."""
+    if "&" in log:
+        log = html.unescape(log)
+    if log.count("\n") < 3 and not _DRIVE.search(log):
+        for written, meant in _ESCAPES:
+            log = written.sub(meant, log)
+    return _PREFIX.sub("", _TEXTS.sub("", log))
+
+
+def _loosely(message: str, every: list[Entry]) -> list[Entry]:
+    """Returns the entries whose words a message has, or the one of which it has a part.
+
+    Whichever says more.
+    """
+    words = _words_of(message)
+    whole = [entry for entry in every if entry.says(words)]
+    part, letters = _part(message, every)
+    if part and letters > max((_letters(e.says(words)) for e in whole), default=0):
+        return part
+    return whole
+
+
+def _part(message: str, every: list[Entry]) -> tuple[list[Entry], int]:
+    """Returns the entry of which a message has a part that no other entry has.
+
+    The part is a run of words, or, where a paste ends, the beginning; how many letters
+    it has is said too.
+    """
+    words = _words_of(message).split()
+    runs = {entry: _run(entry, words) for entry in every}
+    best = max(runs.values(), key=len, default="")
+    if best:
+        those = [entry for entry in every if any(
+            f" {best} " in f" {_words_of(pattern)} " for pattern in entry.patterns)]
+        return those if len(those) == 1 else [], len(best.replace(" ", ""))
+    ends = [_words_of(message[:end.start()]).split()[-40:]
+            for end in _ENDS.finditer(message)]
+    letters = {entry: max((_cut_short(end, pattern) for end in ends
+                           for pattern in entry.patterns), default=0)
+               for entry in every}
+    most = max(letters.values(), default=0)
+    those = [entry for entry in every if letters[entry] == most] if most else []
+    return those if len(those) == 1 else [], most
+
+
+def _run(entry: Entry, words: list[str]) -> str:
+    """Returns the longest run of words that a message shares with an entry.
+
+    What stands beside it in both must not be another word: that would be another name.
+    """
+    said = f" {' '.join(words)} "
+    best = ""
+    for part in {part for pattern in entry.patterns if "⟨Op⟩" not in pattern
+                 for cut in ("…", "…|[.:;] ")
+                 for part in re.split(cut, _essence(pattern))}:
+        own = _words_of(part).split()
+        least = min(5, max(4, len(own)))  # four where they are all of a part
+        for first in range(len(own) - least + 1):
+            last = first + least
+            while last <= len(own) and f" {' '.join(own[first:last])} " in said:
+                last += 1
+            run = " ".join(own[first:last - 1])
+            if last > first + least and len(run) > max(_RUN, len(best)):
+                before, _, after = said.partition(f" {run} ")
+                if (_alike(own[:first][-1:], before.split()[-1:], len(before.split()))
+                        and _alike(own[last - 1:last], after.split()[:1],
+                                   len(after.split()))):
+                    best = run
+    return best
+
+
+def _alike(own: list[str], said: list[str], left: int) -> bool:
+    """Whether two words may be one, since nothing is there or a paste was cut in it."""
+    return (not own or not said or own[0][:4] == said[0][:4]
+            or left == 1 and (own[0].startswith(said[0]) or own[0].endswith(said[0])))
+
+
+def _cut_short(said: list[str], pattern: str) -> int:
+    """Returns how many letters of a pattern a message ends with, cut anywhere."""
+    tokens, best = _tokens(pattern), 0
+    for start, word in enumerate(said):
+        if not tokens or word != tokens[0]:
+            continue
+        here, letters, count = start, 0, 0
+        for place, token in enumerate(tokens):
+            if here >= len(said):
+                break
+            if token == "…":
+                continue
+            if tokens[place - 1] == "…" and place and token in said[here:here + 12]:
+                here = said.index(token, here)
+            if said[here] == token:
+                here, letters, count = here + 1, letters + len(token), count + 1
+            elif here == len(said) - 1 and token.startswith(said[here]):
+                here += 1
+            else:
+                break
+        if here >= len(said) and letters >= _ENOUGH and count > 2:
+            best = max(best, letters)
+    return best
+
+
+@cache
+def _tokens(pattern: str) -> list[str]:
+    """Returns the words of a pattern, and "…" where others may stand."""
+    if "⟨Op⟩" in pattern:
+        return []
+    parts = [_words_of(part).split() for part in _essence(pattern).split("…")]
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = [*joined, "…", *part]
+    return joined
+
+
+@cache
+def _worded(pattern: str) -> re.Pattern:
+    """Returns what finds the words of a pattern among the words of a message."""
+    parts = [re.escape(_words_of(part)) for part in _essence(pattern).split("…")]
+    return re.compile(r"(?<!\S)" + r"(?: (?:\S+ ){0,60}?| ?)".join(
+        filter(None, parts)) + r"(?!\S)")
+
+
+def _letters(pattern: str) -> int:
+    return len(_words_of(pattern).replace(" ", ""))
+
+
+@cache
+def _words_of(text: str) -> str:
+    """Returns the words of a text, whatever stands between them."""
+    return " ".join(re.findall(r"\w+", _APOSTROPHE.sub("", _plain(text).lower())))
+
+
+def _both(log: str) -> str:
+    """Returns a log, and behind it the same as if a terminal had broken its lines."""
+    longest = max(map(len, log.splitlines()), default=0)
+    whole = re.sub(rf"^(.{{{longest}}})\n", r"\1", log, flags=re.M)
+    return log if whole == log else log + _FAR + whole
+
+
+def _essence(pattern: str) -> str:
+    """Returns what a pattern says behind an error's name; all if that is nothing."""
+    kind, _, words = pattern.partition(": ")
+    named = re.fullmatch(r"\w*(Error|Exception)", kind) and words.strip("… ")
+    return words if named else pattern
+
+
+def _said(pattern: str) -> int:
+    """Returns how much a pattern says."""
+    return len(_essence(pattern).replace("…", ""))
+
+
+def _near(message: str, every: list[Entry]) -> list[Entry]:
+    """Returns the entries that share half of their rare words with a message."""
+    words = {entry: _words(" ".join(entry.patterns[:1])) for entry in every}
+    often = Counter(word for found in words.values() for word in found)
+    rare = {entry: {word for word in found if often[word] < len(every) // 20}
+            for entry, found in words.items()}
+    said = _words(message)
+    near = {entry: len(found & said) for entry, found in rare.items()
+            if len(found & said) > 1 and 2 * len(found & said) >= len(found)}
+    return sorted(near, key=lambda entry: -near[entry])
+
+
+def trail(log: str) -> list[str]:
+    """Returns what a log tells of an error that no page knows: name, op, own line."""
+    found = []
+    if kinds := re.findall(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception))\b", log, re.M):
+        found.append(f"The error that came last is {kinds[-1]}.")
+    ops = re.findall(r"(?:\{\{node |\[\[node |\[Node: |at node '"
+                     r"|Caused by op u?')([\w./-]+)", log)
+    if ops:
+        found.append(f"It comes from the op {ops[0]}; what goes in: sess.run(list("
+                     f"sess.graph.get_operation_by_name('{ops[0]}').inputs), feeds)")
+    lines = re.findall(r'File "([^"\n]+)", line (\d+)', log)
+    own = [f"{path}, line {line}" for path, line in lines
+           if not re.search(r"site-packages|dist-packages|lib/python|lib\\|^<", path)]
+    if own:
+        found.append(f"The last line of your own that it passed is {own[-1]}.")
+    return found
+
+
+def verdict(errors: Iterable[str]) -> tuple[str, Entry] | None:
+    """Returns of several errors the one to look at, and the entry that it is.
+
+    Args:
+      errors: the one that came first before what it led to.
+    """
+    found = [(error, look_up(error)[0][0]) for error in errors if look_up(error)[0]]
+    found.sort(key=lambda pair: pair[1].section == FOLLOWS)
+    return found[0] if found else None
+
+
+def pattern_of(entry: Entry, message: str) -> str:
+    """Returns the pattern of an entry that a message has; "" if only a part of one."""
+    message = _both(_bare(message))
+    return entry.fits(message) or entry.says(_words_of(message[-_LONG:]))
+
+
+def shown(entry: Entry, pattern: str = "") -> str:
+    """Returns an entry as text for a terminal.
+
+    Args:
+      entry: Entry of the page.
+      pattern: The pattern of the entry that fits; by default, its first.
+    """
+    text = re.sub(r"\[([^\[\]]+)\]\((?:\.\./)*([^)]+)\)", r"\1, \2", entry.text)
+    text = text.replace("Sitting: ", "See lesson ")
+    text = re.sub(r"(`[^`]*`)|\*\*", lambda found: found[1] or "", text)
+    return f"{pattern or entry.patterns[0]}\n  {text}"
+
+
+@cache
+def _plain(text: str) -> str:
+    for was, now in _SPELT:
+        text = was.sub(now, text)
+    return " ".join(text.split())
+
+
+@cache
+def _small(text: str) -> str:
+    return _plain(text).lower()
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Za-z_]{3,}", text)}

@@ -1,0 +1,53 @@
+"""Standard output that `| head` and Ctrl-C end quietly."""
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+
+CLOSED = 128 + 13  # the exit code that a shell reports for SIGPIPE
+STOPPED = 128 + 2  # the exit code that a shell reports for Ctrl-C
+
+
+class Output(io.TextIOWrapper):
+    """Text output that ends the program when nobody reads it any more.
+
+    It raises SystemExit, which no handler of errors catches, so files that the
+    program has begun are still cleaned up. The signal SIGPIPE would skip that.
+    """
+
+    def write(self, text):
+        """Writes text, or ends the program."""
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            _end()
+
+    def flush(self):
+        """Flushes the output, or ends the program."""
+        try:
+            super().flush()
+        except BrokenPipeError:
+            _end()
+
+
+def _end():
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)  # for text that is still in the buffer
+    sys.exit(CLOSED)
+
+
+@contextlib.contextmanager
+def closing_quietly() -> Iterator[None]:
+    """Ends the program without a traceback on a closed pipe or Ctrl-C."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # not what a test has put there
+        old = sys.stdout
+        sys.stdout = Output(old.buffer, old.encoding, old.errors,
+                            line_buffering=old.line_buffering)
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(STOPPED)
+    finally:
+        sys.stdout.flush()

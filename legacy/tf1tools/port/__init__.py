@@ -1,0 +1,1 @@
+"""Reports on old code, and copies of it that run."""

@@ -1,0 +1,99 @@
+"""A report on old code: every TensorFlow name in it, and what became of it.
+
+    tf1 port FILE-OR-FOLDER [--json]
+    tf1 port --write FILE-OR-FOLDER OUT
+    tf1 port --explain [RULE]
+
+The code is read, never run and never changed. Python 2, notebooks and broken files
+get a word each. The exit code is 0 where every file was read whole, 1 where a file
+could be read in part or not at all (the report says which), 2 where there is nothing
+to read.
+
+`--write` makes the folder OUT: a copy in which all that is safe is changed, so that
+it runs on `tensorflow.compat.v1` with legacy Keras, and `port.diff`, the changes. It
+prints what is left, line by line, and by which rule; the exit code is 1 where something
+is. `--explain` prints the page of a rule: what it changes, and why.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Prints the report on a file or a folder.
+
+    Args:
+      argv: the arguments after `port`; those of the process if `None`.
+
+    Returns:
+      The exit code.
+    """
+    arguments = _arguments(argv)
+    if arguments.explain is not None:
+        return _explain(arguments.explain)
+    from tf1tools.port.outcome import report
+    from tf1tools.port.outcome.work import work
+    from tf1tools.port.reading.files import Unreadable
+
+    try:
+        done = work(arguments.path)
+    except Unreadable as error:
+        print(f"{arguments.path}: {error}", file=sys.stderr)
+        return 2
+    if arguments.write:
+        return _write(arguments.path, arguments.out, done)
+    pages = report.pages(done)
+    print(json.dumps(report.as_json(pages), indent=1) if arguments.json
+          else report.as_text(pages))
+    return 0 if all(page.file.whole for page in pages) else 1
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    """Returns what was asked for; what makes no sense ends the program."""
+    parser = argparse.ArgumentParser(prog="tf1 port",
+                                     description=__doc__.split("\n")[0])
+    parser.add_argument("path", type=Path, nargs="?",
+                        help="a file, or a folder of .py and .ipynb")
+    parser.add_argument("out", type=Path, nargs="?", help="the copy that --write makes")
+    parser.add_argument("--write", action="store_true", help="make a changed copy")
+    parser.add_argument("--explain", metavar="RULE", nargs="?", const="",
+                        help="the page of a rule; without a name, the list of all")
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    arguments = parser.parse_args(argv)
+    if arguments.write != (arguments.out is not None):
+        parser.error("--write and the folder OUT go together")
+    if arguments.explain is None and arguments.path is None:
+        parser.error("which file or folder?")
+    return arguments
+
+
+def _write(path: Path, out: Path, done) -> int:
+    from tf1tools.port.outcome import write
+
+    if why := write.refusal(path, out):
+        print(f"{out}: {why}", file=sys.stderr)
+        return 2
+    write.write(path, out, done)
+    print(write.what_is_left(path, done))
+    print(f"the copy: {out}; the changes: {out / write.DIFF}")
+    program = out / (path.name if path.is_file() else "PROGRAM.py")
+    print(f"run a program of it: tf1 watch {program}")
+    return 1 if any(one.left or not file.whole
+                    for file, one in done.outcomes.items()) else 0
+
+
+def _explain(name: str) -> int:
+    from tf1tools.port import rulebook
+
+    rules = rulebook.load()
+    if name in rules:
+        print(rulebook.page(rules[name]))
+        return 0
+    if name:
+        print(f"there is no rule {name}; there are:", file=sys.stderr)
+    width = max(map(len, rules))
+    for one in sorted(rules):
+        print(f"{one:{width}s}  {rules[one].summary}")
+    return 2 if name else 0

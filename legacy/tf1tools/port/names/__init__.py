@@ -1,0 +1,1 @@
+"""What a name is today, and how a file writes it."""

@@ -1,0 +1,295 @@
+"""What became of a name and of its call, looked up in the table of names."""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tf1tools.port.names.today import is_tensorflow, refusal, renamed, today
+from tf1tools.port.rule import hooks_of, row_of, verdicts, words_of
+from tf1tools.port.table.known import (
+    BESIDE,
+    INNER,
+    NOTHING,
+    Known,
+    inner,
+    is_same,
+    look,
+    section,
+    signature,
+    value,
+)
+from tf1tools.port.text.syntax import Arguments
+
+VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
+_PLACES = {
+    "tf_slim": " (package tf-slim, beside slim_shim.py)",
+    **{name: f" (tf1tools/port/beside/{name}.py beside the program)"
+       for name in BESIDE},
+}
+# Arguments that have another name, stand where they stood, and are in no table of
+# TensorFlow's own.
+_SAME_PLACE = {"keep_prob": "rate", "device_name_or_function": "device_name",
+               "uniform_noise": "noise", "tensor": "data", "values": "data"}
+
+
+class Fate(NamedTuple):
+    """What the report says of one use of a name.
+
+    Attributes:
+      name: the part of the full name that is TensorFlow's: what follows belongs to a
+        value and not to a module or class.
+      verdict: `kept`: the call stands as it is; `moved`: `tf.compat.v1` has it;
+        `replaced`: `tf` has the name, not for this call; `another result`: `tf`
+        takes this call and gives something else; `gone`: nothing has it.
+      instead: what to write.
+      lesson: the number of the lesson that shows it, two digits.
+    """
+
+    name: str
+    verdict: str
+    instead: str
+    lesson: str
+
+
+def exists(name: str) -> bool:
+    """Whether some TensorFlow had this full name, `tf.x.y`."""
+    path = name.removeprefix("tf.")
+    return (look("tf1", path) is not NOTHING or look("tf2", path) is not NOTHING
+            or name in section("renamed"))
+
+
+@functools.cache
+def fate(name: str, call: Arguments | None) -> Fate:
+    """Returns what became of a full name, called in a certain way.
+
+    Args:
+      name: `tf.nn.dropout`, `tf.compat.v1.Session`, `numpy.float`, `xrange`.
+      call: its arguments; `None` where it stands without a call.
+    """
+    if not (is_tensorflow(name) or name.startswith("keras")):
+        return Fate(name.removeprefix("builtins."), "gone", _of_library(name), "10a")
+    path = name.removeprefix("tf.")
+    for prefix, space in (("compat.v1", "tf1"), ("compat.v2", "tf2")):
+        if path == prefix or path.startswith(prefix + "."):
+            return _written_today(name, space, path[len(prefix) + 1:])
+    if path.split(".")[0] in INNER:
+        return _private(path)
+    path = _cut(path)
+    verdict, instead = _of_call(path, call) or _verdict(path, call)
+    return Fate(f"tf.{path}", verdict, instead, lesson(path))
+
+
+def _of_library(name: str) -> str:
+    """Returns what to write for a name of Python or of a library that is gone."""
+    row, new = row_of(name), today(name)
+    if new:
+        python3 = row is not None and row.rule.since == "Python 3.0"
+        return new.lstrip(".") + (", in Python 3" if python3 else "")
+    return row and row.words or "nothing has this name today: write what it did"
+
+
+def _of_call(path: str, call: Arguments | None) -> tuple[str, str] | None:
+    """Returns verdict and words where an argument's name, or the call, is another."""
+    new = today(f"tf.{path}")
+    if call is None or new is None:
+        return None
+    if refused := refusal(f"tf.{path}", call):
+        return "replaced", f"tf.{path}: {refused}"
+    words = renamed(f"tf.{path}", call)
+    if words and look("tf1", path) is not NOTHING:
+        return "replaced", f"{new} with {', '.join(f'{w}=' for w in words.values())}"
+    return None
+
+
+def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
+    """Returns the verdict and what to write, by both TensorFlows and the rules."""
+    old, new = look("tf1", path), look("tf2", path)
+    keras = path.split(".")[0] == "keras"
+    if new is NOTHING:
+        return ("gone", _instead_of_gone(path)) if keras or old is NOTHING else (
+            "moved", _instead_of_moved(path))
+    if old is NOTHING and not keras and f"tf.{path}" in section("renamed"):
+        return "replaced", f"tf.{path} is another thing"
+    if old is NOTHING and not keras:
+        return "kept", f"tf.{path}"
+    said = verdicts(f"tf.{path}", call)
+    own = "" if is_same(path) or keras else _own_words(path)
+    if words := own or said.get("replaced"):
+        return "replaced", words
+    if is_same(path):
+        return "kept", f"tf.{path}"
+    if wrong := _misfit(old, new, path, call):
+        return "replaced", wrong
+    if words := said.get("another result"):
+        return "another result", words
+    return "kept", f"tf.{path}"
+
+
+def _misfit(old: Known, new: Known, path: str, call: Arguments | None) -> str:
+    """Says which argument of a call today's function does not take, or ""."""
+    before, after = signature(old), signature(new)
+    if call is None or after is None or old.kind == "m":
+        return ""
+    other = {**_SAME_PLACE, **_renamed_arguments(path)}
+    given = before.names[:call.positional] if before else []
+    for place, (one, its_place) in enumerate(zip(given, after.names, strict=False), 1):
+        if its_place not in (one, other.get(one)):
+            return f"tf.{path}({one}=...): argument {place} is {its_place} today"
+    for word in [*given[len(after.names):], *call.keywords]:
+        known = before is None or word in before.names  # Keras 2 says what it took
+        if known and word not in after.names and not after.any_keyword:
+            return (f"tf.{path}({other[word]}=...) for {word}=" if word in other else
+                    f"tf.{path} without {word}=")
+    lost = [] if before is None else [
+        word for word in before.names if word not in [*after.names, *given]]
+    if call.open and lost:
+        return f"tf.{path}: see that the dictionary has none of {', '.join(lost)}"
+    return ""
+
+
+def _renamed_arguments(path: str) -> dict[str, str]:
+    """Returns the arguments that TensorFlow's own table has under another name."""
+    words = section("arguments").get(f"tf.{path}", [])
+    return {old: new for old, _, new in (word.partition(":") for word in words)}
+
+
+def _cut(path: str) -> str:
+    """Returns the part of a dotted name that is TensorFlow's own."""
+    parts = path.split(".")
+    for length in range(1, len(parts)):
+        value = look("tf1", ".".join(parts[:length]))
+        if value is NOTHING:
+            value = look("tf2", ".".join(parts[:length]))
+        if value is NOTHING:
+            if parts[0] not in ("contrib", "layers", "estimator", "nn"):
+                return path
+        elif value.kind not in ("m", "c"):
+            return ".".join(parts[:length])
+    return path
+
+
+def _written_today(name: str, space: str, path: str) -> Fate:
+    """The fate of what is written with `compat.v1` or `compat.v2` already."""
+    path = path and _cut(path)
+    if not path or look(space, path) is not NOTHING:
+        return Fate(name, "kept", name, lesson(path))
+    return Fate(name, "gone", _instead_of_gone(path), lesson(path))
+
+
+def _private(path: str) -> Fate:
+    """The fate of a name from TensorFlow's inner modules."""
+    written, new = "tensorflow." + path, today(f"tf.{path}")
+    known = words_of(f"tf.{path}")
+    if inner(path) is not NOTHING and new == f"tf.{path}":
+        return Fate(written, "moved", known or "a private module: find the public "
+                    "tf.compat.v1 name or copy what you need", "10a")
+    if new:
+        known = _written(new) + (f", or {known}" if known else "")
+    return Fate(written, "gone", known or "TensorFlow's own parts moved: find the "
+                f"public name of {path.split('.')[-1]}", "10a")
+
+
+def _own_words(path: str) -> str:
+    """Returns the words of the row that a name has itself, or ""."""
+    row = row_of(f"tf.{path}")
+    return row.words if row and row.old == f"tf.{path}" else ""
+
+
+def _of_the_course(path: str) -> str:
+    """Returns what the course's own table of old names says, or ""."""
+    return " ".join(section("words").get(path, ()))
+
+
+def _instead_of_moved(path: str) -> str:
+    """The name's own row counts most, then the course's table, then TensorFlow's."""
+    name = f"tf.{path}"
+    if known := _own_words(path) or _of_the_course(path) or words_of(name):
+        return known
+    other = " ".join(section("renamed").get(name, ()))
+    there = other and look("tf2", other.removeprefix("tf.")) is not NOTHING
+    return other if there else f"tf.compat.v1.{path}"
+
+
+def _instead_of_gone(path: str) -> str:
+    """What runs it as it was comes first, what Keras 3 has comes second."""
+    found = today(f"tf.{path}")
+    other = (words_of(found) if found else "") or _of_the_course(path) or \
+        words_of(f"tf.{path}")
+    if found is None:
+        return other or "nothing: write it yourself, or keep TensorFlow 1.15 for it"
+    if _needs_keras_2(found) and other:
+        return f"{_written(found)}; in Keras 3 {other}"
+    return _written(found)
+
+
+def _written(full: str) -> str:
+    """Returns how a name under the bridge is written out, with what it needs."""
+    root, _, path = full.partition(".")
+    if root != "tf":
+        return full + _PLACES[root]
+    if _needs_keras_2(full):
+        return f"tf.compat.v1.{path} under TF_USE_LEGACY_KERAS=1"
+    return full if look("tf2", path) is not NOTHING else f"tf.compat.v1.{path}"
+
+
+def _needs_keras_2(name: str) -> bool:
+    """Whether a rule says so of a name of today."""
+    return any(need.what == "legacy keras" for hook in hooks_of("writes", name)
+               for need in hook.ask(name, None))
+
+
+def lesson(path: str) -> str:
+    """Returns the sitting that shows a name; 10a shows them all."""
+    parts = path.split(".")
+    starts = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next(filter(None, map(_lessons().get, starts)), "10a")
+
+
+@functools.cache
+def _lessons() -> Mapping[str, str]:
+    """Returns the sitting that shows a name, as the course's `tools` wrote it down."""
+    text = (Path(__file__).parents[1] / "table" / "sittings.txt").read_text("utf-8")
+    return dict(line.split() for line in text.splitlines())
+
+
+def age(use) -> str:
+    """Returns what a use says of the program: "old", "today's" or "".
+
+    A name or a call that TensorFlow 2 has no more is of TensorFlow 1. What TensorFlow 2
+    alone has or takes is of today: no program of TensorFlow 1 ran with it. What both
+    take, and answer otherwise, may be of either, and says nothing.
+    """
+    name = use.name
+    if use.call and any(hook.ask(use.call) for hook in hooks_of("sign", name)):
+        return "old"
+    if name.partition(".")[0] == "keras":
+        return _age_of_keras(use)
+    if not is_tensorflow(name) or name.startswith(("tf.keras", "tf.compat")):
+        return ""
+    old, new = look("tf1", name[3:]), look("tf2", name[3:])
+    taken = new is not NOTHING and (use.call is None or _fits(new, use.call))
+    if taken and (old is NOTHING or use.call and not _fits(old, use.call)):
+        return "today's"
+    verdict = fate(name, use.call).verdict
+    if verdict == "replaced" and taken:
+        return ""  # both take it
+    return "old" if verdict in ("moved", "gone", "replaced") else ""
+
+
+def _age_of_keras(use) -> str:
+    """Of Keras as a package: what Keras 3 has no more is old."""
+    path = use.name.partition(".")[2]
+    new, old = look("keras3", path), value(f"tf.keras.{path}".rstrip("."))
+    if new is NOTHING:
+        return "old"
+    if path and old is NOTHING:
+        return "today's"
+    return "old" if use.call and not _fits(new, use.call) and _fits(
+        old, use.call) else ""
+
+
+def _fits(function: Known, call: Arguments) -> bool:
+    """Whether a function takes a call, by its signature."""
+    found = signature(function)
+    return found is None or found.takes(call)

@@ -1,0 +1,82 @@
+"""How a file writes a name of today, and what that needs."""
+
+import ast
+
+from tf1tools.port.names.today import is_tensorflow, today
+from tf1tools.port.rule import Need, hooks_of
+from tf1tools.port.table.known import BESIDE
+from tf1tools.port.text.syntax import MODULE_ROOTS
+
+
+def root(file) -> str:
+    """Returns what a file calls TensorFlow."""
+    roots = [local for local, full in file.names.items()
+             if full in ("tf", "tf.compat.v1") and local.isidentifier()]
+    taken = not roots and any(
+        isinstance(node, ast.Name) and node.id == "tf"
+        for part in file.parts for node in part.nodes)
+    return "tf" if "tf" in roots else roots[0] if roots else "tf1" if taken else "tf"
+
+
+def written(new: str, part) -> str:
+    """Returns a full name of today as a file can write it."""
+    first, dot, rest = new.partition(".")
+    return f"{root(part.file)}{dot}{rest}" if first == "tf" else new
+
+
+def from_import(new: str) -> str:
+    """Returns the statement that brings a name of today by its last part."""
+    home, _, last = new.rpartition(".")
+    first, dot, rest = home.partition(".")
+    return f"from {'tensorflow' if first == 'tf' else first}{dot}{rest} import {last}"
+
+
+def needs(new: str, part):
+    """Yields what a name of today needs, by the rules that know."""
+    for hook in hooks_of("writes", new):
+        for need in hook.ask(new, part):
+            yield hook.rule, need
+
+
+def spelled(use, new: str) -> str | None:
+    """Returns what to write for a use.
+
+    Args:
+      use: the use.
+      new: its full name of today.
+
+    Returns:
+      The words; "" where it stands, for its import is what changes; `None` where
+      nothing can be written.
+    """
+    name, through = use.name, use.through
+    if new.startswith("tf.python.") and through in MODULE_ROOTS and name != through:
+        return None  # compat.v1 has it by an import of its own alone
+    if name == through or name.startswith("tf.compat.") or (
+            name == new and through in MODULE_ROOTS):
+        return ""
+    before = through if through in MODULE_ROOTS else today(through)
+    if before is not None and before + name[len(through):] == new:
+        return ""
+    if is_tensorflow(name) or is_tensorflow(new):
+        return None if new.startswith("tf.python") else written(new, use.part)
+    package = name.partition(".")[0]
+    module = new.rpartition(".")[0]
+    if not module or module == "str" or not new.startswith(package + "."):
+        return new
+    if through != package:
+        return None
+    local = use.part.written(use.function)
+    if name == f"{package}.{local}":  # `from numpy import *` brings it
+        return new if "." in new[len(package) + 1:] else new[len(package) + 1:]
+    return local.removesuffix(name[len(package):]) + new[len(package):]
+
+
+def imports(use, new: str):
+    """Yields the import that a name needs which is written in full."""
+    first, _, _ = new.partition(".")
+    module = first if first == "tf_slim" or first in BESIDE else \
+        new.rpartition(".")[0]
+    own = first == use.name.partition(".")[0] and "." not in module
+    if module and not own and first not in ("tf", "numpy", "str"):
+        yield Need(use.part, f"import {module}")

@@ -1,0 +1,171 @@
+"""The report as text and as JSON."""
+
+import re
+import textwrap
+from typing import NamedTuple
+
+from tf1tools.port.names.fates import VERDICTS, Fate, fate
+from tf1tools.port.names.today import is_tensorflow
+from tf1tools.port.outcome.work import Outcome, Work
+from tf1tools.port.reading.part import Use
+from tf1tools.port.reading.project import Certainty, File, Project
+from tf1tools.port.rule import Left, Rule, row_of
+from tf1tools.port.table.known import is_gone
+
+MARKS = {"moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
+LEGEND = ("> only tf.compat.v1 has it   ! tf has it, and takes another call   "
+          "? tf takes it, and gives something else   x nothing has it")
+
+
+class Page(NamedTuple):
+    """What the report says of one file.
+
+    Attributes:
+      became: what became of it.
+      rows: its names.
+      words: what is to be said of the file.
+    """
+
+    became: Outcome
+    rows: list[tuple[Use, Fate]]
+    words: list[str]
+
+    @property
+    def file(self) -> File:
+        """Returns the file as it was read."""
+        return self.became.file
+
+    def count(self, verdict: str) -> int:
+        """Returns how many uses have a verdict."""
+        return sum(fate.verdict == verdict for _, fate in self.rows)
+
+
+def pages(work: Work) -> list[Page]:
+    """Returns what is to be said of each file."""
+    return [
+        Page(one, [(use, fate(use.name, use.call)) for use in file.uses
+                   if _has_fate(use, work.project)],
+             [*file.words, *(f"line {note.line}: {note.words}" for note in one.notes)])
+        for file, one in work.outcomes.items()]
+
+
+def _has_fate(use: Use, project: Project) -> bool:
+    """Whether a name is TensorFlow's, or one of another library that is gone."""
+    if use.name.startswith("."):
+        return project.is_renamed_method(use) is Certainty.YES
+    return is_tensorflow(use.name) or is_gone(use.name) or row_of(use.name) is not None
+
+
+def as_json(pages: list[Page]) -> dict:
+    """Returns the report as the dictionary that `--json` prints."""
+    return {"files": [_page_as_json(page) for page in pages], "summary": summary(pages)}
+
+
+def _page_as_json(page: Page) -> dict:
+    it = page.became
+    return {"path": str(page.file.path), "words": page.words,
+            "top": {"place": it.place, "lines": it.top} if it.top else None,
+            "names": [_row_as_json(*row) for row in page.rows],
+            "left": [_left_as_json(*one) for one in it.left]}
+
+
+def _left_as_json(rule, left) -> dict:
+    entry = {"line": left.line, "words": left.words, "rule": rule.name}
+    return entry if left.part.cell is None else {**entry, "cell": left.part.cell}
+
+
+def _row_as_json(use: Use, fate: Fate) -> dict:
+    """Returns the entry of `names`; `cell` is there in notebooks only."""
+    line, column = use.place
+    entry = {"line": line, "column": column, **fate._asdict()}
+    return entry if use.part.cell is None else {**entry, "cell": use.part.cell}
+
+
+def summary(pages: list[Page]) -> dict:
+    """Returns the counts, and how far each file is from running."""
+    counts = {v: sum(p.count(v) for p in pages) for v in VERDICTS}
+    return {
+        "files": len(pages),
+        "names": sum(counts.values()),
+        "verdicts": counts,
+        "distance": {str(p.file.path): distance(p) for p in pages},
+    }
+
+
+def distance(one: Page, top: str = "") -> str:
+    """Says in words how far a file is from running.
+
+    Args:
+      one: the file.
+      top: words for the lines at its top; the lines themselves, if "".
+    """
+    it = one.became
+    if not it.file.whole:
+        return "unknown: not all of it could be read"
+    first = "first Python 3, then " if "Python 2" in one.words else ""
+    if it.left:
+        places = {(left.part.number, left.line) for _, left in it.left}
+        lines = sorted({left.line for _, left in it.left if left.part.cell is None})
+        where = f" ({', '.join(map(str, lines))})" if lines else ""
+        text = f"{len(places)} {{line|lines}} to change by hand{where}"
+        first += _counted(len(places), text) + (", then " if it.top else "")
+    if it.top:
+        first += f"{top or '; '.join(it.top)} {it.place}: it runs on compat.v1"
+    elif not it.left:
+        first += ("it runs as it is" if it.is_old else "it is today's code") \
+            if one.rows else "no TensorFlow in it"
+    if it.changes > 1:
+        first += ", once the changes are made that `port --write` makes"
+    return first + (f"; when {' and '.join(it.waits)} does" if it.waits else "")
+
+
+def _counted(number: int, text: str) -> str:
+    """Chooses in each `{singular|plural}` of a text by a number."""
+    return re.sub(r"\{(.*?)\|(.*?)\}", r"\1" if number == 1 else r"\2", text)
+
+
+def as_text(pages: list[Page]) -> str:
+    """Returns the report for a reader: what is not kept, then the summary."""
+    lines = []
+    for one in pages:
+        way = distance(one, "put these lines")
+        lines += ["", *textwrap.wrap(f"{one.file.path}: {way}", 88,
+                                     subsequent_indent="  ")]
+        lines += [f"      {line}" for line in one.became.top]
+        lines += [f"  {_with_its_line(word, one)}" for word in one.words]
+        for use, its_fate in one.rows:
+            lines += _lines(use, its_fate) if its_fate.verdict != "kept" else []
+        if kept := one.count("kept"):
+            lines.append(f"  {kept} kept")
+        lines += [f"  by hand, {by_hand(*found)}" for found in one.became.left]
+    legend = [] if not any(one.rows for one in pages) else [LEGEND]
+    return "\n".join([*lines, "", *legend, _counts(summary(pages))]).strip()
+
+
+def _with_its_line(word: str, one: Page) -> str:
+    """Returns what is said of a file; of Python 2 also where it begins to be."""
+    starts = [part.where(part.line_found(part.edits[0].start))
+              for part in one.file.parts if part.edits]
+    return f"{word}, from {starts[0]} on" if word == "Python 2" and starts else word
+
+
+def by_hand(rule: Rule, left: Left) -> str:
+    """Returns what is left of a line, and by which rule."""
+    return f"{left.part.where(left.line)}: {left.words} [{rule.name}]"
+
+
+def _lines(use: Use, fate: Fate) -> list[str]:
+    line, column = use.place
+    cell = "" if use.part.cell is None else f"[{use.part.cell}] "
+    place = f"{cell}{line}:{column}"
+    first = f"  {MARKS[fate.verdict]} {place:9s} {fate.name:38s} {fate.verdict}"
+    then = textwrap.wrap(f"{fate.instead} (sitting {fate.lesson})", 66,
+                         initial_indent=" " * 14, subsequent_indent=" " * 14)
+    return [first, *then]
+
+
+def _counts(found: dict) -> str:
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in found["verdicts"].items())
+    uses = _counted(found["names"], "{use|uses}")
+    files = _counted(found["files"], "{file|files}")
+    return f"{found['names']} {uses} in {found['files']} {files}: {counts}"

@@ -1,0 +1,346 @@
+"""Asks the rules about a project, and holds what they say."""
+
+import ast
+import functools
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tf1tools.port.names.spelling import from_import, imports, needs, spelled
+from tf1tools.port.names.today import is_tensorflow, today
+from tf1tools.port.reading import files as sources
+from tf1tools.port.reading.part import Part, Use
+from tf1tools.port.reading.project import Certainty, File, Project
+from tf1tools.port.rule import (
+    HOOKS,
+    RULES,
+    Change,
+    Left,
+    Need,
+    Note,
+    Renamed,
+    Rule,
+    Top,
+    argument,
+    hooks_of,
+    row_of,
+)
+from tf1tools.port.rulebook import load
+from tf1tools.port.table.known import is_gone
+from tf1tools.port.text.edits import Edit, applied
+from tf1tools.port.text.syntax import parse
+
+BESIDE = Path(__file__).parents[1] / "beside"
+
+
+class Found(NamedTuple):
+    """What a rule said."""
+
+    rule: Rule
+    thing: Change | Left | Need | Note
+
+
+class Outcome(NamedTuple):
+    """What became of a file, once all rules were asked.
+
+    Attributes:
+      file: as it was read.
+      texts: what its parts become; `changes`: how many places of them do.
+      by: the lines that change, as they were found, and by which rule.
+      left: what somebody has to look at, in order; `notes`: what is said of lines that
+        run.
+      top: the lines that make it run, and `place`: "in place of line 3".
+      is_old: whether it is to run on compat.v1; `is_python2`: whether it is Python 2.
+      waits: the names of the files that it imports and that do not run yet.
+    """
+
+    file: File
+    texts: list[str]
+    changes: int
+    by: list[tuple[int, str]]
+    left: list[Found]
+    notes: list[Note]
+    top: list[str]
+    place: str
+    is_old: bool
+    is_python2: bool
+    waits: list[str]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything in it becomes something else."""
+        return self.texts != [part.found for part in self.file.parts]
+
+
+class Work:
+    """A project, and all that the rules said of it.
+
+    Attributes:
+      project: the files.
+      found: what was said, in order.
+      beside: where files of ours go, and by which rules.
+      outcomes: what became of each file.
+    """
+
+    def __init__(self, project: Project):
+        """Has all rules asked: of names, then nodes, then files, then the whole."""
+        self.project, self.found = project, list[Found]()
+        self._of: dict[File, list[Found]] = defaultdict(list)
+        self.beside: dict[Path, set[str]] = defaultdict(set)
+        self._written: set[tuple] = set()
+        self._asked = functools.cache(lambda hooks, kind: [
+            hook for hook in HOOKS[hooks] if issubclass(kind, hook.key)])
+        self._ask()
+        for rule, need in self.said(Need):
+            if need.what.startswith("beside "):
+                self._put_beside(rule, need.part, need.what[7:])
+        clashes = self.clashes()
+        self._torn = {one.thing.part for pair in clashes for one in pair}
+        for one, other in clashes:
+            part, at = one.thing[:2]
+            self.take(one.rule, [Left(part, part.place(at)[0], (
+                f"the rules {one.rule.name} and {other.rule.name} want this place: "
+                "nothing is changed here, which is a fault of port"))])
+        for file in project.files.values():
+            for part in file.parts:
+                self._hold_back_what_is_no_python(part)
+        self.outcomes = {file: self._outcome(file) for file in project.files.values()}
+
+    def _ask(self) -> None:
+        """Asks all rules."""
+        files = self.project.files.values()
+        for file in files:
+            for use in file.uses:
+                self._name(use)
+            for part in file.parts:
+                self._nodes(part)
+        for hook in HOOKS["file"]:
+            for file in files:
+                if file.parts:
+                    self.take(hook.rule, hook.ask(file, self))
+        for hook in HOOKS["project"]:
+            self.take(hook.rule, hook.ask(self.project, self))
+
+    def _put_beside(self, rule: Rule, part: Part, name: str) -> None:
+        """Notes where a file of ours goes; what has its name and is not it, stays."""
+        for home in self.project.homes(part.file):
+            there = home / name
+            if not os.path.lexists(there):
+                self.beside[there].add(rule.name)
+            elif not there.is_file() or \
+                    there.read_bytes() != (BESIDE / name).read_bytes():
+                self.take(rule, [Left(part, 1, f"{name}: there is one of your own, "
+                                               "which stays; give it another name")])
+
+    def _hold_back_what_is_no_python(self, part: Part) -> None:
+        """Leaves a part as it is whose changes would make it unreadable."""
+        edits = self._edits(part) if part.tree else []
+        if not edits:
+            return
+        text = applied(part.text.text, edits)
+        try:
+            parse(text if part.cell is None else sources.masked(text))
+        except SyntaxError as error:
+            self._torn.add(part)
+            rule, change = min((one for one in self.said(Change, part.file)
+                                if one.thing.part is part), key=lambda f: f.thing.start)
+            self.take(rule, [Left(part, part.place(change.start)[0], (
+                f"with the changes from here on it would be no Python ({error.msg}): "
+                "nothing is changed here, which is a fault of port"))])
+
+    def take(self, rule: Rule, things) -> None:
+        """Notes what a rule yields."""
+        for thing in things or ():
+            found = Found(rule, thing)
+            self.found.append(found)
+            self._of[thing.part.file].append(found)
+            if isinstance(thing, Change):
+                self._written.add(thing[:3])
+
+    def said(self, kind: type, file: File | None = None) -> list[Found]:
+        """Returns what was said of one kind, in a file or in all, and by which rule."""
+        found = self.found if file is None else self._of[file]
+        return [one for one in found if isinstance(one.thing, kind)]
+
+    def of(self, kind: type, file: File | None = None) -> list:
+        """Returns what was said of one kind, in a file or in all."""
+        return [one.thing for one in self.said(kind, file)]
+
+    def needs(self, file: File) -> set[str]:
+        """Returns what a file needs."""
+        return {need.what for need in self.of(Need, file)}
+
+    def changed(self, use: Use) -> bool:
+        """Whether a use is written anew."""
+        return (use.part, *use.part.text.span(use.function)) in self._written
+
+    def need(self, new: str, part) -> None:
+        """Notes what a name needs that is written in a file."""
+        for rule, one in needs(new, part):
+            self.take(rule, [one])
+
+    def _name(self, use: Use) -> None:
+        if use.part.tree is None or is_tensorflow(
+                use.name) and not self.project.is_old(use.part.file):
+            return  # what could not be read whole is left as it is
+        hooks = hooks_of("call", use.name) if use.is_call else ()
+        said = [Found(hook.rule, thing) for hook in hooks
+                for thing in hook.ask(use) or ()]
+        for rule, thing in said:
+            if not isinstance(thing, Renamed):
+                self.take(rule, [thing])
+        if isinstance(use.node, ast.alias) or any(
+                isinstance(one.thing, Left) for one in said):
+            return
+        if use.is_call:
+            for word in use.call.keywords:
+                if row := argument(use.name, word):
+                    self.take(row.rule, [use.rename_keyword(word, row.new) if row.new
+                                         else use.left(row.words)])
+        new = next((one.thing.new for one in said if isinstance(one.thing, Renamed)),
+                   today(use.name))
+        start = use.part.start(use.function)
+        is_written = any(isinstance(thing, Change) and thing.start <= start < thing.end
+                         for _, thing in said)
+        if new or not is_written:
+            self._write_name(use, new)
+
+    def _write_name(self, use: Use, new: str | None) -> None:
+        row = row_of(use.name)
+        rule = row.rule if row else RULES[
+            "tf-installed" if is_tensorflow(use.name) else "library-gone"]
+        if new is None:
+            if row and row.old != "keras" or is_tensorflow(use.name) or is_gone(
+                    use.name):  # of Keras the import is left
+                self.take(rule, [use.left(row and row.words or "nothing has it today")])
+        elif new.startswith("."):
+            self.take(rule, self._method(use, new[1:]))
+        else:
+            words = spelled(use, new)
+            self.need(new, use.part)
+            if words is None:
+                self.take(rule, [use.left(f"write {from_import(new)}")])
+            elif words:
+                self.take(rule, [use.part.instead(use.function, words),
+                                 *imports(use, new)])
+
+    def _method(self, use: Use, new: str) -> Iterator[Change | Left | Note]:
+        """Yields a method's name of today, or a line where it may be another one's."""
+        certainty = self.project.is_renamed_method(use)
+        if certainty is Certainty.YES:
+            yield use.rename_method(new)
+        elif certainty:
+            left = use.left(f"{new} today, if it is that {row_of(use.name).words}, "
+                            "which cannot be seen here; as it is, if not")
+            yield left if self.project.is_of_then(use.part.file) else Note(*left)
+
+    def _nodes(self, part) -> None:
+        python2 = self.project.python2(part.file)
+        for node in part.nodes:
+            for hook in self._asked("node", type(node)):
+                self.take(hook.rule, hook.ask(node, part))
+            for hook in self._asked("python2", type(node)) if python2 else ():
+                found = list(hook.ask(node, part) or ())
+                self.take(hook.rule, found if python2 is Certainty.YES else
+                          self._perhaps(hook, found))
+
+    def _perhaps(self, hook, found: list) -> Iterator[Left]:
+        """Yields lines in place of changes, where it may be no Python 2."""
+        yield from (one for one in found if isinstance(one, Left))
+        changes = [one for one in found if isinstance(one, Change)]
+        if changes and hook.perhaps:
+            part, start, *_ = changes[0]
+            yield Left(part, part.place(start)[0],
+                       f"{hook.perhaps} if it is Python 2")
+
+    # What comes of it.
+
+    def _outcome(self, file: File) -> Outcome:
+        """Returns what became of a file."""
+        parts = [part for part in file.parts if part.tree]
+        return Outcome(
+            file, [self._text(part) for part in file.parts],
+            sum(len(part.edits) + len(self._edits(part)) for part in parts),
+            self._by(file), self._left(file), self.of(Note, file), *self._top(file),
+            self.project.is_old(file), bool(self.project.python2(file)),
+            [one.path.name for one in file.imports
+             if self.of(Left, one) or not one.whole])
+
+    def _left(self, file: File) -> list[Found]:
+        """Returns what is left of a file, in order, each line and its words once."""
+        said = {(one.thing.part.number, *one.thing[1:]): one
+                for one in self.said(Left, file)}
+        return [said[key] for key in sorted(said)]
+
+    def _top(self, file: File) -> tuple[list[str], str]:
+        """Returns the lines that make a file run, and where they go in words."""
+        for one in self.of(Top, file):
+            line, _ = one.part.place(one.start)
+            how = "in place of" if one.end > one.start else "before"
+            return ([text.strip() for text in one.new.strip().split("\n")],
+                    f"{how} {one.part.where(line)}")
+        return [], ""
+
+    def _by(self, file: File) -> list[tuple[int, str]]:
+        """Returns the lines of a file that change, and by which rule.
+
+        In a notebook nobody sees the lines of a cell, so each of its rules has line 0.
+        """
+        by = [(one.thing.part.place(one.thing.start)[0], one.rule.name)
+              for one in self.said(Change, file)]
+        by += [(part.line_found(edit.start), hook.rule.name) for hook in HOOKS["text"]
+               for part in file.parts for edit in part.edits]
+        return by if file.path.suffix == ".py" else [(0, name) for _, name in by]
+
+    def _edits(self, part: Part) -> list[Edit]:
+        """Returns the changes of a part, on top of those that make it Python 3."""
+        return [] if part in self._torn else list(dict.fromkeys(
+            Edit(*one[1:4]) for one in sorted(self.of(Change, part.file), key=_place)
+            if one.part is part))
+
+    def _text(self, part: Part) -> str:
+        """Returns the new text of a part, with the newlines that it had."""
+        if part.tree is None:
+            return part.found
+        text = applied(applied(part.found, part.edits), self._edits(part))
+        ends = set(re.findall(r"\r?\n", part.found))
+        return re.sub(r"(?<!\r)\n", "\r\n", text) if ends == {"\r\n"} else text
+
+    def clashes(self) -> list[tuple[Found, Found]]:
+        """Returns the pairs that want one place for two things: a rule is wrong.
+
+        A place is what is replaced, or where two rules put something in.
+        """
+        changes = sorted(self.said(Change),
+                         key=lambda f: (id(f.thing.part), *_place(f.thing)))
+        pairs = zip(changes, changes[1:], strict=False)
+        return [(one, other) for one, other in pairs if _clash(one, other)]
+
+
+def _place(change: Change) -> tuple[int, int, float]:
+    return change.start, change.end, change.order
+
+
+def _clash(one: Found, other: Found) -> bool:
+    """Whether two changes, in order, want one place for two things."""
+    a, b = one.thing, other.thing
+    if a.part is not b.part or a == b:
+        return False
+    same_place = _place(a) == _place(b)
+    return b.start < a.end or same_place and one.rule is not other.rule
+
+
+def work(path: Path) -> Work:
+    """Reads a file or a folder and asks all rules.
+
+    Raises:
+      Unreadable: there is nothing to read at this path.
+    """
+    load()
+    paths = list(sources.files_of(path))
+    if not paths:
+        raise sources.Unreadable("no .py and no .ipynb in it")
+    return Work(Project(paths, path))

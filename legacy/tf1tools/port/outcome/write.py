@@ -1,0 +1,160 @@
+"""A copy of old code in which what is safe to change is changed, and nothing else."""
+
+import difflib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tf1tools.port.outcome.report import by_hand
+from tf1tools.port.outcome.work import BESIDE, Outcome, Work
+from tf1tools.port.reading.files import SKIPPED, code_cells
+
+DIFF = "port.diff"
+
+
+def refusal(folder: Path, out: Path) -> str:
+    """Returns why a copy cannot go to a place, or ""."""
+    if out.is_symlink() or out.exists() and not (
+            out.is_dir() and not any(out.iterdir())):
+        return "is there already: name a folder that is new or empty"
+    if folder.is_dir() and folder.resolve() in [out.resolve(), *out.resolve().parents]:
+        return "lies in the folder that is to be copied"
+    return ""
+
+
+def write(folder: Path, out: Path, work: Work) -> None:
+    """Writes the copy, whole or not at all, and `port.diff` in it.
+
+    Behind the places of a piece of the patch stand the rules that made it.
+
+    Bytes are copied: a file in which nothing changes is the same file, with its
+    newlines, its coding and its mode; a link stays a link.
+
+    Args:
+      folder: the original; never touched. A file is copied alone.
+      out: where the copy goes; it must not be there, or be empty.
+      work: what to change in each file.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as draft:
+        part = Path(draft) / "copy"
+        _copy(folder, part)
+        changes = [*_changed(part, work), *_put_beside(part, work)]
+        (part / DIFF).write_bytes(b"".join(changes))
+        if out.exists():
+            out.rmdir()  # it is empty: `refusal` has seen to that
+        part.rename(out)
+
+
+def _copy(folder: Path, to: Path) -> None:
+    if folder.is_dir():
+        shutil.copytree(folder, to, symlinks=True, ignore=_passed_over)
+    else:
+        to.mkdir()
+        shutil.copy(folder, to)
+
+
+def _changed(copy: Path, work: Work) -> Iterator[bytes]:
+    """Writes the files that change, and yields the lines of the patch."""
+    for file, one in work.outcomes.items():
+        if one.is_changed:
+            name = file.path.relative_to(work.project.root)
+            new = new_bytes(one)
+            (copy / name).write_bytes(new)
+            yield from _difference(file.path.read_bytes(), new, name, one.by)
+
+
+def _put_beside(copy: Path, work: Work) -> Iterator[bytes]:
+    """Puts in the files of ours, and yields the lines of the patch."""
+    for path, rules in sorted(work.beside.items()):
+        raw = (BESIDE / path.name).read_bytes()
+        inside = path.relative_to(work.project.root)
+        (copy / inside).write_bytes(raw)
+        yield from _difference(None, raw, inside, [(0, name) for name in rules])
+
+
+def _passed_over(folder: str, names: list[str]) -> set[str]:
+    """What no copy needs, and what is no file: pipes and sockets."""
+    return {name for name in names if name in SKIPPED or name == ".git" or not any(
+        getattr(Path(folder) / name, kind)()
+        for kind in ("is_symlink", "is_file", "is_dir"))}
+
+
+def new_bytes(one: Outcome) -> bytes:
+    """Returns the bytes of a changed file."""
+    file = one.file
+    if file.path.suffix != ".ipynb":
+        return one.texts[0].encode(file.decoded.coding)
+    old = file.decoded.text
+    notebook = json.loads(old)
+    for (_, cell, key), text in zip(code_cells(notebook), one.texts, strict=True):
+        cell[key] = text if isinstance(cell[key], str) else _lines(text)
+    kernel = notebook.get("metadata", {}).get("kernelspec", {})
+    if one.is_python2 and kernel.get("name") == "python2":
+        kernel.update(name="python3", display_name="Python 3")
+    indent = re.match(r"\{\s*\n( *)", old)
+    text = json.dumps(notebook, indent=len(indent[1]) if indent else None,
+                      ensure_ascii=old.isascii())
+    return (text + ("\n" if old.endswith("\n") else "")).encode()
+
+
+def _lines(text: str) -> list[str]:
+    """Returns the lines of a text, each with its end, the one character."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _difference(old: bytes | None, new: bytes, name: Path,
+                by: list[tuple[int, str]]) -> Iterator[bytes]:
+    """Yields the lines of a patch that makes one of the other, byte for byte."""
+    before, after = (re.findall(rb"[^\n]*\n|[^\n]+", text or b"")
+                     for text in (old, new))
+    named = [b"/dev/null" if text is None else _quoted(f"{side}/{name.as_posix()}")
+             for side, text in (("a", old), ("b", new))]
+    for line in difflib.diff_bytes(difflib.unified_diff, before, after, *named):
+        if found := re.match(rb"@@ -(\d+)(?:,(\d+))? .*@@", line):
+            first, count = int(found[1]), int(found[2] or 1)
+            rules = {rule for at, rule in by if not at or first <= at < first + count}
+            line = " ".join([found[0].decode(), *sorted(rules)]).encode() + b"\n"
+        yield line
+        if not line.endswith(b"\n"):
+            yield b"\n\\ No newline at end of file\n"
+
+
+def _quoted(name: str) -> bytes:
+    """Returns a file's name as `patch` reads it, odd ones as git writes them."""
+    raw = os.fsencode(name)
+    if re.fullmatch(rb"[\w./+-]+", raw):
+        return raw
+    inside = re.sub(rb'[\x00-\x1f"\\\x7f-\xff]', lambda one: b"\\%03o" % one[0][0], raw)
+    return b'"' + inside + b'"'
+
+
+def links_out(folder: Path) -> list[Path]:
+    """Returns the links of a folder that lead out of it, or nowhere."""
+    found = [path for path in folder.rglob("*") if path.is_symlink()]
+    root = folder.resolve()
+    return [path for path in found
+            if not path.exists() or not path.resolve().is_relative_to(root)]
+
+
+def what_is_left(path: Path, work: Work) -> str:
+    """Returns, file by file, what is ready and which lines are for the reader.
+
+    Args:
+      path: what was copied, a folder or a file.
+      work: what was done.
+    """
+    root = work.project.root
+    lines = [f"{path.relative_to(root)}: a link that leads out of the folder: it is "
+             "copied as a link" for path in (links_out(root) if path.is_dir() else ())]
+    for file, one in work.outcomes.items():
+        lines.append(f"{file.path.relative_to(root)}: " + (
+            f"{len(one.left)} left" if one.left else
+            f"ready when {' and '.join(one.waits)} is" if one.waits else
+            "ready" if file.whole else "not read: " + file.words[0]))
+        lines += [f"  {by_hand(*found)}" for found in one.left]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""How old code is read: files, names, who imports whom."""

@@ -1,0 +1,174 @@
+"""Old code from files: Python 2 and 3, notebooks, and a clear word for the rest."""
+
+import ast
+import contextlib
+import json
+import os
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tf1tools.port.rule import HOOKS
+from tf1tools.port.text.edits import Edit, applied
+from tf1tools.port.text.syntax import parse
+
+ENDINGS = (".py", ".ipynb")
+NOT_UTF_8 = "not UTF-8: read as Latin-1"
+SKIPPED = {"__pycache__", "node_modules", "site-packages"}
+# A magic before a line of Python leaves it where it stands, under an `if` as wide.
+_TIMED = re.compile(r"^(\s*)(%(?:time|timeit|prun|memit))(?=\s+[^-\s])", re.M)
+_MAGIC = re.compile(r"^(\s*)([%!?].*|.*\?)$", re.M)
+_CELL = re.compile(r"^\s*%%(?:time|timeit|capture|prun|writefile)\b")
+
+
+class Unreadable(Exception):
+    """A file from which no name can be read; the message is the clear word."""
+
+
+class Parsed(NamedTuple):
+    """What a parser makes of code.
+
+    Attributes:
+      edits: what makes Python 3 of it.
+      tree: of the edited text; `None` where it cannot be parsed.
+      words: what is to be said of it.
+    """
+
+    edits: list[Edit]
+    tree: ast.Module | None
+    words: tuple[str, ...] = ()
+
+
+def files_of(path: Path) -> Iterator[Path]:
+    """Yields a file itself, or what is Python in a folder, in order.
+
+    Raises:
+      Unreadable: there is nothing at this path.
+    """
+    if path.is_file():
+        yield path
+    elif path.is_dir():
+        for folder, inside, names in os.walk(path):
+            inside[:] = sorted(d for d in inside
+                               if d not in SKIPPED and not d.startswith("."))
+            files = [Path(folder) / n for n in sorted(names) if n.endswith(ENDINGS)]
+            # No pipe, no socket, and no link: it stays one, and leads where it led.
+            yield from (file for file in files
+                        if file.is_file() and not file.is_symlink())
+    else:
+        raise Unreadable("there is no such file or folder")
+
+
+def is_snippet(code: str) -> bool:
+    """Whether code uses `tf.` and binds it nowhere, as a piece of a program does."""
+    bound = r"\btf\s*=[^=]|\bas tf\b|import tf\b|import \*"
+    return bool(re.search(r"(?<![\w.])tf\.\w", code) and not re.search(bound, code))
+
+
+class Decoded(NamedTuple):
+    """The text of a file, and how its bytes are made of it."""
+
+    text: str
+    coding: str
+
+
+def decoded(path: Path, words: list[str]) -> Decoded:
+    """Returns the text of a file; what is odd about it becomes a word.
+
+    Raises:
+      Unreadable: it cannot be read, or is no text.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror}") from error
+    if b"\0" in raw[:65536]:
+        raise Unreadable("binary, not Python: not read")
+    try:
+        coding, _ = tokenize.detect_encoding(iter(raw.splitlines(True)).__next__)
+        coding = "utf-8" if coding == "utf-8-sig" else coding
+        return Decoded(raw.decode(coding), coding)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        words.append(NOT_UTF_8)
+        return Decoded(raw.decode("latin-1"), "latin-1")
+
+
+def with_plain_newlines(text: str) -> str:
+    """Returns a text in which one kind of newline ends a line; no character moves.
+
+    A blank stands for the first half of a newline of two characters; behind a
+    backslash the two change places, as no blank may follow it. A form feed, which
+    Python takes for a blank, stands for the mark at the beginning of some files.
+    """
+    if text.startswith("\ufeff"):
+        text = "\f" + text[1:]
+    for found, plain in (("\\\r\n", " \\\n"), ("\r\n", " \n"), ("\r", "\n")):
+        text = text.replace(found, plain)
+    return text
+
+
+def code_cells(notebook: dict) -> list[tuple[int, dict, str]]:
+    """Returns number, cell and key of the source of each cell of code."""
+    cells = notebook["cells"] if "cells" in notebook else [
+        cell for sheet in notebook["worksheets"] for cell in sheet["cells"]]
+    return [(number, cell, "source" if "source" in cell else "input")
+            for number, cell in enumerate(cells) if cell["cell_type"] == "code"]
+
+
+def cells(text: str) -> Iterator[tuple[int, str]]:
+    """Yields the number of each code cell and its text."""
+    if not text.strip():
+        return
+    try:
+        for number, cell, key in code_cells(json.loads(text)):
+            source = cell.get(key, "")
+            yield number, source if isinstance(source, str) else "".join(source)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unreadable("a damaged notebook: its JSON cannot be read") from error
+
+
+def masked(code: str) -> str:
+    """Returns a cell with its magics made harmless; what is Python keeps its place."""
+    if re.match(r"\s*%%", code) and not _CELL.match(code):
+        return ""
+    code = _TIMED.sub(lambda found: f"{found[1]}if 1{':':>{len(found[2]) - 4}}", code)
+    return _MAGIC.sub(lambda found: f"{found[1]}0".ljust(len(found[0])), code)
+
+
+def parsed(code: str) -> Parsed:
+    """Parses Python 3, or what rules make Python 3 of, or says why neither can be."""
+    tree, wrong = _tried(code)
+    edits = [edit for hook in HOOKS["text"] for edit in hook.ask(code, tree)]
+    if edits:
+        tree, wrong = _tried(applied(code, edits))
+    return Parsed(edits, tree, (*["Python 2"] * bool(edits), *wrong))
+
+
+def _tried(code: str) -> tuple[ast.Module | None, tuple[str, ...]]:
+    """Returns the tree of code, or a word on why there is none."""
+    try:
+        return parse(code), ()
+    except SyntaxError as error:
+        return None, (f"syntax error in line {error.lineno}: read as far as it goes",)
+
+
+def pieces(code: str) -> Iterator[ast.Module]:
+    """Yields the trees of what can be parsed of broken code, in their places."""
+    for start, block in _blocks(code):
+        with contextlib.suppress(SyntaxError):  # the one that is broken
+            yield ast.increment_lineno(parse(block), start)
+
+
+def _blocks(code: str) -> Iterator[tuple[int, str]]:
+    """Yields top-level statements of broken code, with the lines that precede each."""
+    lines, start = code.split("\n"), 0
+    for number in range(1, len(lines) + 1):
+        ends = number == len(lines) or (
+            re.match(r"[^\s)\]}#]", lines[number])
+            and not re.match(r"(else|elif|except|finally)\b", lines[number])
+            and not lines[number - 1].startswith("@"))
+        if ends:
+            yield start, "\n".join(lines[start:number])
+            start = number

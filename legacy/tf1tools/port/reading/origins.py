@@ -1,0 +1,83 @@
+"""Where a value comes from whose method is called, as far as a file tells."""
+
+import ast
+from collections import defaultdict
+
+from tf1tools.port.text.syntax import dotted, given_by
+
+# Functions of Python that hand on what they are given, one way or another.
+_HAND_ON = {"enumerate", "filter", "iter", "list", "map", "max", "min", "next",
+            "reversed", "set", "sorted", "tuple", "zip"}
+_DICTIONARIES = {"dict", "globals", "locals", "vars"}
+UNKNOWN = ""
+
+
+class Origins:
+    """Of which modules the values of a file's names come."""
+
+    def __init__(self, trees: list[ast.Module], names: dict[str, str]):
+        """Notes what each name is given anywhere.
+
+        Args:
+          trees: the file's parts.
+          names: what names stand for that imports brought, in full.
+        """
+        self._names = names
+        self._given: dict[str, list[ast.AST | None]] = defaultdict(list)
+        for tree in trees:
+            for node in ast.walk(tree):
+                for local, value, _ in given_by(node):
+                    self._given[local].append(value)
+
+    def of(self, node: ast.AST, inside: ast.ClassDef | None = None) -> set[str]:
+        """Returns the first names of modules: `{"numpy"}` of `np.zeros(3).T`.
+
+        A dictionary is of "dict"; what the file does not tell, such as the value of a
+        parameter, is `UNKNOWN`. `self` comes of what its class, `inside`, inherits.
+        """
+        if inside and dotted(node) == "self":
+            return self._of_all(inside.bases or [None], frozenset())
+        return self._of(node, frozenset())
+
+    def _of(self, node: ast.AST | None, seen: frozenset[str]) -> set[str]:
+        local = dotted(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        if local in seen:
+            return set()
+        if local and (local in self._given or local in self._names):
+            return self._of_name(local, seen | {local})
+        match node:
+            case ast.Name(name):
+                return {"dict" if name in _DICTIONARIES else UNKNOWN}
+            case ast.Attribute(value=ast.Name("self" | "cls")):
+                return {UNKNOWN}
+            case ast.Dict() | ast.DictComp():
+                return {"dict"}
+            case ast.Call(func=ast.Name(name)) if name in _HAND_ON:
+                return self._of_all(node.args, seen)
+            case ast.Call():
+                return self._of(node.func, seen)
+            case ast.Attribute() | ast.Subscript() | ast.Starred() | ast.Await():
+                return self._of(node.value, seen)
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+                return self._of(node.elt, seen)
+            case ast.List() | ast.Tuple() | ast.Set():
+                return self._of_all(node.elts, seen)
+            case ast.BinOp():
+                return self._of_all([node.left, node.right], seen)
+            case ast.BoolOp():
+                return self._of_all(node.values, seen)
+            case ast.IfExp():
+                return self._of_all([node.body, node.orelse], seen)
+            case ast.Constant(None):
+                return set()
+            case ast.Constant() | ast.JoinedStr():
+                return {"python"}
+        return {UNKNOWN}
+
+    def _of_name(self, local: str, seen: frozenset[str]) -> set[str]:
+        given = self._of_all(self._given.get(local, []), seen)
+        full = self._names.get(local, "")
+        return given | ({full.partition(".")[0]} if full else set())
+
+    def _of_all(self, nodes, seen: frozenset[str]) -> set[str]:
+        return set().union(*(self._of(one, seen) for one in nodes))

@@ -1,0 +1,355 @@
+"""What a rule is: a page with examples, rows of names, and code that is asked.
+
+A rule is a module of the folder `rules`; its name is the file's. The docstring is its
+page: what it does and why, and three facts: since which version the old form is none,
+the sitting that shows it, and the side, an old version that can run the example. Then
+come examples; a blank line stands around each:
+
+    Before: / After:            a program, and its copy; without an import, `tf` is
+                                taken for TensorFlow
+    Stays:                      a program in which nothing changes
+    Left:                       lines with `# left: words` are left, and no others
+    Noted:                      the same of what is to be said of a line that runs
+    Report:                     the report has lines with `# gone: words` so
+
+One with `# file: NAME` lines is several files. The page is printed by `explain`, is a
+section of docs/rules.md, and each example is a test. What the module registers here is
+asked when old code is read:
+
+    rule.rows({...})                 old name -> name of today; the longest one counts
+    rule.rows({"f(old=)": "new"})    an argument of f, in the same table
+    rule.rows({".f()": ".new"}, of=(...))  a method of what these modules give
+    rule.rows()                      the same from the text file beside the module
+    rule.in_tf2(verdict, words, ...) what TensorFlow 2 makes of an old call
+    rule.signs(name, ...)            names or calls that only old programs have
+    @rule.call("numpy.load")         each call of a name, with its arguments
+    @rule.node(ast.Div)              each node of a kind
+    @rule.python2(ast.Call)          the same, in a program of Python 2
+    @rule.writes("tf_slim")          each name of today that begins so and is written
+    @rule.text                       each text before it is parsed
+    @rule.file                       each file, after its names
+    @rule.project                    the whole, at the end
+
+Each yields `Change`, `Left`, `Note` and `Need`, and nobody else makes any; one that is
+asked about a call may yield `Renamed`. `Use` and `Part` (reading/part.py) make them:
+`use.rename_keyword`, `use.left`, `part.instead`, `part.behind`, `part.wrapped`. Change
+the least: inside a call another rule may change something, and two rules on one place
+are an error. `use.call` is how it is called (`Arguments` of text/syntax.py), and
+`@call` sees calls alone: a name that is handed on as a value has its row, or is left.
+Where nothing changes the name of a call, its row does.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+FACTS = re.compile(r"^(Since|Sitting|Side): +(.*)$", re.M)
+_BLOCK = re.compile(
+    r"^(Before|After|Stays|Left|Noted|Report):\n\n((?:    .*\n|\n)+)", re.M)
+_LEFT = re.compile(r"#.*\b(?:left|note): (.*)$")
+_VERDICT = re.compile(r"# (kept|moved|replaced|another result|gone): (.*)$")
+
+
+class Change(NamedTuple):
+    """What stands from `start` to `end` in a part of a file becomes `new`.
+
+    Attributes:
+      order: of what is put in at one place: what ends a node has minus its depth in
+        the tree, what begins one has its depth, so that inner stays in outer.
+    """
+
+    part: object
+    start: int
+    end: int
+    new: str
+    order: float = 0
+
+
+class Left(NamedTuple):
+    """A line that somebody has to look at."""
+
+    part: object
+    line: int
+    words: str
+
+
+class Top(Change):
+    """The lines that make a file run; they stand where it imports TensorFlow first."""
+
+
+class Note(NamedTuple):
+    """What is to be said of a line that runs as it is."""
+
+    part: object
+    line: int
+    words: str
+
+
+class Need(NamedTuple):
+    """What a file needs to run: `import os`, `beside slim_shim.py`, `legacy keras`."""
+
+    part: object
+    what: str
+
+
+class Renamed(NamedTuple):
+    """What is called is this name today, whatever its row says."""
+
+    new: str
+
+
+class Row(NamedTuple):
+    """An old name with what it is today.
+
+    Attributes:
+      old: the full name, or what a full name begins with, or `name(argument=)`.
+      new: the name under compat.v1, "" for nothing.
+      words: what to write where nothing has it.
+      rule: whose row it is.
+      of: the modules whose values have it, if it is a method; "dict" for dictionaries.
+    """
+
+    old: str
+    new: str
+    words: str
+    rule: "Rule"
+    of: tuple[str, ...] = ()
+
+
+class Hook(NamedTuple):
+    """What of the old code a rule is asked about.
+
+    Attributes:
+      key: a name, `name.*` for what begins with it, or a kind of node.
+      rule: whose it is.
+      ask: the function that is asked.
+      perhaps: words for a line that nothing but a method says to be of Python 2.
+    """
+
+    key: object
+    rule: "Rule"
+    ask: Callable
+    perhaps: str = ""
+
+
+class Example(NamedTuple):
+    """Files before and after.
+
+    Attributes:
+      before: the files.
+      after: what becomes of them.
+      left: `{line: words}` of those with a remark.
+      kind: `Left`, or `Note` where the remarks are of lines that run as they are.
+      report: `{line: (verdict, words)}` of what the report says.
+    """
+
+    before: dict[str, str]
+    after: dict[str, str] = {}
+    left: dict[int, str] = {}
+    kind: type = Left
+    report: dict[int, tuple[str, str]] = {}
+
+
+class Rule:
+    """One rule, as its module says it."""
+
+    def __init__(self, module: str, page: str | None, path: str):
+        """Reads the page: `Rule(__name__, __doc__, __file__)` in the rule's module."""
+        self.name = module.rpartition(".")[2].replace("_", "-")
+        self.path = Path(path)
+        self.page = (page or "").strip() + "\n"
+        self.facts = dict(FACTS.findall(self.page))
+        self.table: list[Row] = []
+        self.examples = list(_examples(self.page))
+        RULES[self.name] = self
+
+    @property
+    def since(self) -> str:
+        """Returns since when the old name or call is none."""
+        return self.facts.get("Since", "")
+
+    @property
+    def summary(self) -> str:
+        """Returns the first sentence of the page."""
+        return self.page.partition("\n")[0]
+
+    def rows(self, table: dict[str, str | tuple[str, str]] | None = None,
+             of: tuple[str, ...] = ()) -> None:
+        """Registers old names with their names of today.
+
+        Args:
+          table: `{old: new}` or `{old: (new, remark)}`. An argument of a function is
+            written `function(argument=)`, a method `.name()`, and a method that is
+            called with arguments `.name(...)`. By default, the table is read from the
+            text file beside the module, where each line has an old name, the name of
+            today ("-" if there is none, "=" if it is the same), and a remark.
+          of: Modules whose values have these methods, or "dict" for dictionaries. A
+            method of any other value is left unchanged.
+
+        Raises:
+          ValueError: If another rule has registered a name, or if `of` is missing for
+            a method.
+        """
+        for old, new in (_text_rows(self) if table is None else table).items():
+            if old in ROWS:
+                raise ValueError(
+                    f"{old}: both {self.name} and {ROWS[old].rule.name} register it")
+            if old.startswith(".") and not of:
+                raise ValueError(f"{old}: say whose method it is with `of=`")
+            new, words = (new, "") if isinstance(new, str) else new
+            ROWS[old] = Row(old, new, words, self, of)
+            self.table.append(ROWS[old])
+
+    def in_tf2(self, verdict: str, words: str, *names: str,
+               when: Callable | None = None) -> None:
+        """Registers what TensorFlow 2 does with an old call of a name that it has.
+
+        Args:
+          verdict: "another result" if it accepts the call and returns something else,
+            or "replaced" if it rejects the call.
+          words: What to write instead, or what to watch for.
+          names: Full names. A name that begins with one of them counts too.
+          when: Function that returns whether the verdict applies to the `Arguments` of
+            a call. By default, it applies to every call and to the bare name.
+        """
+        def said(call) -> tuple[str, str] | None:
+            # If the arguments are not known, assume the worst.
+            unknown = call is None or call.open
+            applies = when is None or (verdict == "another result" if unknown else
+                                       when(call))
+            return (verdict, words) if applies else None
+
+        HOOKS["in_tf2"] += [Hook(key, self, said) for name in names
+                            for key in (name, f"{name}.*")]
+
+    def signs(self, *names: str, when: Callable = lambda call: True) -> None:
+        """Registers names or calls that stay, and that only old programs have."""
+        HOOKS["sign"] += [Hook(name, self, when) for name in names]
+
+    def _register(self, kind: str, *keys, perhaps: str = ""):
+        def decorator(function):
+            HOOKS[kind] += [Hook(key, self, function, perhaps)
+                            for key in keys or [None]]
+            return function
+        return decorator
+
+    def call(self, *names: str):
+        """Registers `function(use)` for each call of these names."""
+        return self._register("call", *names)
+
+    def node(self, *kinds: type):
+        """Registers `function(node, part)` for each syntax node of these kinds."""
+        return self._register("node", *kinds)
+
+    def python2(self, *kinds: type, perhaps: str = ""):
+        """Registers `function(node, part)` for syntax nodes of Python 2 programs.
+
+        Args:
+          kinds: Kinds of nodes.
+          perhaps: Remark for a line that would change, if nothing but a method's name
+            suggests that the program was written for Python 2. The line then stays.
+        """
+        return self._register("python2", *kinds, perhaps=perhaps)
+
+    def writes(self, *names: str):
+        """Registers `function(new, part)` for names of today that are written."""
+        return self._register("writes", *names, *(f"{name}.*" for name in names))
+
+    def text(self, function):
+        """Registers `function(code, tree)`, which returns `Edit`s of a program's text.
+
+        The edits turn Python 2 into Python 3. The tree is `None` if the text cannot be
+        parsed.
+        """
+        return self._register("text")(function)
+
+    def file(self, function):
+        """Registers `function(file, done)` for each file."""
+        return self._register("file")(function)
+
+    def project(self, function):
+        """Registers `function(project, done)` for all files together."""
+        return self._register("project")(function)
+
+
+RULES: dict[str, Rule] = {}
+ROWS: dict[str, Row] = {}
+HOOKS: dict[str, list[Hook]] = defaultdict(list)
+
+
+def verdicts(name: str, call) -> dict[str, str]:
+    """Returns what rules say of a call in TensorFlow 2: verdicts and words."""
+    return dict(filter(None, (hook.ask(call) for hook in hooks_of("in_tf2", name))))
+
+
+def hooks_of(kind: str, name: str) -> Iterator[Hook]:
+    """Yields what is to be asked about a name."""
+    for hook in HOOKS[kind]:
+        key = str(hook.key)
+        if name == key or key.endswith(".*") and name.startswith(key[:-1]):
+            yield hook
+
+
+def _text_rows(rule: Rule) -> dict[str, tuple[str, str]]:
+    """Returns the rows of the text file beside the module of a rule."""
+    found = {}
+    for line in rule.path.with_suffix(".txt").read_text("utf-8").splitlines():
+        if words := line.partition("#")[0].split(None, 2):
+            old, new, *rest = words
+            found[old] = {"-": "", "=": old}.get(new, new), "".join(rest)
+    return found
+
+
+def rows_of(name: str) -> Iterator[Row]:
+    """Yields the rows that a name begins with, the longest first."""
+    parts = [name] if name.startswith(".") else name.split(".")
+    for length in range(len(parts), 0, -1):
+        if found := ROWS.get(".".join(parts[:length])):
+            yield found
+
+
+def argument(name: str, word: str) -> Row | None:
+    """Returns the row of an argument of a function."""
+    return ROWS.get(f"{name}({word}=)")
+
+
+def row_of(name: str) -> Row | None:
+    """Returns the row of the longest name that a name begins with."""
+    return next(rows_of(name), None)
+
+
+def words_of(name: str) -> str:
+    """Returns the words of the longest name that a name begins with, or ""."""
+    return next((row.words for row in rows_of(name) if row.words), "")
+
+
+def _examples(page: str):
+    before: dict[str, str] = {}
+    for found in _BLOCK.finditer(page):
+        kind = found[1]
+        files = _files(re.sub(r"^    ", "", found[2], flags=re.M).strip("\n") + "\n")
+        if kind == "Before":
+            before = files
+        elif kind == "After":
+            yield Example(before, files)
+        elif kind == "Report":
+            text, = files.values()
+            yield Example(files, report={
+                line: (said[1], said[2]) for line, one in
+                enumerate(text.split("\n"), 1) if (said := _VERDICT.search(one))})
+        else:
+            text, = files.values()
+            left = {line: words[1].strip() for line, one in
+                    enumerate(text.split("\n"), 1) if (words := _LEFT.search(one))}
+            yield Example(files, files if kind == "Stays" else {}, left,
+                          Note if kind == "Noted" else Left)
+
+
+def _files(text: str) -> dict[str, str]:
+    """Returns the files of a block; each begins with `# file: NAME`, one needs none."""
+    if not text.startswith("# file: "):
+        return {"old.py": text}
+    found = re.split(r"^# file: (.*)\n", text, flags=re.M)[1:]
+    return dict(zip(found[::2], found[1::2], strict=True))

@@ -1,0 +1,1 @@
+"""Calls of TensorFlow whose arguments changed place, name or number."""

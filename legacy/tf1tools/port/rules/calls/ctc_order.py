@@ -1,0 +1,43 @@
+"""`ctc_loss` took the inputs before the labels; since 1.0 the labels come first.
+
+By position an old program gives them the other way round, and TensorFlow refuses what
+is no `SparseTensor`. Where the spelling says which is which, they get their names;
+where it does not, somebody has to look.
+
+Since: TensorFlow 1.0
+Sitting: 10a
+Side: TensorFlow 0.12
+
+Before:
+
+    seq_len = tf.placeholder(tf.int32, [None])
+    loss = tf.nn.ctc_loss(logits, targets, seq_len)
+
+After:
+
+    seq_len = tf.placeholder(tf.int32, [None])
+    loss = tf.nn.ctc_loss(inputs=logits, labels=targets, sequence_length=seq_len)
+
+Stays:
+
+    seq_len = tf.placeholder(tf.int32, [None])
+    a = tf.nn.ctc_loss(targets, logits, seq_len)
+    b = tf.nn.ctc_loss(x, z, seq_len)  # left: labels= and inputs=
+"""
+
+from tf1tools.port.rule import Rule
+from tf1tools.port.rules.calls.sampled_loss import LABELS
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.call("tf.nn.ctc_loss", "tf.contrib.ctc.ctc_loss")
+def order(use):
+    """Names what stands in the old order."""
+    if use.call.positional < 2 or use.call.open:
+        return
+    labels = [any(word in one for word in LABELS) for one in use.arguments[:2]]
+    if labels[1] and not labels[0] and use.call.positional < 4:
+        yield from use.name_arguments("inputs", "labels", "sequence_length")
+    elif labels[0] == labels[1]:
+        yield use.left("name labels= and inputs=, since 1.0 the labels come first")

@@ -1,0 +1,30 @@
+"""The batch of `conv2d_transpose` is its input's today, and may be unknown.
+
+`get_shape()` gave the shape that was asked for, so a reshape to it was one to itself;
+today its first axis may be None, which no reshape takes.
+
+Since: TensorFlow 1.13
+Sitting: 06b
+Side: TensorFlow 1.15
+
+Left:
+
+    x = tf.placeholder(tf.float32)
+    y = tf.nn.conv2d_transpose(x, w, s, t)
+    y = tf.reshape(y, y.get_shape())  # left: tf.shape(...)
+"""
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.call("tf.reshape")
+def by_shape(use):
+    """Leaves a reshape to a static shape in a file that deconvolves."""
+    deconvolves = any(
+        other.name.startswith(("tf.nn.conv2d_transpose", "tf.nn.deconv2d"))
+        for other in use.part.file.uses)
+    if deconvolves and "".join(use.arguments[1:2]).endswith(".get_shape()"):
+        yield use.left("give tf.shape(...), for the batch of conv2d_transpose is its "
+                       "input's today, and may be unknown")

@@ -1,0 +1,30 @@
+"""`nce_loss` and `sampled_softmax_loss` took the inputs before the labels.
+
+Since 1.0 the labels come first. By position the two change places; which they are is
+told by their spelling only, so the line is left unless the third says that it is the
+labels.
+
+Since: TensorFlow 1.0
+Sitting: 12a
+Side: TensorFlow 0.12
+
+Left:
+
+    w = tf.placeholder(tf.float32)
+    tf.nn.nce_loss(w, b, hidden, words, 64, 50)  # left: labels= and inputs=
+    tf.nn.nce_loss(w, b, labels, hidden, 64, 50)
+"""
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+LABELS = ("label", "target", "y_")
+
+
+@rule.call("tf.nn.nce_loss", "tf.nn.sampled_softmax_loss")
+def order(use):
+    """Leaves what does not say that its third argument are the labels."""
+    if len(use.arguments) > 3 and not any(
+            word in use.arguments[2] for word in LABELS):
+        yield use.left("name labels= and inputs=, since 1.0 the labels come first")

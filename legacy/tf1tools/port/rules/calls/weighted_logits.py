@@ -1,0 +1,28 @@
+"""`weighted_cross_entropy_with_logits` took the logits first before 1.0.
+
+Today the labels come first, and nothing complains when the two are exchanged. Where the
+spelling says that the logits stand first, the line is left.
+
+Since: TensorFlow 1.0
+Sitting: 10a
+Side: TensorFlow 0.12
+
+Left:
+
+    y = tf.placeholder(tf.float32)
+    a = tf.nn.weighted_cross_entropy_with_logits(logits, y, 2.0)  # left: labels=
+    b = tf.nn.weighted_cross_entropy_with_logits(y, out, 2.0)
+"""
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.call("tf.nn.weighted_cross_entropy_with_logits")
+def order(use):
+    """Leaves what looks like the old order."""
+    if use.call.positional > 1 and (
+            "logit" in use.arguments[0] or "label" in use.arguments[1]
+            or "target" in use.arguments[1]):
+        yield use.left("name labels= and logits=, today the labels come first")

@@ -1,0 +1,1 @@
+"""`tf.contrib`, and the tutorials' own files."""

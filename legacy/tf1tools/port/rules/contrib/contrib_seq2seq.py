@@ -1,0 +1,57 @@
+"""The losses of `seq2seq`, and its plain decoder, are a file of our own.
+
+`legacy_seq2seq` is what char-RNNs and translators of 2016 use; it went with contrib.
+The stand-in `old_seq2seq.py` computes what TensorFlow 1.15 computed. It is imported by
+its bare name, so it lies where the program starts. The decoders with attention are not
+in it.
+
+Since: TensorFlow 2.0
+Sitting: 08a
+Side: TensorFlow 1.15
+
+Before:
+
+    # file: train.py
+    import tensorflow as tf
+    from tensorflow.contrib import legacy_seq2seq
+    logits = tf.placeholder(tf.float32, [5, 4])
+    loss = legacy_seq2seq.sequence_loss_by_example([logits], [y], [w])
+    cost = tf.contrib.seq2seq.sequence_loss(a, b, c)
+
+After:
+
+    # file: old_seq2seq.py
+    # file: train.py
+    import old_seq2seq
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    import old_seq2seq as legacy_seq2seq
+    logits = tf.placeholder(tf.float32, [5, 4])
+    loss = legacy_seq2seq.sequence_loss_by_example([logits], [y], [w])
+    cost = old_seq2seq.batch_sequence_loss(a, b, c)
+
+Left:
+
+    tf.contrib.legacy_seq2seq.attention_decoder(x, s, a, c)  # left: a loop of your own
+"""
+
+from tf1tools.port.rule import Need, Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+LOOP = "a loop of your own, as lesson 08a's decoder"
+rule.rows({
+    "tf.contrib.legacy_seq2seq": ("old_seq2seq", LOOP),
+    "tf.contrib.legacy_seq2seq.python.ops.seq2seq": ("old_seq2seq", LOOP),
+    "tf.nn.seq2seq": ("old_seq2seq", LOOP),
+    "tf.models.rnn.seq2seq": ("old_seq2seq", LOOP),
+    "tf.python.ops.seq2seq": ("old_seq2seq", LOOP),
+    "tf.contrib.seq2seq": ("", LOOP),
+    "tf.contrib.seq2seq.sequence_loss": "old_seq2seq.batch_sequence_loss",
+})
+
+
+@rule.writes("old_seq2seq")
+def stand_in(new, part):
+    """It lies beside the program."""
+    yield Need(part, "beside old_seq2seq.py")

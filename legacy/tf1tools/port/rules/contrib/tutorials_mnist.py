@@ -1,0 +1,45 @@
+"""The tutorials' MNIST reader is a file of our own, beside the program that starts.
+
+`tensorflow.examples.tutorials.mnist.input_data` fetched four files and gave batches.
+TensorFlow 2 has it no more. The stand-in `tutorials_mnist.py` reads the same files, or
+those of Keras. It is imported by its bare name, so it lies where the program starts.
+
+Since: TensorFlow 2.0
+Sitting: 10a
+Side: TensorFlow 1.15
+
+Before:
+
+    # file: train.py
+    from lib import digits
+    # file: lib/__init__.py
+    # file: lib/digits.py
+    from tensorflow.examples.tutorials.mnist import input_data
+    mnist = input_data.read_data_sets("MNIST_data", one_hot=True)
+
+After:
+
+    # file: tutorials_mnist.py
+    # file: lib/digits.py
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    import tutorials_mnist as input_data
+    mnist = input_data.read_data_sets("MNIST_data", one_hot=True)
+"""
+
+from tf1tools.port.rule import Need, Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+rule.rows({
+    "tf.examples.tutorials.mnist.input_data": "tutorials_mnist",
+    "tf.contrib.learn.datasets.mnist": "tutorials_mnist",
+    "tf.contrib.learn.python.learn.datasets.mnist": "tutorials_mnist",
+    "input_data": "tutorials_mnist",  # the tutorials' file, as it was copied about
+})
+
+
+@rule.writes("tutorials_mnist")
+def stand_in(new, part):
+    """It lies beside the program."""
+    yield Need(part, "beside tutorials_mnist.py")

@@ -1,0 +1,1 @@
+"""Imports, and files that cannot be read."""

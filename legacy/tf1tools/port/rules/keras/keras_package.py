@@ -1,0 +1,97 @@
+"""Keras as a package of its own was Keras 2, or 1; legacy Keras runs both.
+
+`import keras` is Keras 3 today. The old program gets `tf.keras` of `compat.v1`, which
+is Keras 2. Keras 1 had its layers in modules of their own; its arguments have other
+names, and what they take changed with them, so those lines are left.
+
+Since: Keras 3
+Sitting: 10a
+Side: TensorFlow 1.15 with Keras 2.3.1
+
+Before:
+
+    import keras
+    from keras.layers.core import Dense as D
+    model = keras.models.Sequential([D(3)])
+
+After:
+
+    import os
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    keras = tf.keras
+    D = tf.keras.layers.Dense
+    model = keras.models.Sequential([D(3)])
+
+Left:
+
+    import keras
+    from keras.layers.core import Dropout
+    from keras.layers import *  # left: one by one
+    model.fit(x, y, nb_epoch=1)  # left: nb_epoch= is epochs=
+    model.add(keras.layers.Convolution2D(8, 3, 3))  # left: the sides of its window
+    m = keras.models.Model(input=a, output=b)  # left: input= is inputs=
+"""
+
+import ast
+
+from tf1tools.port.rule import Rule
+from tf1tools.port.text.syntax import dotted
+
+rule = Rule(__name__, __doc__, __file__)
+
+ARGUMENTS = {
+    "nb_epoch": "epochs", "init": "kernel_initializer", "border_mode": "padding",
+    "subsample": "strides", "nb_filter": "filters", "dim_ordering": "data_format",
+    "W_regularizer": "kernel_regularizer", "b_regularizer": "bias_regularizer",
+    "samples_per_epoch": "steps_per_epoch", "nb_val_samples": "validation_steps",
+    "inner_init": "recurrent_initializer", "output_dim": "units",
+    "inner_activation": "recurrent_activation", "nb_worker": "workers",
+    "filter_length": "kernel_size", "pool_length": "pool_size",
+    "subsample_length": "strides", "U_regularizer": "recurrent_regularizer",
+    "W_constraint": "kernel_constraint", "b_constraint": "bias_constraint",
+    "dropout_W": "dropout", "dropout_U": "recurrent_dropout",
+}
+# Of one class each; "" is none.
+OF_A_CLASS = {"Model": {"input": "inputs", "output": "outputs"},
+              "Dropout": {"p": "rate"}, "Dense": {"bias": "use_bias"},
+              "BatchNormalization": {"mode": ""}}
+# With three or more arguments by place these took the two sides of their window, and
+# the second one is the stride today.
+WINDOWS = ("Convolution2D", "Conv2D", "Deconvolution2D", "SeparableConvolution2D",
+           "AtrousConvolution2D")
+rule.rows({"keras": "tf.keras", "keras.backend.tensorflow_backend": "tf.keras.backend",
+           **{f"keras.utils.{module}": "tf.keras.utils" for module in (
+               "np_utils", "vis_utils", "data_utils", "generic_utils")},
+           **{f"keras.layers.{module}": "tf.keras.layers" for module in (
+               "core", "convolutional", "recurrent", "normalization", "embeddings",
+               "pooling", "advanced_activations", "noise", "wrappers")},
+           # `keras.layers.merge` itself was a function in Keras 1.
+           **{f"keras.layers.merge.{name}": f"tf.keras.layers.{name}" for name in (
+          "add", "subtract", "multiply", "average", "maximum", "concatenate", "dot",
+          "Add", "Subtract", "Multiply", "Average", "Maximum", "Concatenate", "Dot")},
+           **{f"keras.engine.{inner}{name}": f"tf.keras.layers.{name}"
+              for inner in ("", "topology.") for name in ("Layer", "InputSpec")}})
+
+
+rule.signs(*(f".{method}({given})" for given in ("", "...") for method in (
+    "fit_generator", "evaluate_generator", "predict_generator", "predict_classes")))
+
+
+@rule.node(ast.Call)
+def arguments(node, part):
+    """Leaves Keras 1's arguments."""
+    name = (dotted(node.func) or "").rpartition(".")[2]
+    known = {**ARGUMENTS, **OF_A_CLASS.get(name, {})}
+    found = [(word.arg, known[word.arg]) for word in node.keywords if word.arg in known]
+    windows = name in WINDOWS and len(node.args) > 2
+    if not (found or windows) or name == "Embedding" or \
+            not part.file.project.has_keras(part.file):
+        return
+    if windows:
+        yield part.left(node, f"{name}: the sides of its window are one argument, "
+                              "(rows, columns)")
+    else:
+        (old, new), *_ = found
+        yield part.left(node, f"{old}= is {new}=" if new else f"without {old}=")

@@ -1,0 +1,29 @@
+"""`reuse` shares the weights of `tf.layers`; the layers of Keras 3 share nothing by it.
+
+Under legacy Keras the program runs as it is, so the line is only pointed out, for the
+day when its layers become Keras's own.
+
+Since: Keras 3
+Sitting: 01b
+Side: TensorFlow 1.15
+
+Noted:
+
+    with tf.variable_scope("net", reuse=True):  # note: call it twice
+        y = tf.layers.dense(x, 3)
+"""
+
+from tf1tools.port.rule import Note, Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.call("tf.variable_scope")
+def shares(use):
+    """Points out a scope that shares, in a file that has layers."""
+    if "reuse" in use.call.keywords and any(
+            other.name.startswith(("tf.layers.", "tf.contrib.layers."))
+            for other in use.part.file.uses):
+        yield Note(use.part, use.line, "reuse shares the weights of the old layers; "
+                   "Keras 3's share nothing by it: make each layer once and call it "
+                   "twice")

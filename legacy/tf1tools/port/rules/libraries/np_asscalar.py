@@ -1,0 +1,35 @@
+"""`np.asscalar` of an array with one number is its `item()`.
+
+Since: NumPy 1.23
+Sitting: 10a
+Side: Python 3.7 with NumPy 1.15
+
+Before:
+
+    import numpy as np
+    x = np.asscalar(np.mean(y) + 1)
+
+After:
+
+    import numpy as np
+    x = (np.mean(y) + 1).item()
+
+Stays:
+
+    import numpy as np
+    x = asscalar(y)
+    z = map(np.asscalar, y)  # left: nothing has it today
+"""
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.call("numpy.asscalar")
+def item(use):
+    """Asks the array for its number."""
+    if use.call.positional != 1 or use.call.keywords or use.call.open:
+        return
+    yield use.part.instead(use.function, "")
+    yield use.part.behind(use.node, ".item()")

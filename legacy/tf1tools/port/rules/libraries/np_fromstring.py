@@ -1,0 +1,23 @@
+"""`np.fromstring` of bytes is `np.frombuffer`, whose array cannot be written to.
+
+Since: NumPy 2.3
+Sitting: 10a
+Side: Python 3.7 with NumPy 1.15
+
+Left:
+
+    import numpy as np
+    x = np.fromstring(data, np.uint8)  # left: numpy.frombuffer(...).copy()
+    y = np.fromstring("1 2", sep=" ")
+"""
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.call("numpy.fromstring")
+def of_bytes(use):
+    """Leaves what reads no text."""
+    if "sep" not in use.call.keywords and use.call.positional < 4:
+        yield use.left("numpy.frombuffer(...).copy(), for bytes")

@@ -1,0 +1,26 @@
+"""Pictures were read, written and resized by `scipy.misc`, which has none of it today.
+
+The line is left, with what to write, also where SciPy is not installed.
+
+Since: SciPy 1.2
+Sitting: 04a
+Side: none: nothing is written
+
+Left:
+
+    import scipy.misc  # left: not installed
+    scipy.misc.imsave("a.png", x)  # left: PIL.Image.fromarray
+"""
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+rule.rows({
+    "scipy.misc.imread": ("", "numpy.asarray(PIL.Image.open(path))"),
+    "scipy.misc.imsave": ("", "PIL.Image.fromarray(pixels).save(path), of uint8"),
+    "scipy.misc.imresize": ("", "PIL.Image.fromarray(pixels).resize((width, height))"),
+    "scipy.misc.imrotate": ("", "PIL.Image.fromarray(pixels).rotate(angle)"),
+    "scipy.misc.toimage": ("", "PIL.Image.fromarray(pixels), of uint8"),
+    "scipy.misc.bytescale": ("", "scale to 0..255 and .astype(numpy.uint8)"),
+})

@@ -1,0 +1,1 @@
+"""Names of TensorFlow: moved, renamed, there under the old name, or gone."""

@@ -1,0 +1,28 @@
+"""A name of TensorFlow that the program makes while it runs cannot be read.
+
+Since: always
+Sitting: 10a
+Side: none: nothing is written
+
+Noted:
+
+    import tensorflow as tf
+    make = getattr(tf.train, name + "Optimizer")  # note: a name of tf.train is made
+"""
+
+import ast
+
+from tf1tools.port.rule import Note, Rule
+from tf1tools.port.text.syntax import dotted
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.node(ast.Call)
+def asked_for(node, part):
+    """Points out `getattr` of a module of TensorFlow's."""
+    if dotted(node.func) == "getattr" and node.args:
+        module = part.full(node.args[0])
+        if module.partition(".")[0] == "tf":
+            yield Note(part, part.line(node), f"a name of {module} is made at run "
+                                              "time: look for yourself")

@@ -1,0 +1,53 @@
+"""What `tensorflow.compat.v1` has under the old name stays as it is.
+
+A table made from the installed TensorFlow (`tf1tools/port/table/known.txt`) knows each
+name; the rows of other rules have only what has another name today.
+
+Since: TensorFlow 2.0
+Sitting: 10a
+Side: TensorFlow 1.15
+
+Stays:
+
+    x = tf.placeholder(tf.float32, [None, 3])
+    tf.contrib.no_such_thing(x)  # left: nothing has it today
+    tf.pack(x, dims=3)  # left: it takes no dims=
+
+Left:
+
+    tf.summary.scalar("loss", data=1.0, step=1)
+    tf.Session()  # left: nothing is changed
+
+Report:
+
+    tf.compat.v1.Session()  # kept: compat.v1.Session
+    tf.compat.v1.layers.dense(x, 3)  # gone: Dense
+    tf.contrib.no_such_thing(x)  # gone: nothing
+    tf.float32.as_numpy_dtype  # kept: tf.float32
+    tf.Coordinator()  # gone: tf.train.Coordinator
+    x.shape[1].value  # moved: an int
+"""
+
+import ast
+
+from tf1tools.port.names import fates
+from tf1tools.port.names.today import refusal
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.call("tf.*")
+def misfit(use):
+    """Asks the function of today whether it takes the call."""
+    if (refused := refusal(use.name, use.call)):
+        yield use.left(refused)
+
+
+@rule.file
+def both(file, work):
+    """Leaves the names of TensorFlow 1 in a program that is one of TensorFlow 2."""
+    for use in file.uses if file.project.is_mixed(file) else ():
+        if fates.age(use) == "old" and not isinstance(use.node, ast.alias):
+            yield use.left(f"{fates.fate(use.name, use.call).instead}: nothing is "
+                           "changed, as other calls here are those of TensorFlow 2")

@@ -1,0 +1,1 @@
+"""What Python 2 wrote otherwise."""

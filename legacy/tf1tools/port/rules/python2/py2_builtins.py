@@ -1,0 +1,31 @@
+"""Built-in functions of Python 2 that have another name, or none.
+
+Since: Python 3.0
+Sitting: 10a
+Side: Python 2.7
+
+Before:
+
+    print reduce(max, xrange(3))
+
+After:
+
+    import functools
+    print(functools.reduce(max, range(3)))
+
+Left:
+
+    execfile("a.py")  # left: nothing has it today
+"""
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+TODAY = {
+    "xrange": "range", "raw_input": "input", "unicode": "str", "basestring": "str",
+    "long": "int", "unichr": "chr", "file": "open", "reduce": "functools.reduce",
+    "reload": "importlib.reload", "intern": "sys.intern", "buffer": "memoryview",
+    "execfile": "", "cmp": "", "apply": "", "coerce": "",
+}
+rule.rows({f"builtins.{old}": new for old, new in TODAY.items()})

@@ -1,0 +1,123 @@
+"""`/` of two whole numbers gave a whole number.
+
+Where the text says that both are whole, it becomes `//`; where it says that one is not,
+or the file imports the new division, it stays. Elsewhere the line is left.
+
+Since: Python 3.0
+Sitting: 10a
+Side: Python 2.7
+
+Before:
+
+    n = len(x)
+    print n / 2, 0.5 * n / 3, [0] * n, range(n / 2)
+    halves = [k / 2 for k in range(n)]
+
+After:
+
+    n = len(x)
+    print(n // 2, 0.5 * n / 3, [0] * n, list(range(n // 2)))
+    halves = [k // 2 for k in range(n)]
+
+Files that import each other are of one Python:
+
+Before:
+
+    # file: main.py
+    from net import half
+    print half(3)
+    # file: net.py
+    def half(n):
+        return len(n) / 2
+
+After:
+
+    # file: main.py
+    from net import half
+    print(half(3))
+    # file: net.py
+    def half(n):
+        return len(n) // 2
+
+Left:
+
+    print a / b  # left: write `//` if both are
+
+Left:
+
+    for name, column in frame.iteritems():
+        print(name, 7 / 2)  # left: write `//` if it is Python 2
+"""
+
+import ast
+
+from tf1tools.port.rule import Change, Rule
+from tf1tools.port.text.syntax import dotted
+
+rule = Rule(__name__, __doc__, __file__)
+
+WHOLE = {"len", "int", "ord"}
+FLOATS = {"float", "sqrt", "exp", "log", "mean", "std", "float32", "float64",
+          "to_float", "reduce_mean", "random_normal", "truncated_normal",
+          "random_uniform", "time"}
+
+
+@rule.python2(ast.BinOp, ast.AugAssign, perhaps="write `//`")
+def divide(node, part):
+    """Writes `//`, or leaves the line."""
+    if not isinstance(node.op, ast.Div) or _divides_as_today(part):
+        return
+    left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (
+        node.target, node.value)
+    kinds = {kind_of(left, part), kind_of(right, part)}
+    if "float" in kinds or _is_argument(node, part, "int"):  # it cuts off the rest
+        return
+    if kinds == {"int"} or _is_argument(node, part, "range", "xrange"):
+        end, start = part.text.span(left)[1], part.text.span(right)[0]
+        sign = part.text.text.index("/", end, start)
+        yield Change(part, sign, sign + 1, "//")
+    else:
+        yield part.left(node, "`/` of two whole numbers gave a whole one: write `//` "
+                              "if both are")
+
+
+def _divides_as_today(part) -> bool:
+    return any(alias.name == "division" for node in part.tree.body
+               if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+               for alias in node.names)
+
+
+def _is_argument(node, part, *names: str) -> bool:
+    """Whether it is given to a function of one of these names, which takes integers."""
+    call = part.parents[node]
+    return isinstance(call, ast.Call) and node in call.args and \
+        dotted(call.func) in names
+
+
+def kind_of(node, part, depth: int = 0) -> str:
+    """Returns "int", "float" or another type; "" where the text does not say."""
+    if node is None or depth > 8:
+        return ""
+    if isinstance(node, ast.Constant):
+        return type(node.value).__name__
+    if isinstance(node, ast.UnaryOp):
+        return kind_of(node.operand, part, depth + 1)
+    if isinstance(node, ast.BinOp):
+        kinds = {kind_of(one, part, depth + 1) for one in (node.left, node.right)}
+        return "float" if "float" in kinds else "int" if kinds == {"int"} else ""
+    if isinstance(node, ast.Subscript):
+        whole = node.value.func if isinstance(node.value, ast.Call) else node.value
+        return "int" if getattr(whole, "attr", "") == "shape" else ""
+    if isinstance(node, ast.Call):
+        return _kind_of_call(node)
+    values = part.given.get(dotted(node) or "", [])
+    kinds = {kind_of(value, part, depth + 1) for value in values}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _kind_of_call(node) -> str:
+    name = dotted(node.func) or ""
+    if name.startswith("math.") or name.split(".")[-1] in FLOATS or any(
+            (dotted(one) or "").endswith(".float32") for one in node.args):
+        return "float"
+    return "int" if name in WHOLE else ""

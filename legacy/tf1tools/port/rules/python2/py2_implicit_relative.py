@@ -1,0 +1,89 @@
+"""Python 2 looked into the folder of the importing file first; Python 3 does not.
+
+`import utils` in `core/solver.py` meant `core/utils.py`. That still holds for a program
+that is started in `core`, since the folder of the program is in `sys.path`; not for a
+file that is imported as a part of the package. So the project has to say where its
+programs start. A file that is both is left to the reader.
+
+Since: Python 3.0
+Sitting: 10a
+Side: Python 2.7
+
+Before:
+
+    # file: train.py
+    from core.solver import solve
+    print(solve())
+    # file: core/__init__.py
+    # file: core/solver.py
+    import utils, os
+    from utils import helper
+    from core.utils import SIZE
+    def solve():
+        return helper(utils.SIZE)
+    # file: core/utils.py
+    SIZE = 3
+    def helper(n):
+        return n + 1
+
+After:
+
+    # file: train.py
+    from core.solver import solve
+    print(solve())
+    # file: core/solver.py
+    from . import utils; import os
+    from .utils import helper
+    from core.utils import SIZE
+    def solve():
+        return helper(utils.SIZE)
+
+Before:
+
+    # file: core/__init__.py
+    # file: core/train.py
+    import utils
+    print(utils.SIZE)
+    # file: core/utils.py
+    SIZE = 3
+
+After:
+
+    # file: core/train.py
+    import utils
+    print(utils.SIZE)
+"""
+
+import ast
+
+from tf1tools.port.rule import Rule
+from tf1tools.port.table.known import is_package
+from tf1tools.port.text.syntax import modules_of
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.node(ast.Import, ast.ImportFrom)
+def say_from_where(node, part):
+    """Puts the dot before a module of the file's own folder."""
+    project, path = part.file.project, part.file.path
+    homes = project.homes(part.file)
+    if not project.holds_package(path.parent) or homes == {path.parent}:
+        return
+    beside = [name for name in modules_of(node) if not is_package(name) and {
+        path.with_name(f"{name.partition('.')[0]}.py"),
+        path.with_name(name.partition(".")[0]) / "__init__.py"} & project.files.keys()]
+    if not beside:
+        return
+    if path.parent in homes or any("." in name for name in beside) and isinstance(
+            node, ast.Import):
+        yield part.left(node, f"{beside[0]}: of this folder, which a program finds "
+                              "that is started in it, and no other")
+    elif isinstance(node, ast.ImportFrom):
+        start = part.text.text.index(node.module, part.text.span(node)[0] + 4)
+        yield part.instead(node, part.written(node).replace(
+            node.module, f".{node.module}", 1)) if start else None
+    else:
+        yield part.instead(node, "; ".join(
+            ("from . import " if alias.name in beside else "import ")
+            + part.written(alias) for alias in node.names))

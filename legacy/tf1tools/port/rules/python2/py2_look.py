@@ -1,0 +1,61 @@
+"""What the text of a program of Python 2 does not tell: somebody has to look.
+
+Text and bytes were one type, also in a zip file, `input` evaluated what was typed, a
+`cmp=` compared two values, and each exception had a `message`.
+
+Since: Python 3.0
+Sitting: 10a
+Side: none: nothing is written
+
+Left:
+
+    print x.decode("utf-8")  # left: bytes have it, text has not
+    print "a".encode("hex")  # left: codecs
+    name = input()  # left: evaluated
+    x.sort(cmp=order)  # left: cmp_to_key
+    f = zipfile.ZipFile(path)
+    words = f.read(f.namelist()[0]).split()  # left: tf.compat.as_str
+    words = tf.compat.as_str(f.read(f.namelist()[0])).split()
+    try: f()
+    except ValueError, e: print e.message  # left: str()
+"""
+
+import ast
+
+from tf1tools.port.rule import Rule
+from tf1tools.port.text.syntax import dotted
+
+rule = Rule(__name__, __doc__, __file__)
+
+CODECS = ("hex", "base64", "zlib", "rot13")
+
+
+@rule.python2(ast.Call)
+def look(node, part):
+    """Leaves a call that may mean something else."""
+    method = getattr(node.func, "attr", "")
+    coding = getattr(node.args[0], "value", "") if node.args else ""
+    if method == "encode" and coding in CODECS:
+        yield part.left(node, "`encode` to this is codecs.encode, of bytes")
+    elif method == "decode":
+        yield part.left(node, "`decode`: bytes have it, text has not")
+    elif method == "read" and node.args and "as_" not in getattr(
+            getattr(part.parents[node], "func", None), "attr", "") and any(
+            (dotted(getattr(one, "func", None)) or "").endswith("ZipFile")
+            for one in part.given.get(dotted(node.func.value) or "", [])):
+        yield part.left(node, "a zip file gives bytes: tf.compat.as_str(...), if it is "
+                              "text")
+    elif dotted(node.func) == "input":
+        yield part.left(node, "`input` evaluated what was typed")
+    if any(word.arg == "cmp" for word in node.keywords):
+        yield part.left(node, "cmp= is key=functools.cmp_to_key(...)")
+
+
+@rule.python2(ast.ExceptHandler)
+def message(handler, part):
+    """Leaves the message of what is caught."""
+    for node in part.nodes if handler.name else ():
+        if isinstance(node, ast.Attribute) and node.attr == "message" and \
+                getattr(node.value, "id", "") == handler.name:
+            yield part.left(node, "`message` is str() of the exception; TensorFlow's "
+                                  "errors have it still")

@@ -1,0 +1,1 @@
+"""What Python 3 itself and its library took away since."""

@@ -1,0 +1,54 @@
+"""`random.sample` takes a sequence, and no set or array.
+
+Python 2 took all of them, and Python 3 a set until 3.11.
+
+Since: Python 3.3, 3.11
+Sitting: 10a
+Side: Python 2.7
+
+Before:
+
+    import random
+    import numpy as np
+    valid = random.sample(np.arange(100), 16)
+    chosen = set(words)
+    some = random.sample(chosen, 2), random.sample(range(9), 2)
+
+After:
+
+    import random
+    import numpy as np
+    valid = random.sample(list(np.arange(100)), 16)
+    chosen = set(words)
+    some = random.sample(list(chosen), 2), random.sample(range(9), 2)
+"""
+
+import ast
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+ARRAYS = [f"numpy.{name}" for name in (
+    "arange", "argsort", "array", "asarray", "linspace", "random.permutation",
+    "setdiff1d", "unique")]
+
+
+@rule.call("random.sample")
+def of_a_list(use):
+    """Makes a list of what is no sequence for sure."""
+    if use.node.args and any(_is_none(one, use.part)
+                             for one in use.part.values(use.node.args[0])):
+        yield from use.part.wrapped(use.node.args[0], "list(")
+
+
+def _is_none(node, part) -> bool:
+    """Whether an expression is a set, an array or the view of a dictionary."""
+    if isinstance(node, ast.Set | ast.SetComp):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    full = part.full(node.func)
+    view = isinstance(node.func, ast.Attribute) and not node.args and \
+        node.func.attr in ("keys", "values", "items")
+    return view or full in ("set", "frozenset", *ARRAYS)

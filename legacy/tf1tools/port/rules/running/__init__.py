@@ -1,0 +1,1 @@
+"""What a whole program needs, to run on `tensorflow.compat.v1`."""

@@ -1,0 +1,133 @@
+"""An old program runs on `tensorflow.compat.v1`, with the behaviour of TensorFlow 1.
+
+The lines stand where the program imports TensorFlow first. Files that import each other
+share one bridge: one old file among them makes all of them old. What makes a file old
+is a name that TensorFlow 2 has no more; a call that only TensorFlow 2 takes, such as
+`tf.saved_model.load(folder)`, does not. Keras 2 is asked for
+before TensorFlow is imported. What lies in a folder of the project that happens to be
+called tensorflow is not TensorFlow, and what imports it is judged as it is.
+
+Since: TensorFlow 2.0
+Sitting: 10a
+Side: TensorFlow 1.15
+
+Before:
+
+    # file: main.py
+    from kaffe.tensorflow import placeholder
+    print(placeholder())
+    # file: kaffe/__init__.py
+    # file: kaffe/tensorflow/__init__.py
+    from .network import placeholder
+    # file: kaffe/tensorflow/network.py
+    import tensorflow as tf
+    def placeholder():
+        return tf.placeholder(tf.float32, [None, 3])
+
+After:
+
+    # file: main.py
+    from kaffe.tensorflow import placeholder
+    print(placeholder())
+    # file: kaffe/tensorflow/network.py
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    def placeholder():
+        return tf.placeholder(tf.float32, [None, 3])
+
+Stays:
+
+    import tensorflow as tf
+    print(tf.reduce_sum([1, 2]))
+    model = tf.saved_model.load("export")
+    tf.summary.scalar("loss", data=1.0, step=1)
+"""
+
+import ast
+
+from tf1tools.port.names.spelling import root
+from tf1tools.port.rule import Change, Rule, Top
+from tf1tools.port.text.syntax import modules_of
+
+rule = Rule(__name__, __doc__, __file__)
+
+KEY = "TF_USE_LEGACY_KERAS"
+KERAS = ["import os", f'os.environ["{KEY}"] = "1"']
+SLIM = ["import slim_shim", "import tf_slim"]
+
+
+@rule.project
+def put_on_top(project, work):
+    """Writes the lines that make an old file run, and what it imports besides."""
+    for file in filter(lambda file: file.whole, project.files.values()):
+        old = anchor(file) if project.is_old(file) else None
+        top = [*_keras(file, project, work)] if old else []
+        needs = sorted(work.needs(file))
+        modules = [what for what in needs if what.startswith("import ")]
+        slim = [what for what in SLIM if what in modules]
+        top += [] if "slim_shim" in file.code else slim
+        top += _bridge(file) if old else []
+        if top:
+            yield _top(top, *(old or first(file)))
+        if others := [what for what in modules if what not in slim]:
+            part, start, _ = first(file)
+            yield Change(part, start, start, "".join(f"{one}\n" for one in others))
+
+
+def _keras(file, project, work) -> list[str]:
+    """Returns what asks for Keras 2, if a file that goes with this one needs it."""
+    legacy = project.has_keras(file) or any(
+        "legacy keras" in work.needs(one) for one in project.together(file))
+    return KERAS if legacy and KEY not in file.code else []
+
+
+def _bridge(file) -> list[str]:
+    name = root(file)
+    done = any("disable_v2_behavior" in use.name for use in file.uses)
+    return [f"import tensorflow.compat.v1 as {name}",
+            *[f"{name}.disable_v2_behavior()"] * (not done)]
+
+
+def _top(lines: list[str], part, start: int, end: int) -> Top:
+    indent = part.text.before(start).strip("\f")
+    indent = indent if indent.isspace() else " " * len(indent)
+    return Top(part, start, end, f"\n{indent}".join(
+        lines if end > start else [*lines, ""]))
+
+
+def anchor(file):
+    """Returns part, start and end of what the lines stand for, or `None`."""
+    for part, statement in _statements(file):
+        if any(_is_tensorflow(node) for node in ast.walk(statement)):
+            whole = isinstance(statement, ast.Import) and len(statement.names) == 1 \
+                and statement.names[0].name in ("tensorflow", "tensorflow.compat.v1")
+            start, end = part.text.span(statement)
+            return part, start, end if whole else _start(part, statement)
+    return None
+
+
+def first(file):
+    """Returns part, start and start of the first statement that is no docstring."""
+    for part, statement in _statements(file):
+        start = _start(part, statement)
+        return part, start, start
+    return file.parts[0], 0, 0
+
+
+def _statements(file):
+    for part in file.parts:
+        for one in part.tree.body if part.tree else ():
+            constant = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+            if not constant and getattr(one, "module", "") != "__future__":
+                yield part, one
+
+
+def _start(part, statement) -> int:
+    decorated = getattr(statement, "decorator_list", None)
+    return part.text.span(decorated[0])[0] - 1 if decorated else \
+        part.text.span(statement)[0]
+
+
+def _is_tensorflow(node) -> bool:
+    return any(name.partition(".")[0] in ("tensorflow", "keras")
+               for name in modules_of(node))

@@ -1,0 +1,54 @@
+"""A flag of text is text today, and needs no decoding; flags are a dictionary no more.
+
+In Python 2 a flag of text was bytes. Text of Python 3 has no `decode`. What
+`FLAGS.__dict__['__flags']` held is asked of absl by a method.
+
+Since: Python 3.0
+Sitting: 10a
+Side: Python 2.7, TensorFlow 1.4
+
+Before:
+
+    FLAGS = tf.flags.FLAGS
+    words = FLAGS.start.decode("utf-8").split()
+    print(FLAGS.__dict__["__flags"].items())
+
+After:
+
+    FLAGS = tf.flags.FLAGS
+    words = FLAGS.start.split()
+    print(FLAGS.flag_values_dict().items())
+
+Stays:
+
+    print(settings.start.decode("utf-8"))
+"""
+
+import ast
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.node(ast.Call)
+def no_decode(node, part):
+    """Takes `decode` of a flag out."""
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.attr == "decode" and isinstance(
+            function.value, ast.Attribute) and _is_flags(function.value.value, part):
+        yield part.instead(node, part.written(function.value))
+
+
+@rule.node(ast.Subscript)
+def no_dictionary(node, part):
+    """Asks the flags for their dictionary."""
+    held = node.value
+    if isinstance(held, ast.Attribute) and held.attr == "__dict__" and _is_flags(
+            held.value, part) and getattr(node.slice, "value", "") == "__flags":
+        yield part.instead(node, f"{part.written(held.value)}.flag_values_dict()")
+
+
+def _is_flags(node, part) -> bool:
+    full = part.full(node)
+    return full.startswith("tf") and full.endswith(".FLAGS")

@@ -1,0 +1,57 @@
+"""A file that is opened as text gives text; pictures and protos are bytes.
+
+Python 2 knew no difference, so `FastGFile(path, "r").read()` gave the bytes of a JPEG.
+Today it decodes them and fails. What goes into `ParseFromString` is bytes for sure;
+elsewhere the line is left where the program decodes pictures or parses protos.
+
+Since: Python 3.0
+Sitting: 04a
+Side: Python 2.7, TensorFlow 1.15
+
+Before:
+
+    graph = tf.GraphDef()
+    with tf.gfile.FastGFile(path) as f:
+        graph.ParseFromString(f.read())
+    graph.ParseFromString(tf.gfile.GFile(path, mode="r").read())
+
+After:
+
+    graph = tf.GraphDef()
+    with tf.gfile.FastGFile(path, "rb") as f:
+        graph.ParseFromString(f.read())
+    graph.ParseFromString(tf.gfile.GFile(path, mode="rb").read())
+
+Left:
+
+    raw = tf.gfile.FastGFile(path, "r").read()  # left: "rb"
+    lines = tf.gfile.GFile(words, "rb").read()
+    picture = tf.image.decode_jpeg(raw)
+"""
+
+import ast
+import re
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+_BYTES = re.compile(r"\bdecode_(jpeg|png|gif|image|raw)\b|\bParseFromString\b")
+
+
+@rule.call("tf.gfile.FastGFile", "tf.gfile.GFile", "tf.gfile.Open", "tf.io.gfile.GFile")
+def as_text(use):
+    """Opens a proto as bytes; leaves what is read at once from a file of text."""
+    keyword = use.keyword("mode")
+    mode = keyword.value if keyword else (use.node.args[1:] or [None])[0]
+    if mode is not None and getattr(mode, "value", "") != "r":
+        return
+    at_once = isinstance(use.parent, ast.Attribute) and use.parent.attr == "read"
+    is_parsed = any(use.node in use.part.values(file) for file in use.part.protos())
+    if is_parsed and (mode or len(use.node.args) == 1):
+        if mode:
+            yield use.part.instead(mode, '"rb"')
+        else:
+            yield from use.add_argument('"rb"')
+    elif at_once and _BYTES.search(use.part.file.code):
+        yield use.left('give "rb", if these are the bytes of a picture or a proto')

@@ -1,0 +1,1 @@
+"""The names that are known, as data; nothing is imported."""

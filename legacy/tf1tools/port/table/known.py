@@ -1,0 +1,221 @@
+"""What a learner has: the names of TensorFlow, of legacy Keras and of libraries.
+
+They are read from `known.txt`, which
+`python -m makers.known` makes: nothing is
+imported but what belongs to Python itself.
+"""
+
+import ast
+import functools
+import importlib
+import importlib.util
+import sys
+import types
+from pathlib import Path
+from typing import NamedTuple
+
+from tf1tools.port.text.syntax import Arguments, parse
+
+INNER = ("python", "core", "tools", "examples", "models", "tensorboard")
+# What we have for old programs, to lie beside them.
+BESIDE = {path.stem: path
+          for path in (Path(__file__).parents[1] / "beside").glob("*.py")}
+_OURS = {*Path(__file__).resolve().parents[3:5]}
+_HOMES = ("layers", "nn.rnn_cell", "keras")
+# Python's own are looked into: they are there, and importing them does nothing.
+_OWN = sys.stdlib_module_names - {"antigravity", "this"}
+
+
+class Known(NamedTuple):
+    """What a name stands for.
+
+    Attributes:
+      kind: `m` module, `c` class, `f` function, `v` value.
+      parameters: their names as the table has them; `None` where none can be told.
+      members: the names of a class; `None` where they are not known.
+    """
+
+    kind: str
+    parameters: tuple[str, ...] | None = None
+    members: frozenset[str] | None = None
+
+
+NOTHING = Known("")
+_ANY = Known("v")  # what a value has, which nobody looks into
+
+
+@functools.cache
+def section(name: str) -> dict[str, list[str]]:
+    """Returns the lines of a part of the table: the first word, and the others."""
+    return _sections()[name]
+
+
+@functools.cache
+def _sections() -> dict[str, dict[str, list[str]]]:
+    text = Path(__file__).with_name("known.txt").read_text("utf-8")
+    found = {}
+    for part in text.split("\n["):
+        name, _, lines = part.lstrip("[").partition("]\n")
+        found[name] = {first: rest.split(" ") if rest else [] for first, _, rest in (
+            line.partition(" ") for line in lines.split("\n") if line)}
+    return found
+
+
+@functools.cache
+def look(space: str, path: str) -> Known:
+    """Returns what a dotted name of a part of the table is, or `NOTHING`."""
+    if not path:
+        return Known("m")
+    if space == "tf2" and path.startswith("compat."):
+        return look({"v1": "tf1", "v2": "tf2"}.get(path[7:9], "tf1"), path[10:])
+    if (words := section(space).get(path)) is not None:
+        return look("tf1", path) if words == ["="] else _known(words)
+    above, _, last = path.rpartition(".")
+    whole = look(space, above) if above else Known("m")
+    if whole.kind == "c" and whole.members is not None:
+        return _ANY if last in whole.members else NOTHING
+    return _ANY if whole.kind in ("c", "f", "v") else NOTHING
+
+
+def _known(words: list[str]) -> Known:
+    kind, *rest = words
+    members = None
+    if "|" in rest:
+        bar = rest.index("|")
+        rest, members = rest[:bar], frozenset(rest[bar + 1:])
+    return Known(kind, tuple(rest[1:]) if rest else None, members)
+
+
+@functools.cache
+def value(name: str) -> Known:
+    """Returns what a full name under compat.v1 is, or `NOTHING`."""
+    root, _, path = name.partition(".")
+    if root in BESIDE:
+        return Known("f") if path in _functions(root) else NOTHING
+    if root != "tf":
+        return look(root, path) if root == "tf_slim" else NOTHING
+    for home in _HOMES:
+        if path == home or path.startswith(home + "."):
+            found = look("keras2", path)
+            return found if found is not NOTHING or home != "keras" else look(
+                "tf2", path)
+    return look("tf1", path)
+
+
+@functools.cache
+def _functions(beside: str) -> set[str]:
+    """Returns what a file of ours has, with "" for itself."""
+    tree = parse(BESIDE[beside].read_text("utf-8"))
+    return {"", *(node.name for node in tree.body if isinstance(node, ast.FunctionDef))}
+
+
+def is_same(path: str) -> bool:
+    """Whether a name of `tf` is the very thing that compat.v1 has."""
+    return section("tf2").get(path) == ["="]
+
+
+def inner(path: str) -> Known:
+    """Returns what a name of TensorFlow's inner modules is, or `NOTHING`."""
+    full = f"tensorflow.{path}"
+    return Known("m") if full in section("inner") else \
+        _ANY if _in_modules("inner", full) else NOTHING
+
+
+def _in_modules(space: str, name: str) -> bool:
+    """Whether a module has a name; what a module's own has is taken for there."""
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        if (names := section(space).get(".".join(parts[:length]))) is not None:
+            return parts[length] in names
+    return False
+
+
+class Signature:
+    """The parameters of a function or class.
+
+    Attributes:
+      names: of all that have one, in order.
+      places: of those that may stand without it.
+      optional: of those that may be left out.
+      any_place: whether more may stand without a name.
+      any_keyword: whether any other name may be given.
+    """
+
+    def __init__(self, words: tuple[str, ...]):
+        """Reads them as the table has them: `x`, `name=`, `y/`, `*`, `**options`."""
+        self.names: list[str] = []
+        self.places: list[str] = []
+        self.optional: set[str] = set()
+        self.any_place = self.any_keyword = False
+        keyword_only = False
+        for word in words:
+            name = word.strip("*=/")
+            if word.startswith("**"):
+                self.any_keyword = True
+            elif word.startswith("*"):
+                keyword_only, self.any_place = True, self.any_place or bool(name)
+            else:
+                self.names.append(name)
+                self.places += [] if keyword_only else [name]
+                self.optional |= {name} if "=" in word else set()
+
+    def refusal(self, call: Arguments) -> str:
+        """Returns why it does not take a call, or ""."""
+        if len(self.places) < call.positional and not self.any_place:
+            return f"it takes {len(self.places)} arguments"
+        other = [word for word in call.keywords if word not in self.names]
+        return f"it takes no {other[0]}=" if other and not self.any_keyword else ""
+
+    def takes(self, call: Arguments) -> bool:
+        """Whether it takes a call; what may come from `*args` is taken to fit."""
+        wanted = {*self.places[call.positional:]} - self.optional
+        return call.open or wanted <= {*call.keywords} and not self.refusal(call)
+
+
+@functools.cache
+def signature(known: Known) -> Signature | None:
+    """Returns the parameters of a function or class, `None` for what is neither."""
+    return None if known.parameters is None else Signature(known.parameters)
+
+
+@functools.cache
+def resolves(name: str) -> bool:
+    """Whether a dotted name is there; what is no module's own is taken for there."""
+    package, *rest = name.split(".")
+    if package == "numpy":
+        return name in section("numpy") or _in_modules("numpy", name)
+    if package not in _OWN:
+        return is_package(package)
+    try:
+        value = importlib.import_module(package)
+        for number, part in enumerate(rest, 1):
+            if not isinstance(value, types.ModuleType):
+                return True
+            if not hasattr(value, part):
+                importlib.import_module(".".join([package, *rest[:number]]))
+            value = getattr(value, part)
+    except Exception:  # whatever an import says
+        return False
+    return True
+
+
+def is_gone(name: str) -> bool:
+    """Whether the library that a learner has, Python's or NumPy, lacks a name."""
+    return name.partition(".")[0] in _OWN | {"numpy"} and not resolves(name)
+
+
+@functools.cache
+def is_package(module: str) -> bool:
+    """Whether a module is there without the project."""
+    first = module.partition(".")[0]
+    if first in section("packages"):
+        return True
+    try:
+        found = importlib.util.find_spec(first)
+    except (ImportError, ValueError):
+        return False
+    if found is None or found.origin is None:  # a folder that holds no package
+        return False
+    home = Path(found.origin).parent
+    # Not what stands beside this package: the checkout that it runs from.
+    return not _OURS & {home, home.parent}

@@ -1,0 +1,1 @@
+"""Runs an old program, and says why it stands still."""

@@ -1,0 +1,247 @@
+"""Runs an old program as it is, and says why its steps stand still when they do.
+
+    tf1 watch SCRIPT [ARGUMENTS]
+    tf1 watch --stall 30 --film film.html SCRIPT [ARGUMENTS]
+
+Where no step of a session has ended for `--stall` seconds, it says which queue starves,
+since when and why, and in which lines the threads stand, and of what a thread died.
+Where the program ends by an error, `doctor`'s answer to it stands last. `--film FILE`
+writes a page that shows how the queues filled and who waited. Nothing else of the
+program changes: it has its own arguments, folder and exit status. Paths count from
+where you stand. Ctrl-C ends the program, in a step too.
+"""
+
+# It is started by its path, not as a module: programs have a `tools` of their own.
+
+import argparse
+import builtins
+import contextlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import types
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+SESSIONS = "tensorflow.python.client.session"
+COORDINATORS = "tensorflow.python.training.coordinator"
+_DEAF = 2.0  # seconds after Ctrl-C, before a step counts as deaf to it
+_POLL = 0.25
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Calls a function with a module once the program has imported it.
+
+    So the program imports TensorFlow itself, after what it sets before that.
+    """
+
+    def __init__(self, module: str, then) -> None:
+        self._module, self._then = module, then
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self._module:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        execute = spec.loader.exec_module
+
+        def exec_module(module) -> None:
+            execute(module)
+            self._then(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+class Watch:
+    """Looks at the steps of a program from a thread of its own.
+
+    Attributes:
+      stalls: what knows the steps, from the first session on.
+      died: the threads that an error ended, with it.
+      stopped: the errors for which coordinators stopped their threads.
+    """
+
+    def __init__(self, folder: Path, stall: float, film: Path | None) -> None:
+        self.stalls: Any = None
+        self.died: list[tuple[threading.Thread, BaseException]] = []
+        self.stopped: list[BaseException] = []
+        self._folder, self._stall, self._film = folder, stall, film
+
+    def hook_on(self, module) -> None:
+        """Has each session of TensorFlow's module begin with a hook of ours."""
+        begin = module.BaseSession.__init__
+
+        def with_hook(session, *arguments, **options):
+            begin(session, *arguments, **options)
+            if self.stalls is None:
+                stalls = import_ours("tf1tools.watch.stalls", self._folder)
+                self.stalls = stalls.Stalls(self._stall, self._film, self.died)
+            self.stalls.hook_on(session)
+
+        module.BaseSession.__init__ = with_hook
+
+    def hook_on_threads(self) -> None:
+        """Has an error that ends a thread noted, and said on one line."""
+        show = threading.excepthook
+
+        def note(death) -> None:
+            show(death)
+            if death.exc_value is not None and death.exc_type is not SystemExit:
+                self.died.append((death.thread, death.exc_value))
+                name = death.thread.name if death.thread else "of no name"
+                say(f"thread {name} has died of {self._line(death.exc_value)}")
+
+        threading.excepthook = note
+
+    def hook_on_coordinators(self, module) -> None:
+        """Has the error noted for which a coordinator stops its threads."""
+        stop = module.Coordinator.request_stop
+
+        def noting(coordinator, ex=None):
+            error = ex[1] if isinstance(ex, tuple) else ex
+            if isinstance(error, BaseException):
+                self.stopped.append(error)
+            return stop(coordinator, ex)
+
+        module.Coordinator.request_stop = noting
+
+    def explain(self, error: BaseException, script: str) -> None:
+        """Says after a crash which error was the first, and what to do about it."""
+        messages = import_ours("tf1tools.messages.lookup", self._folder)
+        failed = self.stalls.failed() if self.stalls else []
+        errors = [*self.stopped, *failed, *(error for _, error in self.died),
+                  *_chain(error)]
+        found = messages.verdict([self._line(error) for error in errors])
+        if found is None:
+            return
+        message, entry = found
+        say(f"the error to look at is {message}")
+        print(messages.shown(entry), file=sys.stderr, flush=True)
+        if entry.section == messages.OLD_NAMES:
+            say("the program is older than this TensorFlow; port it first: "
+                f"tf1 port {script}")
+
+    def _line(self, error: BaseException) -> str:
+        """Returns an error as one line."""
+        line = import_ours("helpers.errors", self._folder).first_line(error)
+        return f"{type(error).__name__}: {line}"
+
+    def run(self, signals: socket.socket) -> None:
+        """Looks at the steps, and at Ctrl-C, until the process ends."""
+        pressed, step = 0.0, None
+        signals.settimeout(_POLL)
+        while True:
+            with contextlib.suppress(TimeoutError):
+                if signal.SIGINT in signals.recv(64) and self.stalls:
+                    pressed, step = time.monotonic(), self.stalls.step_of_main()
+            if self.stalls:
+                self.stalls.look()
+            late = step is not None and time.monotonic() - pressed > _DEAF
+            if late and step is self.stalls.step_of_main():
+                self.stalls.report_once()
+                print("tf1 watch: ended by Ctrl-C", file=sys.stderr)
+                sys.stdout.flush()
+                os._exit(128 + signal.SIGINT)
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    """Returns an error and those that it came from, the first that happened first."""
+    found: list[BaseException] = []
+    while error is not None and error not in found:
+        found.insert(0, error)
+        hidden = error.__suppress_context__ or error.__cause__
+        error = error.__cause__ if hidden else error.__context__
+    return found
+
+
+def say(text: str) -> None:
+    """Prints a line beside what the program prints."""
+    print(f"tf1 watch: {text}", file=sys.stderr, flush=True)
+
+
+def run_as_main(path: Path) -> None:
+    """Runs a program as Python does: `__file__` is whole, `sys.argv` is as typed."""
+    main = types.ModuleType("__main__")
+    vars(main).update(__file__=str(path), __builtins__=builtins, __cached__=None)
+    sys.modules["__main__"] = main
+    program = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    exec(program, vars(main))
+
+
+def import_ours(name: str, folder: Path) -> Any:
+    """Returns a module of this project, whatever the program calls its own.
+
+    Args:
+      name: of the module.
+      folder: of the program.
+    """
+    hidden = []
+    if importlib.machinery.PathFinder.find_spec("helpers", [str(folder)]):
+        hidden += ["helpers"]
+    theirs = _taken(hidden)
+    sys.path.insert(0, str(ROOT))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(ROOT))
+        _taken(hidden)
+        sys.modules.update(theirs)
+
+
+def _taken(packages: list[str]) -> dict[str, Any]:
+    """Takes packages and their modules out of what is imported, and returns them."""
+    names = [name for name in sys.modules if name.split(".")[0] in packages]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(
+        prog="tf1 watch", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stall", type=float, default=10, metavar="SECONDS",
+                        help="how long no step may end (10)")
+    parser.add_argument("--film", type=Path, metavar="FILE", help="write the film")
+    parser.add_argument("script", help="the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own")
+    options = parser.parse_args(arguments)
+    script = Path(options.script)
+    if not script.is_file():
+        parser.error(f"there is no file {script}")
+    folder = script.resolve().parent
+    watch = Watch(folder, options.stall, options.film and options.film.resolve())
+    sys.meta_path.insert(0, AfterImport(SESSIONS, watch.hook_on))
+    sys.meta_path.insert(0, AfterImport(COORDINATORS, watch.hook_on_coordinators))
+    theirs, ours = socket.socketpair()
+    theirs.setblocking(False)
+    signal.set_wakeup_fd(theirs.fileno())
+    threading.Thread(target=watch.run, args=[ours], daemon=True).start()
+    sys.argv = [options.script, *options.arguments]
+    sys.path[0] = str(folder)
+    watch.hook_on_threads()
+    try:
+        run_as_main(Path(os.path.abspath(script)))
+    except Exception as error:
+        ours_and_theirs = error.__traceback__
+        error.with_traceback(ours_and_theirs.tb_next.tb_next)
+        sys.excepthook(type(error), error, error.__traceback__)
+        watch.explain(error, options.script)
+        sys.exit(1)
+    else:
+        if watch.stalls:
+            watch.stalls.say_end()
+    finally:
+        if watch.stalls:
+            watch.stalls.say_if_over()
+            watch.stalls.end_film()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

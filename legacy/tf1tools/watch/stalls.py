@@ -1,0 +1,294 @@
+"""The steps of a program's sessions, and the report when none of them ends."""
+
+import contextlib
+import functools
+import linecache
+import sys
+import sysconfig
+import threading
+import time
+import traceback
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tensorflow.compat.v1 as tf1
+
+from helpers.errors import first_line
+from helpers.files import ROOT
+from helpers.graph import fetched_ops
+from helpers.queues.outside import (
+    ENQUEUES,
+    Diagnosis,
+    Film,
+    QueueState,
+    SessionHook,
+    add_hook,
+    attempt,
+    check_pipeline,
+    diagnose,
+    film,
+    is_closed,
+    queue_filled_by,
+    queue_ops,
+    queues_of,
+    runners_of,
+    stalled,
+)
+
+RUNNER = "QueueRunnerThread-"  # how the names of its threads begin
+_LOOK = 2.0  # seconds that a look at the queues may take
+_PATHS = sysconfig.get_paths()
+_NOT_THEIRS = ("<frozen", str(ROOT / "helpers"), str(ROOT / "legacy"),
+               _PATHS["stdlib"], _PATHS["purelib"], _PATHS["platlib"])
+
+
+class Step(NamedTuple):
+    """A call of a session that lasts."""
+
+    session: tf1.Session
+    fetches: Any
+    start: float  # on the clock `time.monotonic`
+
+
+class StepHook(SessionHook):
+    """Tells `Stalls` of the calls of one session."""
+
+    def __init__(self, stalls: "Stalls", session: tf1.Session) -> None:
+        self._stalls, self._session = stalls, weakref.ref(session)
+
+    def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
+        """Returns the call with its beginning and end noted."""
+        return self._stalls.noted(self._session(), fetches, call)
+
+
+class Stalls:
+    """What the sessions of this process do, and what to say when no step ends."""
+
+    def __init__(self, stall: float, path: Path | None, died: list) -> None:
+        """Prepares to look.
+
+        Args:
+          stall: seconds in which no step may end.
+          path: of the film; None for no film.
+          died: is filled with each thread that an error ends, and the error.
+        """
+        self._died = died
+        self._feeders: dict[threading.Thread, Step] = {}  # the last step of each
+        self._stall, self._path = stall, path
+        self._under_way: dict[int, Step] = {}  # by the number of the thread
+        self._looking: set[int] = set()  # threads that look, and make no step
+        self._sessions: weakref.WeakSet = weakref.WeakSet()
+        self._ended, self._done = time.monotonic(), 0
+        self._told = 0.0  # the end of the last step, when a stall was reported
+        self._movie: Film | None = None
+        self._open = contextlib.ExitStack()
+
+    def hook_on(self, session: tf1.Session) -> None:
+        """Takes on a session that begins."""
+        self._sessions.add(session)
+        self._begin_film(session)
+        add_hook(session, StepHook(self, session))
+
+    def noted(self, session: tf1.Session, fetches: Any, call: Callable) -> Callable:
+        """Returns a call with its beginning and end noted, if the program makes it."""
+        thread = threading.current_thread()
+        if thread.ident in self._looking or thread.name == "film":
+            return call
+        self._begin_film(session)
+        return functools.partial(self._make, session, fetches, call)
+
+    def _make(self, session, fetches, call, *arguments, **options) -> Any:
+        thread = threading.get_ident()
+        step = Step(session, fetches, time.monotonic())
+        self._under_way[thread] = step
+        if thread != threading.main_thread().ident and not _fills(thread):
+            self._feeders[threading.current_thread()] = step
+        try:
+            return call(*arguments, **options)
+        finally:
+            del self._under_way[thread]
+            if not _fills(thread):
+                self._ended = time.monotonic()
+                self._done += 1
+
+    @contextlib.contextmanager
+    def _unnoted(self) -> Iterator[None]:
+        thread = threading.get_ident()
+        self._looking.add(thread)
+        try:
+            yield
+        finally:
+            self._looking.discard(thread)
+
+    def _begin_film(self, session: tf1.Session) -> None:
+        """Begins the film, if one is wanted, there is a queue, and none has begun."""
+        if not self._path or self._movie or not queue_ops(session.graph):
+            return
+        try:
+            with self._unnoted():
+                self._movie = self._open.enter_context(film(session))
+        except (RuntimeError, ValueError) as error:
+            say(f"there will be no film: {error}")
+            self._path = None
+
+    def end_film(self) -> None:
+        """Ends the film and writes it."""
+        self._open.close()
+        if self._movie:
+            self._save(self._movie.diagnosis)
+
+    def _save(self, diagnosis: Diagnosis | None) -> None:
+        """Writes what is filmed so far."""
+        shot = Film(self._movie.queues)
+        shot.frames = self._movie.frames.copy()
+        shot.diagnosis = diagnosis
+        shot.save(self._path)
+        say(f"the film is in {self._path}")
+
+    def say_end(self) -> None:
+        """Says how many steps a program took that ended by itself."""
+        say(f"the program has ended; calls of session.run: {self._done}")
+
+    def step_of_main(self) -> Step | None:
+        """Returns the step that the main thread is in."""
+        return self._under_way.get(threading.main_thread().ident)
+
+    def say_if_over(self) -> None:
+        """Says that a stall was none, when a step has ended after all."""
+        if self._told and self._told != self._ended:
+            say(f"a step has ended {self._ended - self._told:.1f} s after the one "
+                "before: it was slow, and did not hang")
+            self._told = 0.0
+
+    def look(self) -> None:
+        """Reports a stall, and that it is over."""
+        self.say_if_over()
+        if time.monotonic() - self._ended > self._stall and self._open_sessions():
+            self.report_once()
+
+    def report_once(self) -> None:
+        """Says what the queues hold and where the threads stand, once for a stall."""
+        if self._told == self._ended:
+            return
+        self._told = self._ended
+        ago = time.monotonic() - self._ended
+        since = time.strftime("%H:%M:%S", time.localtime(time.time() - ago))
+        say(f"no step has ended since {since}; calls of session.run that had ended "
+            f"before: {self._done}")
+        under_way, diagnosis = dict(self._under_way), None
+        stand = {step.session: step.fetches for thread, step in under_way.items()
+                 if not _fills(thread)}
+        for session in stand or self._open_sessions():
+            diagnosis = self._examine(session, stand.get(session))
+        frames = sys._current_frames()
+        for thread in dict.fromkeys([threading.main_thread().ident, *under_way]):
+            if thread in frames:
+                _show_thread(thread, frames[thread], under_way.get(thread))
+        if self._movie:
+            self._save(diagnosis)
+        say("the program goes on as it is; Ctrl-C ends it")
+
+    def failed(self) -> list[BaseException]:
+        """Returns the errors that ended the threads of queue runners."""
+        return [error for session in self._sessions
+                for runner in runners_of(session.graph)
+                for error in runner.exceptions_raised]
+
+    def _say_dead_feeders(self, session: tf1.Session) -> None:
+        """Says which threads of the program filled a queue, and how they ended."""
+        causes = dict(self._died)
+        for thread, step in self._feeders.items():
+            if thread.is_alive() or step.session is not session:
+                continue
+            ops = fetched_ops(session.graph, step.fetches)
+            names = [op.inputs[0].op.name for op in ops if op.type in ENQUEUES]
+            how = "has ended"
+            if thread in causes:
+                error = causes[thread]
+                how = f"died of {type(error).__name__}: {first_line(error)}"
+            for name in names:
+                say(f"thread {thread.name}, which filled '{name}', {how}")
+
+    def _open_sessions(self) -> list[tf1.Session]:
+        return [session for session in self._sessions if not is_closed(session)]
+
+    def _examine(self, session: tf1.Session, fetches: Any) -> Diagnosis | None:
+        """Says what the doctor finds in a session, and returns it."""
+        found = self._look_at(diagnose, session, fetches)
+        if found is None or found.queues or fetches is not None:
+            say(stalled(self._stall, found))
+        for queue in found.queues if found else ():
+            show(f"{queue}{_why(queue)}")
+        self._say_dead_feeders(session)
+        failed = [(queue_filled_by(runner).name, error)
+                  for runner in runners_of(session.graph)
+                  for error in runner.exceptions_raised]
+        for name, error in failed:
+            say(f"a thread that fills '{name}' failed: {type(error).__name__}: "
+                f"{first_line(error)}")
+        if failed:
+            self._look_at(check_pipeline, queues_of(session), session.run)
+        return found
+
+    def _look_at(self, look: Callable, *arguments: Any) -> Any:
+        """Returns what a look at a session gives; None if that takes too long."""
+
+        def unnoted() -> Any:
+            with self._unnoted():
+                try:
+                    return look(*arguments)
+                except RuntimeError as error:  # what the pipeline lacks
+                    say(str(error))
+            return None
+
+        return attempt(_LOOK, unnoted)
+
+
+def _why(queue: QueueState) -> str:
+    """Returns what is wrong with a queue, if something is."""
+    if queue.why:
+        return f"; starves: {queue.why}"
+    full = 0 <= queue.capacity <= queue.size and not queue.closed
+    return "; full: who fills it waits" if full else ""
+
+
+def _fills(thread: int) -> bool:
+    """Whether a thread, by its number, belongs to a queue runner."""
+    return _name_of(thread).startswith(RUNNER)
+
+
+def _name_of(thread: int) -> str:
+    return next((t.name for t in threading.enumerate() if t.ident == thread), "")
+
+
+def _show_thread(thread: int, frame: Any, step: Step | None) -> None:
+    """Says in which lines of the program a thread stands, or where its op was built."""
+    stack, doing = traceback.extract_stack(frame), "in no step"
+    if step is not None:
+        doing = f"in a step for {time.monotonic() - step.start:.1f} s"
+        if _fills(thread):
+            stack = step.session.graph.as_graph_element(step.fetches).traceback
+            doing = f"{doing}; its op was built here"
+    say(f"{_name_of(thread)}, {doing}:")
+    for line in stack:
+        if not line.filename.startswith(_NOT_THEIRS):
+            text = linecache.getline(line.filename, line.lineno).strip()
+            show(f"{line.filename}:{line.lineno} in {line.name}: {text}")
+    while frame is not None:
+        coordinator = frame.f_locals.get("self")
+        if frame.f_code.co_name == "join" and hasattr(coordinator, "should_stop"):
+            asked = "has been" if coordinator.should_stop() else "has not been"
+            say(f"it joins the threads of a coordinator that {asked} asked to stop")
+        frame = frame.f_back
+
+
+def say(text: str) -> None:
+    """Prints a line beside what the program prints."""
+    print(f"tf1 watch: {text}", file=sys.stderr, flush=True)
+
+
+def show(text: str) -> None:
+    """Prints what belongs to the line before."""
+    print(f"    {text}", file=sys.stderr, flush=True)

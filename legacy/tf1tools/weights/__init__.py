@@ -1,0 +1,1 @@
+"""The weights of an old file, in forms that others read."""
