@@ -1,4 +1,4 @@
-"""The checks of lesson 13b: the op that is bad although its inputs are good."""
+"""The check of lesson 13b: the op that is bad although its inputs are good."""
 
 import numpy as np
 import tensorflow as tf
@@ -11,14 +11,16 @@ BAD = {"root": tf.sqrt, "log": tf.math.log, "ratio": tf.math.reciprocal}
 
 @exercise(
     "Exercise 1: first_bad",
-    "walk back from `fetch.op` over `op.inputs`; then one `session.run`.",
-    "`waiting, needed = [fetch.op], []`. What is left: the walk, the run, the search.",
+    "walk back from `fetch.op` through `op.inputs`, and stop at ops that are fed. Then "
+    "fetch all float outputs of these ops in one `session.run`.",
+    "begin with `waiting, needed = [fetch.op], []`. The walk, the run, and the search "
+    "are left.",
     twice=False, unknown=False,
 )
 def check_first_bad(attempt):
-    """Gives `(session, fetch, feeds)` graphs with a bad op or none, and traps."""
-    for number, (fetch, rows, fed, due) in enumerate(drawn(_graph_with_a_fault, 16)):
-        case = f"x = {fed}, the first bad op {due!r}"
+    """Checks an attempt on graphs with one bad op, with none, and with decoys."""
+    for number, (fetch, rows, fed, due) in enumerate(drawn(_graph_with_a_fault, 20)):
+        case = f"x = {fed}, where {due or 'no op'} is to blame"
         with tf1.Session(graph=fetch.graph) as session, answering(case):
             session.run("init")
             feeds = {"x:0": fed, "u:0": 1.0, "v:0": 2.0}
@@ -29,22 +31,28 @@ def check_first_bad(attempt):
                     feeds | {"x:0": [1.0, 1.0]})  # where nothing is bad
             found = attempt(session, fetch, feeds)
             left = session.run("left:0")
-        yield same("blames the first bad op", due, found, case)
-        yield near("runs one step, and nothing aside", rows, left,
+        yield same("names the op to blame", due, found, case)
+        yield near("runs one step, and no op that the fetch does not need", rows, left,
                    f"{case}, rows left in the queue")
 
 
 def _graph_with_a_fault(rng, size):
-    """Returns a tensor, the rows that a step leaves, what is fed, whom to blame."""
+    """Returns a tensor, the rows that a step leaves, what is fed, and the op to blame.
+
+    From size 18 on, the op to blame is the dequeue op, one of whose outputs is bad.
+    """
     kind, bad = sorted(BAD)[size % 3], size % 4 != 0
     with tf.Graph().as_default():
         dtype = [tf.float32, tf.float64, tf.float16][size // 2 % 3]
         x = tf1.placeholder(dtype, [None], name="x")
-        queue = tf1.FIFOQueue(9, tf.float32, shapes=[[]], name="rows")
+        queue = tf1.FIFOQueue(9, [tf.float32] * 2, shapes=[[], []], name="rows")
         rows = np.linspace(1, 9, 9, dtype=np.float32)  # two steps do not fit together
-        tf.group(queue.enqueue_many([rows]), name="init")
-        row = tf.identity(queue.dequeue(), name="row")
-        tf.math.log(-tf.abs(queue.dequeue()), name="aside")
+        others = np.full(9, np.nan if size >= 18 else 1.0, np.float32)
+        order = [1, -1][size % 2]  # which of the two outputs is bad
+        tf.group(queue.enqueue_many([rows, others][::order]), name="init")
+        row, other = queue.dequeue()[::order]
+        row = tf.identity(row, name="row")
+        tf.math.log(-tf.abs(queue.dequeue()[0]), name="aside")
         never = tf1.placeholder(tf.float32, [], name="never_fed")
         tf.math.log(0.0 * never, name="unfed")
         y = x
@@ -54,7 +62,10 @@ def _graph_with_a_fault(rng, size):
             worst = BAD[kind](y)
             if size % 7 == 6:
                 worst = tf.constant(np.nan, dtype, [2])
-        here = tf.identity(worst, name=kind + "_seen")
+        if size >= 18:
+            worst = other
+            y += tf.cast(other, dtype)
+        here = y if size >= 18 else tf.identity(worst, name=kind + "_seen")
         here = tf.stack(tf.unstack(here, 2))  # an op with two outputs, one of them bad
         hidden = tf.where(tf.math.is_finite(here), here, tf.zeros_like(here))
         after = [here, hidden, tf.cast(here > 0.5, dtype)][size % 3]
@@ -66,5 +77,6 @@ def _graph_with_a_fault(rng, size):
     first = x if size % 5 == 2 else worst
     fetch, left = (worst, 9) if size % 5 == 1 else (fetch, 9 if size % 4 == 1 else 8)
     value = np.nan if first is x else -1.0 if kind == "root" else 0.0
-    fed = [value if bad else 2.0, float(rng.integers(1, 9))][:: rng.choice([1, -1])]
+    value = value if bad and size < 18 else 2.0
+    fed = [value, float(rng.integers(1, 9))][:: rng.choice([1, -1])]
     return fetch, left, fed, first.op.name if bad else None

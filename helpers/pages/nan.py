@@ -1,4 +1,4 @@
-"""Where a NaN comes from, and where it goes: the page of lesson 13b."""
+"""The interactive figure of lesson 13b: where a NaN comes from, and where it goes."""
 
 import numpy as np
 import tensorflow as tf
@@ -12,7 +12,7 @@ _GRADIENT = "gradients/"
 _PLACES = {  # op: centre, and what it computes
     "h/ReadVariableOp": (90, 20, "w"), "x": (270, 20, "x"),
     "h": (180, 84, "h = x × w"), "log": (95, 148, "log h"),
-    "xlogx": (180, 212, "h × log h"), "loss": (180, 276, "loss, the mean"),
+    "xlogx": (180, 212, "h × log h"), "loss": (180, 276, "loss (mean)"),
     _GRADIENT + "loss_grad/truediv": (430, 330, "1 / numbers"),
     _GRADIENT + "xlogx_grad/Mul": (428, 116, "… × log h"),
     _GRADIENT + "xlogx_grad/Mul_1": (630, 290, "… × h"),
@@ -27,12 +27,12 @@ _SAME = {_GRADIENT + "xlogx_grad/tuple/control_dependency": "xlogx_grad/Mul",
 
 
 def nan_frame(session: tf.compat.v1.Session, step: int) -> Frame:
-    """Draws every value of one step, and which of them are not finite.
+    """Draws every value of one step, and marks those that are not finite.
 
     Args:
-      session: of the lesson's graph, with its queue running and the steps before
-        done; the step that is drawn trains too.
-      step: its number, for the sentence.
+      session: A session of the lesson's graph, in which the queue is running and the
+        earlier steps have been run. The step that is drawn is a training step, too.
+      step: The number of the step, for the sentence.
 
     Taught in lesson 13b, 'The way of the NaN'.
     """
@@ -49,9 +49,10 @@ def nan_frame(session: tf.compat.v1.Session, step: int) -> Frame:
     ways = [(a, b) for b in _PLACES for a in inputs[b] if a in _PLACES]
     wrong = [way for way in ways if way[0] in bad]
     words = ", ".join(_PLACES[name][2] for name in first)
-    says = (f"Step {step}, x = {_short(values['x'])}: {len(bad)} of {len(_PLACES)} "
-            f"values are not finite" + (f"; bad first: {words}." if bad else "."))
-    key = svg.text(10, 330, "✗ bad, though what it reads is good", "bad")
+    says = (f"In step {step}, x = {_short(values['x'])}, and "
+            + (f"{len(bad)} of {len(_PLACES)} values are bad. Bad although the inputs "
+               f"are good: {words}." if bad else "all values are good."))
+    key = svg.text(10, 330, "✗ bad, although its inputs are good", "bad")
     return Frame([edges(places, [way for way in ways if way not in wrong])
                   + edges(places, wrong, 3, "bad") + boxes(places) + key * bool(bad)],
                  says)
