@@ -118,13 +118,27 @@ def _said(cell: nbformat.NotebookNode) -> str:
     return "".join(said(cell))
 
 
-def _keep_what_is_near(executed: nbformat.NotebookNode, path: Path) -> None:
-    """Leaves stored numbers as they are where the new ones are within tolerance."""
-    before = nbformat.read(path, as_version=4)
-    stored = {c.source: c.outputs for c in before.cells if c.cell_type == "code"}
-    for cell in executed.cells:
-        if allowed := within.tolerance(cell):
-            within.settle(cell.outputs, stored[cell.source], allowed)
+def one_run(
+    executed: nbformat.NotebookNode, stored: nbformat.NotebookNode, name: str
+) -> nbformat.NotebookNode:
+    """Returns the notebook to store: all of the new run, or all of the stored one.
+
+    The stored notebook is kept if the new run agrees with it everywhere: numbers
+    within the tolerance of their cell, and all else exactly, pictures included. If
+    anything differs, no old output is kept. Otherwise text and figures of a lesson
+    would come from two runs and contradict each other.
+
+    Args:
+      executed: The notebook after the new run.
+      stored: The notebook as the file has it.
+      name: The file name, from which the cell ids are made.
+    """
+    before = nb.canonical(stored, name)
+    settled = nb.canonical(copy.deepcopy(executed), name)
+    for now, then in zip(settled.cells, before.cells, strict=True):
+        if allowed := within.tolerance(now):
+            within.settle(now.outputs, then.outputs, allowed)
+    return stored if nb.dumps(settled) == nb.dumps(before) else executed
 
 
 def run(
@@ -135,7 +149,8 @@ def run(
 
     Args:
       paths: the notebooks, in order.
-      save: write the outputs back, in canonical form; only of a run that held.
+      save: write the outputs of a run that held back, in canonical form; all of them
+        or, where all are within tolerance of the stored ones, none.
       parameters: for each of them, as `execute` takes them. Such a run is kept in
         `my/`, beside the reader's copies.
       twice: run each cell twice; another output the second time is a failure.
@@ -161,8 +176,8 @@ def run(
                     failures += [f"{path.name}, {difference}"
                                  for difference in differences(executed)]
                 elif save:
-                    _keep_what_is_near(executed, path)
-                    nb.store(path, executed)
+                    stored = nbformat.read(path, as_version=4)
+                    nb.store(path, one_run(executed, stored, path.name))
                 elif parameters:
                     kept.append(copies.FOLDER / f"{path.stem}.run.ipynb")
                     nb.store(kept[-1], executed)

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from unittest import mock
 
 import nbformat
 import pytest
@@ -13,7 +14,7 @@ from helpers.files import ROOT
 from tests.limits import LIMIT
 from tests.notebooks.test_form import without_reason
 from tools import notebook as nb
-from tools import within
+from tools import run_lessons, within
 
 # What is printed, what is stored, the tag; and whether they are the same.
 CASES = [
@@ -85,10 +86,48 @@ def test_the_canonical_form_keeps_the_reason_and_nothing_else():
     assert kept.metadata == {"tags": ["within:40%"], nb.REASON: "Threads."}
 
 
-def test_a_near_number_is_not_stored_anew():
-    now, then = (cell(text, text, "within:10%").outputs for text in ("0.48", "0.5"))
-    within.settle(now, then, "10%")
-    assert now == then
+def run_of(loss, picture, words="done"):
+    """A notebook that prints a loss within a tolerance, draws it, and says a word."""
+    figure = new_code_cell("draw(loss)", execution_count=2, outputs=[
+        new_output("display_data", {"image/png": picture, "text/plain": "<Figure>"})])
+    return new_notebook(cells=[cell(loss, loss, "within:10%"), figure,
+                               cell(words, words, "")])
+
+
+@pytest.mark.parametrize("now, kept", [
+    (("0.48", "old", "done"), True),
+    (("0.48", "new", "done"), False),  # the figure shows the other number
+    (("0.48", "old", "failed"), False),
+    (("0.60", "old", "done"), False),
+])
+def test_a_stored_notebook_is_one_run(now, kept):
+    stored = run_of("0.5", "old")
+    executed = run_of(*now)
+    for at, each in zip(executed.cells, stored.cells, strict=True):
+        at.source = each.source
+    expected = stored if kept else executed
+    assert run_lessons.one_run(executed, stored, "01_a.ipynb") is expected
+
+
+def test_a_save_that_draws_another_figure_stores_its_numbers_too(tmp_path):
+    draw = ("from IPython.display import display\n"
+            "display({'image/png': 'AAAA'}, raw=True)")
+    path = tmp_path / "01_a.ipynb"
+    before = new_notebook(cells=[cell("0.48", "0.5", "within:10%"),
+                                 new_code_cell(draw, execution_count=2)])
+    before.cells[0].source = "print(0.48)"
+    nb.store(path, before)
+    with mock.patch.object(run_lessons, "ROOT", tmp_path):
+        assert run_lessons.run([path], save=True) == []
+        first, second = nbformat.read(path, as_version=4).cells
+        assert first.outputs[0].text == "0.48\n"
+        assert second.outputs[0].data["image/png"].strip() == "AAAA"
+        near = nbformat.read(path, as_version=4)
+        near.cells[0].outputs[0].text = "0.5\n"
+        nb.store(path, near)
+        assert run_lessons.run([path], save=True) == []
+    [first, _] = nbformat.read(path, as_version=4).cells
+    assert first.outputs[0].text == "0.5\n", "all was near: the file stays"
 
 
 CLAMPS = {"min", "max", "minimum", "maximum", "clip", "ceil", "floor"}
