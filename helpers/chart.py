@@ -1,6 +1,6 @@
 """Lines over axes, for the frames of a page with knobs.
 
-Used in lessons 06a, 'Does the signal arrive?', and 12a, 'The sampler'.
+Used in `pages.signals` (lesson 06a), and in lesson 12a, 'The sampler'.
 """
 
 from collections.abc import Iterable

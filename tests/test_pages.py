@@ -13,6 +13,7 @@ from helpers.pages.loops import loop_frame
 from helpers.pages.memory import memory_frame
 from helpers.pages.shelf import reuse_frame
 from helpers.pages.shuffles import shuffle_frame
+from helpers.pages.signals import signal_frame
 from helpers.pages.stale import stale_frame
 from helpers.pages.tanks import outcome, take_frame
 from helpers.pages.threads import Lanes
@@ -55,6 +56,9 @@ SAID = [
      "1 of 1 records, no error; check_shards: no error"),
     (memory_frame, ([1, 3, 5, 2, 1], 3, "two layers"),
      "two layers: the peak is 5.0, on the way forward"),
+    (signal_frame, ({"He": np.array([1.0, 0.5])}, "He", "tanh"),
+     "He, tanh: the signal is multiplied by 5e-01. It lives"),
+    (signal_frame, ({"He": np.array([1.0, 1e-5])}, "He", "tanh"), "It dies"),
     (stale_frame, ([1.0, 0.25], [1.0, 0.5], "workers: 2"),
      "workers: 2: loss 2.5e-01; one worker 5.0e-01: at the end more are better"),
 ]

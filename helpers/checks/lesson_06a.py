@@ -13,64 +13,82 @@ from helpers.vgg import BLOCK_WIDTHS, CONFIGURATIONS
 SCOPES = {"": (32, 32), "net/conv1_1": (41, 100)}
 KEEP = 0.6
 PIXELS = 2048  # more than any drawn stack sees
+CALLS = 2  # of the answer, in each graph
+CONVOLUTIONS = sum(map(len, CONFIGURATIONS["E"]))
 
 
 @exercise(
     "Exercise 1: vgg_net",
-    '`CONFIGURATIONS["E"]` lists the kernel sizes block by block.',
-    "each layer takes what the last one gave: `outgoing = conv_layer(outgoing, width, "
-    'size, name=f"conv{block}_{index}")`. What is left: a pool after each block, '
-    "flatten, and the three layers behind, the last of which is linear.",
+    '`CONFIGURATIONS["E"]` lists the kernel sizes, block by block, so two loops are '
+    "enough for all convolutions.",
+    "Each layer takes the output of the layer before it: `outgoing = conv_layer("
+    'outgoing, width, size, name=f"conv{block}_{index}")`. What is left is a pool '
+    "after each block, `flatten`, and three fully connected layers. The last of them "
+    "is linear.",
     adds=VARIABLES, twice=False,
 )
 def check_vgg_net(attempt):
     """Compares `(incoming, keep_prob)` with Keras's VGG-19 of equal weights."""
-    own = "every kernel and bias of VGG-19 is in the open scope, by its mode"
+    own = "creates every layer of VGG-19 once, in the open scope and by its mode"
     for case, (scope, size) in enumerate(SCOPES.items()):
         graph, logits, (images, _) = _built(attempt, size, scope, [1.0, 0.5][case])
         where = f"for pictures of {size[0]} x {size[1]}"
         yield ("returns float32 logits of 1000 classes",
                tf.is_tensor(logits) and logits.dtype == tf.float32
                and logits.shape.as_list() == [None, 1000],
-               f"{where} it returned {logits!r}")
+               f"{where}, it returned {logits!r}")
         due = _shapes(size, scope)
         with graph.as_default():
             if not case:
                 yield (own, raises(ValueError, attempt, images, 1.0),
-                       "a second call where reuse=False is no error")
-                yield ("a gradient goes through every layer",
-                       tf1.gradients(logits, images)[0] is not None, "it is None")
+                       "a second call in a scope with reuse=False should raise a "
+                       "ValueError, but it did not")
+                yield ("passes a gradient from the logits back to the pictures",
+                       tf1.gradients(logits, images)[0] is not None,
+                       "the gradient of the logits by the pictures is None")
             found = {v.op.name: v.shape.as_list() for v in tf1.trainable_variables()}
         odd = {name: [due.get(name), found.get(name)] for name in due | found
                if due.get(name) != found.get(name)}
-        yield (own, not odd, f"{where}, due and yours: {odd}"[:300])
+        yield (own, not odd, f"{where}, these variables differ (expected shape, "
+               f"yours): {odd}"[:300])
+        built = sum(op.type == "Conv2D" for op in graph.get_operations())
+        yield (own, built == CALLS * CONVOLUTIONS,
+               f"one call created {built / CALLS:g} convolutions instead of "
+               f"{CONVOLUTIONS}")
+        if not case:
+            wide = _not_he(graph)
+            yield ("starts all kernels by He's rule", not wide,
+                   "the standard deviation of some initial kernels is not "
+                   f"sqrt(2 / fan-in) (expected, yours): {wide}"[:300])
     due, found = _both_logits(attempt)
-    yield near("with equal weights its logits are those of Keras's VGG-19", due, found,
-               "all names fit, so an activation, a pool or the order differs", 1e-3,
-               1e-3 * np.abs(due).max())
+    yield near("returns the logits of Keras's VGG-19 if the weights are equal", due,
+               found, "all names and shapes fit, so look for an activation, a pool, or "
+               "the order of the layers", 1e-3, 1e-3 * np.abs(due).max())
     for kept in (KEEP, None):
         values, due = _dropped(attempt, kept), KEEP**2
         share = float((values != 0).mean())
-        yield ("fc6 and fc7, and no other layer, keep the share keep_prob",
+        yield ("applies dropout after fc6 and fc7, and after no other layer",
                abs(share - due) < 0.05
                and np.allclose(values[values != 0], 1 / due, rtol=1e-4),
-               f"keep_prob {KEEP}, all values 1 before: {due:.2f} of them are to come "
-               f"through, each {1 / due:.2f}; yours {share:.2f}, to {values.max():.2f}")
+               f"we sent ones through the network with keep_prob={KEEP}. Two dropouts "
+               f"let {due:.2f} of them through, each scaled to {1 / due:.2f}; yours "
+               f"let {share:.2f} through, scaled to at most {values.max():.2f}")
 
 
 @exercise(
     "Exercise 2: receptive_field",
-    "Carry the pixels seen so far, and the distance between two neighbours.",
-    "in each layer: `pixels += (kernel_size - 1) * step`. What is left: the step, and "
-    "the loop.",
+    "Go through the layers with two numbers: the pixels that a value sees so far, and "
+    "the distance between two neighbouring values.",
+    "Each layer does `pixels += (kernel_size - 1) * step`. What is left is the loop, "
+    "and the line that updates the step.",
 )
 def check_receptive_field(attempt):
     """Compares `(layers)` with how far the gradient of one output value reaches."""
     whole = [(side, 1 + (side == 2)) for block in CONFIGURATIONS["E"]
              for side in (*block, 2)]  # wider than its pictures
     for layers in [*drawn(_stack), whole]:
-        yield near("sees as far as the gradient reaches", _seen(layers),
-                   attempt(layers), str(layers))
+        yield near("returns how far the gradient reaches", _seen(layers),
+                   attempt(layers), f"for the layers {layers}")
 
 
 def _stack(rng, size):
@@ -102,6 +120,21 @@ def _built(attempt, size, scope="", keep_prob=None):
                 logits = attempt(given, kept if keep_prob is None else keep_prob)
                 opened.reuse_variables()
     return graph, logits, (images, kept)
+
+
+def _not_he(graph) -> dict[str, list[str]]:
+    """Returns the deviations of the initial kernels that do not follow He's rule."""
+    odd = {}
+    with graph.as_default(), tf1.Session() as session, answering("initial weights"):
+        kernels = [v for v in tf1.trainable_variables()
+                   if v.op.name.endswith("kernel")]
+        session.run([v.initializer for v in kernels])
+        for kernel in kernels:
+            due = math.sqrt(2 / math.prod(kernel.shape.as_list()[:-1]))
+            values = session.run(kernel)
+            if abs(values.std() / due - 1) > 0.03 + 3 / math.sqrt(values.size):
+                odd[kernel.op.name] = [f"{due:.3f}", f"{values.std():.3f}"]
+    return odd
 
 
 def _shapes(size, scope="") -> dict[str, list[int]]:
