@@ -147,11 +147,14 @@ def test_the_server_wants_a_token_and_listens_here_only(lab):
     assert address.startswith("http://127.0.0.1:")
 
 
-@pytest.mark.parametrize("way", ["lab", "plain_lab"])
-def test_a_lesson_that_is_opened_has_no_mark_and_is_as_git_has_it(way, request, page):
+@pytest.mark.parametrize("way, numbers", [
+    ("lab", ["03a", "07a", "01a"]), ("plain_lab", ["01a"]),
+    pytest.param("plain_lab", ["03a", "07a", "01a"], marks=pytest.mark.weekly)])
+def test_a_lesson_that_is_opened_has_no_mark_and_is_as_git_has_it(
+        way, numbers, request, page):
     """No dot on its tab, no question when it is closed, no byte changed by a save."""
     address, folder = request.getfixturevalue(way)
-    for lesson in (*nb.lessons(ROOT, ["03a"]), VGG, LESSON):
+    for lesson in (path for number in numbers for path in nb.lessons(ROOT, [number])):
         file = folder / lesson.relative_to(ROOT)
         open_at(address, page, file.relative_to(folder))
         page.wait_for_timeout(2000)
@@ -197,7 +200,9 @@ def test_the_address_that_is_printed_opens_what_was_named(
     assert "language-server" not in log.read_text()
 
 
-@pytest.mark.parametrize("way", ["one click", "Enter", "click and Enter"])
+@pytest.mark.parametrize("way", [
+    "one click", pytest.param("Enter", marks=pytest.mark.weekly),
+    pytest.param("click and Enter", marks=pytest.mark.weekly)])
 def test_a_prediction_is_typed_blind_and_stays_in_its_cell(lab, opened, way):
     """No word of it is a command, which would make, delete or cut cells."""
     _, folder = lab
@@ -292,6 +297,7 @@ def test_a_page_with_knobs_is_a_still_until_its_cell_was_run(lab, opened):
     assert not still.is_visible()
 
 
+@pytest.mark.weekly
 def test_tensorboard_is_live_in_the_notebook_while_07a_trains(
     lab, page, opened, request, monkeypatch
 ):

@@ -104,6 +104,7 @@ def logged(events):
 
 # The third is the second at a rate at which no two processors go the same way.
 @pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", TRACED)
 def test_stored_run_is_the_one_trained_today(name):
     """Up to rounding, which another processor may do otherwise."""

@@ -21,7 +21,8 @@ def test_all_parts_run_and_a_failure_is_named(capfd):
 
 @pytest.mark.parametrize(
     ("arguments", "parts"),
-    [([], list(run_tests.PARTS)), (["quick"], run_tests.QUICK),
+    [([], list(run_tests.PARTS)), (["quick"], run_tests.GROUPS["quick"]),
+     (["weekly"], ["rare", "measured", "coverage"]),
      (["faults", "lint"], ["faults", "lint"])],
 )
 def test_which_parts_run(arguments, parts, monkeypatch):

@@ -93,10 +93,13 @@ MEASURED = """() => Reveal.getSlides().flatMap(slide => {
 
 
 @pytest.mark.slow
-def test_nothing_on_a_slide_scrolls_or_is_cut(page, tmp_path):
+@pytest.mark.parametrize("lessons", [
+    pytest.param(LESSONS[::7], id="some"),
+    pytest.param(LESSONS, id="all", marks=pytest.mark.weekly)])
+def test_nothing_on_a_slide_scrolls_or_is_cut(lessons, page, tmp_path):
     pytest.importorskip("sphinx_revealjs")
     target, wrong = tmp_path / "lesson.html", {}
-    for lesson in LESSONS:
+    for lesson in lessons:
         target.write_text(slides.page(lesson), encoding="utf-8")
         for width, height in ((1280, 720), (1920, 1080)):
             page.set_viewport_size({"width": width, "height": height})

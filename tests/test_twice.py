@@ -1,4 +1,4 @@
-"""The core sittings with every cell run twice in a row, as impatient readers do."""
+"""Runs each cell of the core lessons twice in a row, as impatient readers do."""
 
 import pytest
 
@@ -11,7 +11,12 @@ pytestmark = pytest.mark.slow
 SHORT = {"08a": {"PICTURES": 1000, "STEPS": 40}}
 
 
-@pytest.mark.parametrize("number", readme.CORE)
+EACH_TIME = ("01a", "02a", "05a")  # seconds each; the others run once a week
+
+
+@pytest.mark.parametrize("number", [
+    number if number in EACH_TIME else pytest.param(number, marks=pytest.mark.weekly)
+    for number in readme.CORE])
 def test_a_cell_that_is_run_again_says_the_same(number):
     lessons = nb.lessons(readme.ROOT, [number])
     assert run_lessons.run(lessons, False, SHORT.get(number), twice=True) == []

@@ -3,7 +3,8 @@
 python3 course.py test                       # all parts of the first list
 python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
 python3 course.py test quick                 # no browser, one lesson: minutes
-python3 course.py test nbgrader              # it takes the hand-outs: the network
+python3 course.py test tf1tools              # the tools for old code alone
+python3 course.py test weekly                # what is too slow for every commit
 python3 course.py test newest                # some lessons, another Python
 python3 course.py test pythons               # all lessons, each other Python
 """
@@ -24,12 +25,14 @@ PYTEST = [
     # pyproject.toml: a learner's pytest has no such option.
     "--timeout", "1800", "--timeout-method", "thread",
 ]
-# More than there are cores, as tests wait for threads, processes and servers.
-WORKERS = ["-n", "4"]
-TESTS = [*PYTEST, *WORKERS, "tests", "legacy/tests"]
-UNIT = [*TESTS, "--ignore", "tests/faults"]
-NBVAL = [  # lessons compute more than they wait: one for each core of two
-    *PYTEST, "-n", "2", "--nbval", "--nbval-current-env",
+WORKERS = ["-n", "2"]
+EACH_TIME = ["-m", "not weekly"]
+# Unit tests and faults at once: no worker waits for the last of either. The folder of
+# faults is named, so that its conftest is there to sum up.
+ALL_TESTS = [*PYTEST, *WORKERS, "tests", "legacy/tests", "tests/faults"]
+UNIT = [*PYTEST, *WORKERS, "tests", "legacy/tests", "--ignore", "tests/faults"]
+NBVAL = [
+    *PYTEST, *WORKERS, "--nbval", "--nbval-current-env",
     "--nbval-cell-timeout", "1500",
 ]
 PARTS = {
@@ -39,37 +42,42 @@ PARTS = {
                 "lint(['--no-cache'])"],
     "types": ["-m", "mypy"],
     "spelling": ["-m", "codespell_lib", "."],
-    # Unit tests and faults at once: no worker waits for the last of either. The
-    # folder of faults is named, so that its conftest is there to sum up.
-    "tests": [*TESTS, "tests/faults", "--cov=helpers", "--cov-report="],
-    "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
+    "tests": [*ALL_TESTS, *EACH_TIME],
     "notebooks": [*NBVAL, "notebooks"],
 }
-# Not run by a plain `test`: a half of `tests`, the short cut, and what takes an hour.
+# Not run by a plain `test`: parts of `tests`, and what takes too long for each commit.
 MORE = {
-    "unit": UNIT,
-    "faults": [*PYTEST, *WORKERS, "tests/faults"],
-    "tf1tools": [*PYTEST, *WORKERS, "legacy/tests"],
-    "quick": [*UNIT, "-m", "not slow"],
+    "unit": [*UNIT, *EACH_TIME],
+    "faults": [*PYTEST, *WORKERS, *EACH_TIME, "tests/faults"],
+    "tf1tools": [*PYTEST, *WORKERS, *EACH_TIME, "legacy/tests"],
+    "short": [*UNIT, "-m", "not slow and not weekly"],
     "lesson": [*NBVAL, "notebooks/01a_variable_scope.ipynb"],
-    "nbgrader": ["-m", "pytest", "-q", "tests/nbgrader.py"],
+    "rare": [*ALL_TESTS, "-m", "weekly"],
+    "measured": [*ALL_TESTS, *EACH_TIME, "--cov=helpers", "--cov-report="],
+    "coverage": ["-m", "coverage", "report", "--skip-covered", "--fail-under=95"],
     "newest": ["-m", "tools.pythons", "--newest"],
     "pythons": ["-m", "tools.pythons"],
 }
-QUICK = ["lint", "imports", "types", "spelling", "quick", "lesson"]
+# Names that stand for several parts.
+GROUPS = {
+    "quick": ["lint", "imports", "types", "spelling", "short", "lesson"],
+    "weekly": ["rare", "measured", "coverage"],
+}
 
 
 def main(arguments: list[str]) -> int:
     parser = nb.parser("test", __doc__)
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help=" ".join([*PARTS, *MORE]))
+                        help=" ".join([*PARTS, *GROUPS, *MORE]))
     options, rest = parser.parse_known_args(arguments)
     commands = PARTS | MORE
-    if unknown := [part for part in options.parts if part not in commands]:
-        parser.error(f"there is no part {unknown[0]}; there are {' '.join(commands)}")
-    if rest and len(options.parts) != 1:
+    parts = [part for name in options.parts or PARTS
+             for part in GROUPS.get(name, [name])]
+    if unknown := [part for part in parts if part not in commands]:
+        known = " ".join([*PARTS, *GROUPS, *MORE])
+        parser.error(f"there is no part {unknown[0]}; there are {known}")
+    if rest and len(parts) != 1:
         parser.error(f"{rest[0]} is for one part: name that part alone")
-    parts = QUICK if options.parts == ["quick"] else options.parts or list(PARTS)
     return run({part: [*commands[part], *rest] for part in parts})
 
 
