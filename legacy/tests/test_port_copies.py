@@ -73,7 +73,6 @@ def tree(tmp_path):
     for name, target in {"inside/up": "..", "out": tmp_path, "gone": "nowhere",
                          "same.py": "run.py", "away.py": "../away.py"}.items():
         (old / name).symlink_to(target)
-    os.mkfifo(old / "pipe.py")
     return old
 
 
