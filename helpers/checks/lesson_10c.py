@@ -1,4 +1,4 @@
-"""The check of lesson 10c: a training goes on."""
+"""The check of lesson 10c: going on with a training of Adam."""
 
 from typing import NamedTuple
 
@@ -13,31 +13,33 @@ BETAS = (0.9, 0.999), (0.5, 0.99), (0.999, 0.9)
 
 @exercise(
     "Exercise 1: adam_goes_on",
-    "the end of each `path` of `optimizer.variables` says which slot it is.",
-    'loop over `("momentum", "Adam"), ("velocity", "Adam_1")`, an ending and an old '
-    "name. What is left: the steps, from the logarithm of a power that is not 0.",
+    "The end of each `path` in `optimizer.variables` shows which slot it is.",
+    'Loop over `("momentum", "Adam"), ("velocity", "Adam_1")`, pairs of the end of a '
+    "path and an old name. What is left: the number of steps, from the logarithm of "
+    "a power that is not 0.",
 )
 def check_adam_goes_on(attempt):
-    """Has `(optimizer, names, arrays)` load a training, and takes three steps more."""
+    """Lets `(optimizer, names, arrays)` load a training, and takes three more steps."""
     for old, slopes in drawn(_old_training, how_many=8):
         names = list(old.weights)
         weights = [tf.Variable(old.weights[name], name=name) for name in names]
         optimizer = tf.keras.optimizers.Adam(RATE, *old.betas, epsilon=EPSILON)
         optimizer.build(weights)
-        case = f"{len(names)} weights after {old.steps} steps, betas {old.betas}"
+        case = f"with {len(names)} weights, {old.steps} steps, betas {old.betas}"
         attempt(optimizer, names, old.arrays())
-        yield same("counts the steps", old.steps, int(optimizer.iterations), case)
+        yield same("sets `iterations` to the number of steps", old.steps,
+                   int(optimizer.iterations), case)
         for gradients in slopes:
             old.step(gradients)
             with answering(case):
                 optimizer.apply(list(map(tf.constant, gradients)), weights)
-        yield near("the next three steps are those of TensorFlow 1",
+        yield near("takes the next three steps as TensorFlow 1 does",
                    list(old.weights.values()), [w.numpy() for w in weights],
                    f"{case}: the weights", 1e-4, 1e-5)
 
 
 class _Adam(NamedTuple):
-    """TensorFlow 1's Adam in NumPy, with what its checkpoint holds."""
+    """TensorFlow 1's Adam in NumPy, with the arrays of its checkpoint."""
 
     weights: dict[str, np.ndarray]
     means: dict[str, np.ndarray]
@@ -65,10 +67,12 @@ class _Adam(NamedTuple):
             square += (1 - two) * (slope * slope - square)
             self.weights[name] -= rate * mean / (np.sqrt(square) + EPSILON)
         self.powers[:] *= np.array(self.betas, np.float32)
+        # TensorFlow stores 0 where float32 would lose precision.
+        self.powers[self.powers < np.finfo(np.float32).tiny] = 0
 
 
 def _old_training(rng, size):
-    """Draws a training of up to some thousand steps, and three gradients more."""
+    """Draws a training of up to some thousand steps, and three more gradients."""
     shapes = [[2 + i * (size // 3), 3][: 2 - size % 2] for i in range(1 + size % 3)]
     names = [f"net/w{(5 - 2 * i) % 7}" for i in range(len(shapes))]
 
