@@ -1,6 +1,6 @@
 """Lines over axes, for the frames of a page with knobs.
 
-Used in `pages.signals` (lesson 06a), and in lesson 12a, 'The sampler'.
+Used in lessons 03c, 06a and 12a.
 """
 
 from collections.abc import Iterable

@@ -13,7 +13,7 @@ share is stored once. The page lives in a sandboxed `iframe`; where scripts are 
 away (GitHub, a notebook that is not trusted), a still and a table of all settings come
 to light instead.
 
-Seen first in lesson 03a, 'A page with knobs'.
+Lesson 01a shows the first one.
 """
 
 import base64

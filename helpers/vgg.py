@@ -1,6 +1,6 @@
 """VGG, configurations A to E from one table, as wide or as narrow as you ask.
 
-Taught in lesson 06a, 'Five nets from one table'.
+Taught in lesson 06a, 'Five networks from one table'.
 """
 
 import math

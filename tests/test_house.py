@@ -1,13 +1,16 @@
 """The package `helpers`: small modules, one meaning per name, a map that is true."""
 
 import ast
+import functools
 import re
 from collections import defaultdict
 
+import nbformat
 import pytest
 
 from helpers.files import ROOT
 from tools import architecture
+from tools import notebook as nb
 
 FILES = sorted((ROOT / "helpers").rglob("*.py"))
 TREES = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
@@ -119,3 +122,29 @@ def test_the_page_names_files_that_are_there():
     rooms = "helpers|tests|tools|docs|data|legacy"
     for name in re.findall(rf"`((?:{rooms})/[\w/.]+)`", page):
         assert (ROOT / name).exists() or "NN" in name, name
+
+
+CITED = re.compile(r"(\d\d[a-d]?), (?:the pitfall )?(\"[^\"]+\"|'[^']+')"
+                   r"((?: and (?:\"[^\"]+\"|'[^']+'))*)")
+
+
+@functools.cache
+def headings(number):
+    """Returns the headings of a lesson, and the titles of its pitfalls."""
+    [path] = nb.lessons(ROOT, [number])
+    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells
+                     if cell.cell_type == "markdown")
+    return {re.sub(r"[`*]", "", found.strip(" .")) for pattern in (
+        r"^#+ (.+)$", r"^> \*\*Pitfall: (.+?)\*\*") for found in
+        re.findall(pattern, text, re.M)}
+
+
+@each_file
+def test_a_lesson_that_a_docstring_cites_has_that_heading(path):
+    for node in ast.walk(TREES[path]):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            continue
+        text = " ".join((ast.get_docstring(node) or "").split())
+        for number, first, more in CITED.findall(text):
+            for title in re.findall(r"\"([^\"]+)\"|'([^']+)'", first + more):
+                assert "".join(title) in headings(number), f"{number}: {title}"
