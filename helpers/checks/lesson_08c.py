@@ -10,23 +10,28 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
 
 @exercise(
     "Exercise 1: beam_step",
-    "`tf.math.top_k` twice: of each beginning, then of what is left of all.",
-    "The first: `best, words = tf.math.top_k(logp, most)`. What is left: add, reshape, "
-    "the second, and gather the words with `batch_dims=1`.",
+    "Use `tf.math.top_k` twice: for each hypothesis, and then for all that are left.",
+    "The first is `best, words = tf.math.top_k(logp, most)`. What is left: add the "
+    "scores, reshape, use it again, and gather the words with `batch_dims=1`.",
 )
 def check_beam_step(attempt):
     """Compares `(scores, logp, most)` with all extensions, sorted in Python."""
-    for scores, logp, most in drawn(_beam):
-        case = f"scores {scores.tolist()}, logp {logp.tolist()}, most {most}"
+    for scores, logp, most in drawn(_beam, 24):
+        case = (f"with the scores {scores.tolist()}, logp {logp.tolist()} and most = "
+                f"{most}")
         found = _run(attempt, case, scores, logp, most)
         shapes = [*map(np.shape, found)] if isinstance(found, tuple | list) else found
-        yield same("three tensors [batch, width]", [scores.shape] * 3, shapes, case)
-        due = _extensions(scores, logp, most)
-        yield near("scores, best first", due[0], found[0], case, 1e-4)
-        for name, one, value in zip(("parents", "words"), due[1:], found[1:],
-                                    strict=True):
-            yield near(f"{name}, int32", one,
-                       value if value.dtype == np.int32 else value.dtype, case)
+        yield same("returns three tensors [batch, width]", [scores.shape] * 3, shapes,
+                   case)
+        best, parents, words = found
+        yield near("returns the best scores first", _best_scores(scores, logp, most),
+                   best, case, 1e-4)
+        types = {parents.dtype, words.dtype}
+        yield ("returns parents and words as int32", types == {np.dtype(np.int32)},
+               f"{case}, it returned {' and '.join(sorted(map(str, types)))}.")
+        wrong = _not_extensions(scores, logp, most, *found)
+        yield ("gives each score the parent and the word that it belongs to", not wrong,
+               f"{case}, {wrong}")
 
 
 def _beam(rng, size):
@@ -39,48 +44,67 @@ def _beam(rng, size):
         scores[:, 1] = NEVER  # not filled yet
     scores = rng.permuted(scores, axis=1).astype(np.float32)
     logits = rng.normal(0, 50 if size % 5 == 4 else 2, [batch, width, words])
+    if size % 6 == 5:
+        logits = rng.integers(0, 2, logits.shape)  # many words are equally probable
     logp = logits - np.log(np.exp(logits).sum(2, keepdims=True))
     return scores, logp.round(6).astype(np.float32), most
 
 
-def _extensions(scores, logp, most):
-    rows = []
-    for before, after in zip(scores, logp, strict=True):
-        every = []
-        for parent, words in enumerate(after):
-            for word in sorted(range(len(words)), key=lambda w: -words[w])[:most]:
-                every.append((before[parent] + words[word], parent, word))
-        rows.append(sorted(every, reverse=True)[: len(before)])
-    return [np.array([[one[k] for one in row] for row in rows]) for k in range(3)]
+def _best_scores(scores, logp, most):
+    """Returns the scores of the best extensions, with `most` of each hypothesis."""
+    allowed = np.sort(logp, 2)[..., ::-1][..., :most]
+    every = (scores[..., None] + allowed).reshape(len(scores), -1)
+    return np.sort(every, 1)[:, ::-1][:, : scores.shape[1]]
+
+
+def _not_extensions(scores, logp, most, best, parents, words):
+    """Returns what is wrong with the parents and words; equal scores have no order."""
+    width = scores.shape[1]
+    for row, chosen in enumerate(zip(best, parents, words, strict=True)):
+        pairs = [(int(parent), int(word)) for parent, word in zip(*chosen[1:],
+                                                                  strict=True)]
+        where = f"picture {row} has the pairs of parent and word {pairs}"
+        if any(not 0 <= p < width or not 0 <= w < logp.shape[2] for p, w in pairs):
+            return f"{where}, but an index is out of range."
+        if len(set(pairs)) < len(pairs):
+            return f"{where}, but one of them occurs twice."
+        if max(np.bincount([p for p, _ in pairs])) > most:
+            return f"{where}, so a hypothesis has more than {most} extensions."
+        due = [scores[row, p] + logp[row, p, w] for p, w in pairs]
+        if not np.allclose(due, chosen[0], 1e-4, 1e-4):
+            return f"{where}, whose scores are {due}, not {chosen[0].tolist()}."
+    return ""
 
 
 @exercise(
     "Exercise 2: rank_captions",
-    '`tf.argsort` begins with the best by `direction="DESCENDING"`.',
-    "`words = tf.cast(tf.maximum(lengths, 1), tf.float32)`: nothing is divided by 0. "
-    "What is left: the scores, and their order, of equal ones as they came.",
+    'With `direction="DESCENDING"`, `tf.argsort` begins with the best.',
+    "To divide by a length of 0 never, use `words = tf.cast(tf.maximum(lengths, 1), "
+    "tf.float32)`. What is left: the scores, the unused entries, and a stable order.",
 )
 def check_rank_captions(attempt):
     """Compares `(logps, lengths, power)` with Python's sort, picture by picture."""
     for logps, lengths, power in drawn(_captions, 40):
-        case = f"log p {logps.tolist()}, lengths {lengths.tolist()}, power {power}"
-        found = _run(attempt, case, logps, lengths, power)
+        case = (f"with the log-probabilities {logps.tolist()}, the lengths "
+                f"{lengths.tolist()} and the power {power}")
+        found = np.asarray(_run(attempt, case, logps, lengths, power))
         due = np.array([_order(*row, power)
                         for row in zip(logps, lengths, strict=True)])
-        found = np.asarray(found)
-        yield near("best first, what is not there last, as int32", due,
-                   found if found.dtype == np.int32 else found.dtype, case)
+        yield near("returns the indices as int32, the best first and unused ones last",
+                   due, found if found.dtype == np.int32 else found.dtype, case)
 
 
 def _captions(rng, size):
     """Draws scores that are equal or apart, so that rounding swaps none."""
     pictures, width = 1 + size // 8, 1 + size % 8
     lengths = rng.integers(0, 9, [pictures, width])
-    lengths[:, rng.integers(width)] = rng.integers(1, 9)  # one is there
+    lengths[:, rng.integers(width)] = rng.integers(1, 9)  # one is used
     logps = -rng.uniform(0.1, 6e4, [pictures, width]).astype(np.float32)
     logps[:, [0, -1]] *= size % 4 > 0
+    if size % 7 == 6:
+        logps[:, size % width] = 3 * NEVER  # as low as a search may go
     power = float(rng.choice([0.0, 0.5, 1.0, 1.7]))
-    if size % 5 == 4:  # equal ones
+    if size % 5 == 4:  # equal scores
         logps[:, -1], lengths[:, -1] = logps[:, 0], lengths[:, 0]
     return logps, lengths.astype(np.int32), power
 
