@@ -278,6 +278,18 @@ def test_the_lock_for_a_gpu_adds_to_the_other_and_changes_nothing():
     assert added and all(line.startswith("nvidia-") for line in added)
 
 
+def test_the_lock_for_nbgrader_changes_nothing_of_the_others():
+    def versions(lock):
+        found = (re.match(r"([\w.-]+)==(\S+)", line).groups() for line in pins(lock))
+        return {(name.lower(), version) for name, version in found}
+
+    added, there = versions("requirements-nbgrader.txt"), versions(DEV_LINE)
+    known = {name for name, _ in there}
+    assert {pin for pin in added if pin[0] in known} <= there
+    assert all('; python_version >= "3.11"' in line
+               for line in pins("requirements-nbgrader.txt"))
+
+
 def test_the_lock_is_installed():
     """What we test with is what a reader gets."""
     from importlib.metadata import version

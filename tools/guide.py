@@ -28,6 +28,7 @@ What a class of two hours takes of each subject, at the pace of a reader. The he
 that *leave out* names below, in italics, are left out here, whole, and of each
 sitting's exercises only the first is done in the room.
 """
+GRADING = "## Grade with nbgrader"  # what follows in TEACHING comes after the classes
 # Half days: lessons, and how many exercises of each are done in the room.
 PLANS = {
     "One day: the core": [{"01a": 1, "02a": 0, "03a": 1, "04a": 0},
@@ -98,9 +99,11 @@ def guide() -> str:
     lessons = {nb.number(path): path for path in nb.lessons(ROOT)}
     found = {number: minutes(path) for number, path in lessons.items()}
     advice = _advice()
-    head = advice["head"].format(words=WORDS_PER_MINUTE, each=MINUTES_PER_EXERCISE)
+    head, heading, grading = advice["head"].partition(GRADING)
+    head = head.strip().format(words=WORDS_PER_MINUTE, each=MINUTES_PER_EXERCISE)
     parts = [head, _table(lessons, found), "## Plans", *_plans(found),
-             "## Two hours by the clock", CLOCK.strip(), *_classes(lessons, advice)]
+             "## Two hours by the clock", CLOCK.strip(), *_classes(lessons, advice),
+             heading + grading]
     for number, path in lessons.items():
         parts.append(f"## {number}: {readme.head(path)['title']}")
         parts.append(_predictions(path))

@@ -5,7 +5,9 @@
 
 Each holds the exercises of one lesson as that has them, with a set-up of its own. They
 run wherever the course runs. For nbgrader, answers stand between its marks, and each
-check is a test worth a point; nbgrader has to run where the course does.
+check is a test worth a point. nbgrader has to run in an environment with the course's
+packages; docs/guide.md has the commands for a laptop and for a hub, and says what
+nbgrader does not guard you from.
 """
 
 import ast
@@ -129,8 +131,8 @@ def main(arguments: list[str]) -> int:
     except (DataError, OSError) as error:
         parser.error(str(error))
     if options.nbgrader:
-        print(f"Go on in {folder}, with nbgrader in the course's environment: nbgrader "
-              f"generate_assignment {lessons[0].stem}")
+        print(f"Go on in {folder}: nbgrader generate_assignment {lessons[0].stem}\n"
+              "docs/guide.md says how to install nbgrader, and which commands follow.")
     else:
         print("A learner opens one by: python3 course.py lab FILE, and sees what is "
               "solved by: python3 course.py progress FILE")
