@@ -1,4 +1,4 @@
-"""The check of lesson 01b: who else reads the scope."""
+"""The check of lesson 01b: an optimizer keeps its variables in a scope of its own."""
 
 import numpy as np
 import tensorflow as tf
@@ -11,13 +11,14 @@ MODES = [False, True, tf1.AUTO_REUSE]
 
 @exercise(
     "Exercise 1: minimize_anywhere",
-    "`Two optimizers, one slot`: which mode may both create and return?",
-    "open `with tf1.variable_scope(name, reuse=tf1.AUTO_REUSE):`. What is left: "
-    "minimize inside it, and return what minimize returns.",
+    "read `Two optimizers, one slot` again. Which reuse mode may both create a "
+    "variable and return an existing one?",
+    "open `with tf1.variable_scope(name, reuse=tf1.AUTO_REUSE):`. What is left to do "
+    "is to call minimize inside it, and to return its result.",
     adds=("variables", "train_op"), twice=False,
 )
 def check_minimize_anywhere(attempt):
-    """Trains with two of `(optimizer, loss, name)` in turn, as NumPy does."""
+    """Trains with one or two optimizers in turn, and compares with NumPy."""
     for kind, rate, mode, names, pulls, inside in drawn(_training, how_many=9):
         case = f"{kind} at {rate}, reuse={mode}, names {names}"
         with tf.Graph().as_default() as graph:
@@ -41,9 +42,9 @@ def check_minimize_anywhere(attempt):
                 yield ("returns an op", isinstance(trains[-1], tf.Operation),
                        f"{case}: it returned {trains[-1]!r}.")
                 own = [v.op.name for v in tf1.global_variables()[len(known):]]
-                yield ("an optimizer's own variables lie in the scope of its name",
+                yield ("creates the optimizer's own variables in the scope `name`",
                        all(name in v.split("/") for v in own),
-                       f"{case}: `{name}` made {own}.")
+                       f"{case}: the call with `{name}` created {own}.")
             due = _by_hand(kind, rate, pulls, len(names))
             with answering(case), tf1.Session(graph=graph) as session:
                 session.run(tf1.global_variables_initializer())
@@ -52,16 +53,17 @@ def check_minimize_anywhere(attempt):
                 for step in range(6):
                     session.run(trains[step % len(trains)])
                 found, after = np.concatenate(session.run(weights)), session.run(other)
-        yield ("leaves alone what its loss does not reach", before == after,
+        yield ("does not change variables that its loss does not use", before == after,
                f"{case}: the weight of another loss went from {before} to {after}.")
-        yield near("trains as NumPy does, each optimizer with a memory of its own",
+        yield near("trains as NumPy does, with separate slots for each optimizer",
                    due, found, f"{case}, after six steps in turn", 1e-4, 1e-5)
 
 
 def _training(rng, size):
     """Draws optimizer, mode and names; the third weight is not trainable."""
     kind = ["descent", "momentum", "Adam"][size % 3]
-    names = [f"{word}_{rng.integers(9)}" for word in ("eyes", "words")[: 1 + size % 2]]
+    names = [f"{word}_{rng.integers(9)}"
+             for word in ("encoder", "decoder")[: 1 + size % 2]]
     pulls = [rng.integers(-2, 3, 1 + rng.integers(3)).astype(np.float32)
              for _ in range(1 + size % 4)]
     pulls[0][0] = 1.0
@@ -78,7 +80,7 @@ def _optimizer(kind, rate):
 
 
 def _by_hand(kind, rate, pulls, optimizers):
-    """Six steps in turn, each optimizer with its own moments m and v and count t."""
+    """Returns the weights after six steps, with moments and a count per optimizer."""
     moves = np.concatenate([np.full(len(p), n < 2) for n, p in enumerate(pulls)])
     pull, w = np.concatenate(pulls), np.ones(len(moves))
     m, v = np.zeros([2, optimizers, len(w)])
