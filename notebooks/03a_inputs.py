@@ -1,4 +1,4 @@
-"""What four ways to bring a batch in cost a step of training, for lesson 03a.
+"""Measures what four ways to bring in a batch cost a training step, for lesson 03a.
 
 python 03a_inputs.py
 """
@@ -29,13 +29,13 @@ JPEGS = [tf.io.encode_jpeg(np.kron(colours, np.ones([8, 8, 1], np.uint8))).numpy
 
 
 def load() -> np.ndarray:
-    """Draws 64 pictures and decodes them in Python."""
+    """Draws 64 of the pictures and decodes them in Python."""
     return np.stack([np.asarray(Image.open(io.BytesIO(jpeg)))
                      for jpeg in DRAW.choice(JPEGS, 64)])
 
 
 def train_on(batch: tf.Tensor) -> tf.Operation:
-    """Builds two small convolutions and one step down their gradient."""
+    """Builds two small convolutions and one training step for them."""
     images = tf.cast(tf.ensure_shape(batch, SHAPE), tf.float32) / 255
     for name in ("first", "second"):
         kernel = tf1.get_variable(name, [3, 3, images.shape[-1], 16])
@@ -45,17 +45,17 @@ def train_on(batch: tf.Tensor) -> tf.Operation:
 
 
 def held() -> tf.Tensor:
-    """One batch in a variable: it is there already, so a step is the training alone."""
+    """Returns a batch in a variable, so that a step needs no input."""
     return tf1.get_variable("held", initializer=load(), trainable=False)
 
 
 def fed() -> tf.Tensor:
-    """A batch that Python hands over."""
+    """Returns a placeholder, which Python feeds."""
     return tf1.placeholder(tf.uint8, SHAPE)
 
 
 def queued() -> tf.Tensor:
-    """The graph decodes; two threads fill a queue ahead of the training."""
+    """Returns a batch of a queue that two threads fill ahead of the training."""
     some = tf.random.uniform([64], 0, len(JPEGS), tf.int32)
     batch = tf.map_fn(tf.io.decode_jpeg, tf.gather(JPEGS, some),
                       fn_output_signature=tf.uint8)
@@ -66,14 +66,14 @@ def queued() -> tf.Tensor:
 
 
 def dataset() -> tf.Tensor:
-    """The same through `tf.data`."""
+    """Returns the same batch from a `tf.data` dataset."""
     data = tf.data.Dataset.from_tensor_slices(JPEGS).repeat().shuffle(128)
     data = data.map(tf.io.decode_jpeg, 2).batch(64).prefetch(2)
     return tf1.data.make_one_shot_iterator(data).get_next()
 
 
 def seconds(inputs: Callable, feed: Callable | None = None) -> float:
-    """Returns the median of twelve steps, after two that warm up."""
+    """Returns the median of twelve steps, after two steps to warm up."""
     took = []
     with tf.Graph().as_default() as graph:
         batch = inputs()
@@ -90,7 +90,7 @@ def seconds(inputs: Callable, feed: Callable | None = None) -> float:
 
 
 def seconds_with_a_thread() -> float:
-    """A thread loads ahead, into Python's own queue, and the loop feeds from there."""
+    """Measures steps that a thread feeds through a queue of Python."""
     ahead: Queue = Queue(4)
     over = threading.Event()
 
@@ -109,7 +109,7 @@ def seconds_with_a_thread() -> float:
 
 
 def main():
-    """Prints the seconds of a step by way, the best of four rounds, as JSON."""
+    """Prints the seconds of a step for each input, the best of four rounds, as JSON."""
     ways = {"training alone": lambda: seconds(held),
             "feed_dict": lambda: seconds(fed, load),
             "Python thread": seconds_with_a_thread,

@@ -17,7 +17,7 @@ _ERRORS = (ValueError, OSError, KeyError,
 
 
 class _ScriptedCoordinator(tf1.train.Coordinator):
-    """A coordinator and its job, which notes the seconds waited before each call."""
+    """A coordinator and its job, which records the seconds waited before each call."""
 
     def __init__(self, last, how, error):
         super().__init__()
@@ -27,7 +27,7 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
             self.request_stop()
 
     def should_stop(self):
-        """Says whether to stop; see `tf1.train.Coordinator`."""
+        """Returns whether to stop; see `tf1.train.Coordinator`."""
         self._asked += 1
         if self._asked > 1000:
             raise SystemExit  # ends the thread of an attempt that spins
@@ -35,7 +35,7 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
 
     @property
     def stops(self):
-        """Whether the stop was asked for."""
+        """Whether a stop was requested."""
         return super().should_stop()
 
     def wait_for_stop(self, timeout=None):
@@ -48,7 +48,7 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
         return super().wait_for_stop(0)
 
     def job(self):
-        """Stops or fails at its last call; what it returns means nothing."""
+        """Stops or fails in its last call; its return value means nothing."""
         self.pauses.append(sum(self._waits))
         self._waits.clear()
         self._asked = 0
@@ -63,62 +63,69 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
 
 def _thread_case(rng, size):
     """Draws after how many calls there is a stop or an error, and which."""
-    how = ["in a pause", "in the job", "by an error"][size % 3]
-    error = _ERRORS[rng.integers(len(_ERRORS))]("the job broke")
-    return (size if size < 11 else 10_000), how, error if how == "by an error" else None
+    how = ["in a pause", "in the job", "by an error", "by a clean end"][size % 4]
+    error = None
+    if how == "by an error":
+        error = _ERRORS[rng.integers(len(_ERRORS))]("the job broke")
+    elif how == "by a clean end":
+        error = tf.errors.OutOfRangeError(None, None, "the data has ended")
+    return (size if size < 11 else 10_000), how, error
 
 
 @exercise(
     "Exercise 1: repeat until stop",
-    "under `Stop threads together` are a worker that waits for the stop, and one that "
-    "breaks; you need both.",
-    "begin with `with coord.stop_on_exception():` and in it `while not "
-    "coord.wait_for_stop(0.01):`. What is left: `job()`.",
+    "the section `Stop threads together` has a worker that waits for the stop, and a "
+    "function that passes its error to the coordinator. Combine the two.",
+    "begin with `with coord.stop_on_exception():` and continue inside it with `while "
+    "not coord.wait_for_stop(0.01):`. The only line that is left is `job()`.",
 )
 def check_repeat_until_stop(attempt):
-    """Runs `(coord, job)` in threads that are stopped, and that break."""
+    """Checks an attempt in threads that are stopped, that fail, and that end."""
     for last, how, error in drawn(_thread_case, 12):
         coord = _ScriptedCoordinator(last, how, error)
         thread = threading.Thread(
             target=_in_silence, args=(attempt, coord, coord.job), daemon=True)
         thread.start()
         thread.join(_LIMIT)
-        case = f"a stop {how} {last}"
-        yield ("pauses about a hundredth of a second, through the coordinator",
+        case = f"with a stop {how} (call {last})"
+        yield ("pauses for about 0.01 s between two calls, with wait_for_stop",
                all(0.004 < pause < 0.03 for pause in coord.pauses[1:]),
-               f"{case}: seconds between two calls, in which it could hear of a stop: "
-               f"{coord.pauses[1:]}")
+               f"{case}: the seconds in which it waited for the stop between two "
+               f"calls were {coord.pauses[1:]}")
         yield same("calls the job until the stop", last, len(coord.pauses), case)
-        yield ("a stop or an error stops the other threads", coord.stops,
-               f"{case}: the thread died alone: nobody told the coordinator, or "
-               "request_stop(error) stood outside its `except`, where it fails")
-        heard = None
+        yield ("stops the other threads when it ends", coord.stops,
+               f"{case}: the thread ended, but no stop was requested. If you call "
+               "request_stop(error), call it inside the `except` block")
+        raised = None
         try:
             coord.join([], stop_grace_period_secs=0)
-        except Exception as raised:
-            heard = raised
-        yield ("the error comes out of join", heard is error,
-               f"{case}: join raised {heard!r}")
+        except Exception as reraised:
+            raised = reraised
+        due = error if how == "by an error" else None
+        yield ("makes join raise the job's error, and nothing after a clean end",
+               raised is due, f"{case}: due {due!r}, but join raised {raised!r}")
 
 
 def _in_silence(body, *arguments):
-    with contextlib.suppress(BaseException):  # what the coordinator hears counts
+    with contextlib.suppress(BaseException):  # only the coordinator's errors count
         body(*arguments)
 
 
 def _delivery(rng, size):
-    numbers = rng.integers(-9, 9, 1 + 2 * size).tolist()
+    limit = [9, 2**31][size % 2]  # numbers that repeat, and that only int32 holds
+    numbers = rng.integers(-limit, limit, 1 + 2 * size).tolist()
     return numbers, int(rng.integers(1, 8)), 1 + size % 4
 
 
 @exercise(
     "Exercise 2: deliver",
-    "under `The pipeline of three queues` names come from `string_input_producer`; "
-    "`tf1.train.input_producer` takes integers, with the same `num_epochs`.",
-    "the first line: `entries = tf1.train.input_producer(tf.constant(numbers, "
+    "in the section `The pipeline of three queues`, the names come from "
+    "`string_input_producer`. Its counterpart for integers is "
+    "`tf1.train.input_producer`, with the same argument `num_epochs`.",
+    "the first line is `entries = tf1.train.input_producer(tf.constant(numbers, "
     "tf.int32), num_epochs=1)`.",
-    "the second line: `return tf1.train.batch([entries.dequeue()], batch_size, "
-    "num_threads=threads, allow_smaller_final_batch=True)`. Nothing is left.",
+    "the second line is `return tf1.train.batch([entries.dequeue()], batch_size, "
+    "num_threads=threads, allow_smaller_final_batch=True)`. Nothing is left to do.",
     adds=QUEUES,
 )
 def check_deliver(attempt):
@@ -132,38 +139,51 @@ def check_deliver(attempt):
 
 
 def delivers(graph, batch, items, batch_size, threads, case):
-    """Yields whether a pipeline's batches hold every item once, by so many threads."""
-    yield same("as many threads as asked fill the queue of batches", threads,
-               len(feeding(batch)), case)
+    """Yields whether a pipeline delivers every item once, with so many threads."""
+    yield same("fills the queue of batches with the requested number of threads",
+               threads, len(feeding(batch)[1]), case)
     with tf1.Session(graph=graph) as session, answering(case):
         initialise(session)
         with running_queues(session, stall=_LIMIT) as runner:
             got = [values.tolist()
                    for values in runner.steps(batch, n=len(items) + 5)]
-    came = Counter(str(one) for values in got for one in values)
-    all_of_it = Counter(map(str, items))
-    yield ("every item comes exactly once", came == all_of_it,
-           f"{case}: missing {dict(all_of_it - came)}, too many "
-           f"{dict(came - all_of_it)}")
+    delivered = Counter(str(item) for values in got for item in values)
+    due = Counter(map(str, items))
+    yield ("delivers every item exactly once", delivered == due,
+           f"{case}: missing are {dict(due - delivered)}, and too many are "
+           f"{dict(delivered - due)}")
     left = len(items) % batch_size
-    due = [batch_size] * (len(items) // batch_size) + [left] * bool(left)
-    yield same("in full batches, the last may be smaller", due, [*map(len, got)], case)
+    sizes = [batch_size] * (len(items) // batch_size) + [left] * bool(left)
+    yield same("returns full batches, and at most the last is smaller", sizes,
+               [*map(len, got)], case)
 
 
 def initialise(session):
-    """Initialises all variables of a session's graph, the local ones too."""
+    """Initialises the global and the local variables of a session's graph."""
     with session.graph.as_default():
         session.run([tf1.global_variables_initializer(),
                      tf1.local_variables_initializer()])
 
 
 def feeding(batch):
-    """Returns the ops of the threads that fill the queue from which a batch comes."""
-    waiting = [batch.op]
-    for op in waiting:
+    """Returns the queue from which a batch comes, and the ops of its threads."""
+    for op in _before(batch):
         if op.type.startswith("QueueDequeue"):
+            queue = op.inputs[0]
             runners = op.graph.get_collection(tf1.GraphKeys.QUEUE_RUNNERS)
-            return [put for runner in runners for put in runner.enqueue_ops
-                    if put.inputs[0] is op.inputs[0]]
-        waiting += [source.op for source in op.inputs]
-    return []
+            return queue, [put for runner in runners for put in runner.enqueue_ops
+                           if any(source.type.startswith("QueueEnqueue")
+                                  and source.inputs[0] is queue
+                                  for source in _before(put))]
+    return None, []
+
+
+def _before(fetch):
+    """Yields the op of a fetch, and every op on which it depends."""
+    waiting = [fetch if isinstance(fetch, tf.Operation) else fetch.op]
+    seen = set()
+    for op in waiting:
+        if op not in seen:
+            seen.add(op)
+            yield op
+            waiting += [source.op for source in op.inputs] + list(op.control_inputs)

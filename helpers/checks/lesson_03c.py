@@ -59,16 +59,16 @@ def _case(rng, size):
 def _by_one_run(graph, batch):
     """Returns how many lines one run of a thread's op puts into its queue."""
     with graph.as_default(), tf1.Session() as session:
-        put, *puts = feeding(batch)
-        size = tf.raw_ops.QueueSizeV2(handle=put.inputs[0])
+        queue, puts = feeding(batch)
+        size = tf.raw_ops.QueueSizeV2(handle=queue)
         runners = graph.get_collection(tf1.GraphKeys.QUEUE_RUNNERS)
         coord = tf1.train.Coordinator()
         initialise(session)
         threads = [thread for runner in runners
-                   if runner.enqueue_ops[0] not in [put, *puts]
+                   if not any(runner.enqueue_ops[0] is put for put in puts)
                    for thread in runner.create_threads(session, coord, True, True)]
         try:
-            session.run(put, options=tf1.RunOptions(timeout_in_ms=1000 * _PATIENCE))
+            session.run(puts[0], options=tf1.RunOptions(timeout_in_ms=1000 * _PATIENCE))
             return int(session.run(size))
         except tf.errors.DeadlineExceededError:
             raise ValueError(f"a run had not ended after {_PATIENCE} s: has the queue "

@@ -1,4 +1,4 @@
-"""What waits at a queue, and where its last items go: figure and page of lesson 03a."""
+"""What waits at a queue, and where its last items go: figures of lesson 03a."""
 
 import itertools
 
@@ -23,11 +23,11 @@ def outcome(op: str, closed: bool, held: int) -> str:
 
     Args:
       op: one of `OPS`.
-      closed: whether the queue is closed before.
-      held: the number of its items.
+      closed: whether the queue was closed before.
+      held: the number of items in the queue.
 
     Returns:
-      `goes on`, `waits`, or the error without its last word.
+      `goes on`, `waits`, or the name of the error without the word `Error`.
 
     Taught in lesson 03a, 'The basic rule'.
     """
@@ -51,11 +51,11 @@ def outcome(op: str, closed: bool, held: int) -> str:
 
 
 def draw_states(found: dict[tuple[bool, int], list[str]], title: str) -> Figure:
-    """Draws a tank for each state of a queue, and under it what each op does.
+    """Draws a tank for each state of a queue, and the outcome of each op under it.
 
     Args:
-      found: of each of `STATES`, the outcome of each of `OPS`.
-      title: the finding.
+      found: for each of `STATES`, the outcome of each of `OPS`.
+      title: the finding of the figure.
     """
     fig, ax = sheet(WIDE, 2.3)
     for y, op in enumerate(OPS):
@@ -73,15 +73,15 @@ def draw_states(found: dict[tuple[bool, int], list[str]], title: str) -> Figure:
 def take_until_the_end(
     queue: str, takes: str, then: str
 ) -> tuple[list[list[int]], int, str]:
-    """Takes batches of a queue until none comes.
+    """Takes batches from a queue until no more come.
 
     Args:
       queue: `"FIFO"`; anything else is a `RandomShuffleQueue` that keeps 20.
       takes: `"dequeue_many(10)"` or `"dequeue_up_to(10)"`, with any number.
-      then: `"closed"` closes the queue once it is full; anything else leaves it open.
+      then: `"closed"` closes the full queue; anything else leaves it open.
 
     Returns:
-      The batches, how many items stayed inside, and the name of the error at the end.
+      The batches, the number of items still inside, and the name of the last error.
 
     Taught in lesson 03a, 'The last batch'.
     """
@@ -104,7 +104,7 @@ def take_until_the_end(
 
 
 def take_frame(queue: str, takes: str, then: str) -> Frame:
-    """Draws a square for each item: filled, it came; hollow, it stayed; red, lost.
+    """Draws a square per item: filled if it arrived, hollow if inside, red if lost.
 
     The arguments are those of `take_until_the_end`.
     """
@@ -116,6 +116,6 @@ def take_frame(queue: str, takes: str, then: str) -> Frame:
     squares = [svg.box(4 + 20 * (k % 33), 4 + 26 * (k // 33), 16, 20, css,
                        **hollow if css == "soft" else {})
                for k, css in enumerate(kinds)]
-    return Frame(squares, f"{ITEMS - inside - lost} came in {len(batches)} batches, "
-                          f"{inside} stayed inside, {lost} are lost; the end was "
-                          f"{end}.")
+    return Frame(squares, f"{ITEMS - inside - lost} items arrived in {len(batches)} "
+                          f"batches, {inside} stayed inside, and {lost} are lost. "
+                          f"The last call raised {end}.")
