@@ -1,4 +1,4 @@
-"""The checks of lesson 11: opening what somebody left."""
+"""The checks of lesson 11: averaged weights, and ops that are not allowed."""
 
 import numpy as np
 import tensorflow.compat.v1 as tf1
@@ -10,7 +10,7 @@ _WORDS = ("conv1", "weights", "Momentum", "ExponentialMovingAverages", "global_s
 
 
 def _drawn_weights(rng, size):
-    """Returns what a checkpoint holds, and the arrays of the network among it."""
+    """Returns the arrays of a checkpoint, and those that belong to the network."""
     weights = {"global_step": np.int64(rng.integers(99))} if size % 2 else {}
     due = {}
     for number in range(size):
@@ -33,21 +33,22 @@ def _drawn_weights(rng, size):
 
 @exercise(
     "Exercise 1: averaged",
-    "go over the names without the suffix; ask whether the name with it is there too.",
-    "a slot's name is that of a variable and `/Momentum` behind it. "
-    "What is left: of the other names, `weights.get(name + average, array)`.",
+    "Go through the names without the suffix, and look whether the name with the "
+    "suffix exists, too.",
+    "The name of a slot is the name of a variable, followed by `/Momentum`. What is "
+    "left: for each of the other names, `weights.get(name + average, array)`.",
 )
 def check_averaged(attempt):
-    """Compares `(weights)` on names that are drawn."""
+    """Compares `(weights)` with the right answer for names that are drawn."""
     for weights, due in drawn(_drawn_weights):
         found = attempt(weights)
         yield ("returns a new dictionary",
                isinstance(found, dict) and found is not weights, shown(dict, found))
         kinds = [{name: np.asarray(array).dtype.name for name, array in one.items()}
                  for one in (due, found)]
-        yield same("holds the network's variables in their dtypes, and nothing else",
+        yield same("returns only the variables of the network, in their dtypes",
                    *kinds)
-        yield near("each has its average, or itself where there is none",
+        yield near("returns each variable's average, or its array if it has none",
                    [*due.values()], [found[name] for name in due], f"{[*due]}")
 
 
@@ -56,7 +57,7 @@ _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
 def _drawn_nodes(nodes, rng, size: int, functions: list[str]) -> None:
-    """Adds ops that read each other in any order, loops included."""
+    """Adds ops that read each other in any order, also in loops."""
     for number in range(size + 1):
         calls = functions and rng.random() < 0.4
         node = nodes.add(name=f"n{number}", op=str(rng.choice(_CALLS if calls
@@ -86,7 +87,7 @@ def _drawn_graph(rng: np.random.Generator, size: int):
 
 
 def _due(graph, output: str, allowed: set[str]) -> list[str]:
-    """The slow way: until nothing is new, one more step back from all that is known."""
+    """Steps back from all known ops until nothing is new, which is slow and right."""
     bodies = {each.signature.name: each.node_def for each in graph.library.function}
     names: set[str] = {output}
     called: set[str] = set()
@@ -103,10 +104,11 @@ def _due(graph, output: str, allowed: set[str]) -> list[str]:
 
 @exercise(
     "Exercise 2: strangers",
-    "`tf1.graph_util.extract_sub_graph(graph_def, [output])` gives the needed ops.",
-    "`functions = {each.signature.name: each.node_def for each in "
-    "graph_def.library.function}`. What is left: go on into the function that an op "
-    "calls, each once, and sort.",
+    "The ops that the output needs are those of "
+    "`tf1.graph_util.extract_sub_graph(graph_def, [output])`.",
+    "Begin with `functions = {each.signature.name: each.node_def for each in "
+    "graph_def.library.function}`. What is left: read each function that an op calls, "
+    "but only once, and sort the types.",
 )
 def check_strangers(attempt):
     """Compares `(graph_def, output, allowed)` with a slow search on drawn graphs."""
@@ -114,6 +116,6 @@ def check_strangers(attempt):
         found = attempt(graph, output, allowed)
         text = "; ".join(f"{node.name} = {node.op}({', '.join(node.input)})"
                          for node in graph.node)
-        yield same("names what would run and is not on the list",
+        yield same("lists the ops that would run and are not allowed",
                    _due(graph, output, allowed), found,
-                   f"{output} of {text:.300}, allowed {sorted(allowed)}")
+                   f"fetching {output} of {text:.300}, allowed {sorted(allowed)}")
