@@ -40,7 +40,7 @@ OF_TF1 = ("port", "weights", "watch")
 TF1 = ROOT / "legacy" / "tf1.py"
 
 # Each command is a program with a `main` of its own: what it is called, where it lives,
-# and what it does. `test_course.py` compares the README with this table.
+# and what it does. `test_course.py` compares docs/commands.md with it.
 COMMANDS = {
     "lab": ("tools.lab", "open the course in JupyterLab"),
     "test": ("tools.run_tests", "run everything that CI runs, or the parts named"),

@@ -39,17 +39,20 @@ def test_the_pythons_that_are_supported_are_said_alike():
         OLDEST, NEWEST, (NEWEST[0], NEWEST[1] + 1)))
     readme = (ROOT / "README.md").read_text("utf-8")
     assert f"Python {oldest} to {newest} and" in readme
-    assert f"{next_one} and newer" in readme
+    platforms = (ROOT / "docs" / "platforms.md").read_text("utf-8")
+    assert f"{next_one} and newer" in platforms
     assert f'requires-python = ">={oldest},<{next_one}"' in (
         ROOT / "pyproject.toml").read_text("utf-8")
     tf1 = ROOT / "legacy" / "tf1.py"
     assert f"Python {oldest} or newer" in tf1.read_text("utf-8")
 
 
-def test_the_readme_names_every_command_and_no_other():
+def test_the_page_of_commands_names_every_one_and_no_other():
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
     readme = (ROOT / "README.md").read_text("utf-8")
-    named = re.findall(r"python3 course\.py (\w+)", readme)
-    assert {*named} == course.COMMANDS.keys()
+    named = {*re.findall(r"python3 course\.py (\w+)", page)}
+    assert named == course.COMMANDS.keys()
+    assert {*re.findall(r"python3 course\.py (\w+)", readme)} <= named
 
 
 GPU_LINE, DEV_LINE = "requirements-gpu.txt", "requirements-dev.txt"
@@ -305,7 +308,8 @@ def test_the_lock_is_installed():
 
 def test_the_lines_for_colab_bring_what_the_course_itself_needs():
     [file, packages] = re.search(r"^%pip install -q -c ../(\S+) (.+)$",
-                                 (ROOT / "README.md").read_text("utf-8"), re.M).groups()
+                                 (ROOT / "docs" / "platforms.md").read_text("utf-8"),
+                                 re.M).groups()
     needs = (ROOT / "requirements.in").read_text("utf-8")
     section = needs.split("# The course itself\n")[1].split("\n\n")[0]
     assert packages.split() == re.findall(r"^([\w-]+)", section, re.M)

@@ -27,8 +27,10 @@ BOOK = ROOT / "build" / "book"
 MADE_BY = "course.py book"
 SETTINGS = ROOT / "docs" / "book"
 DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/promises.md",
-             "docs/guide.md", "docs/names.md", "docs/look.md",
-             "legacy/tf1tools/messages/errors.md", "legacy/docs/rules.md")
+             "docs/guide.md", "docs/names.md", "docs/look.md", "docs/commands.md",
+             "docs/platforms.md", "legacy/README.md", "legacy/docs/map.md",
+             "legacy/docs/promises.md", "legacy/docs/rules.md",
+             "legacy/tf1tools/messages/errors.md")
 
 
 def write_source(folder: Path) -> None:
@@ -44,7 +46,8 @@ def write_source(folder: Path) -> None:
         if (ROOT / name).exists():
             text = (ROOT / name).read_text("utf-8")
             _write(folder / name, book_pages.in_words(text))
-    for beside in [*(ROOT / "docs").glob("*.png"), *(ROOT / "notebooks").glob("0*.py")]:
+    for beside in [*(ROOT / "docs").glob("*.png"), *(ROOT / "docs").glob("*.svg"),
+                   *(ROOT / "notebooks").glob("0*.py")]:
         shutil.copyfile(beside, folder / beside.relative_to(ROOT))
     pitfalls = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")
     _write(folder / "docs" / "pitfalls.md", book_pages.pitfall_page(pitfalls))

@@ -127,23 +127,12 @@ def _without_local_links(text: str) -> str:
 
 def front_page(text: str) -> str:
     """Returns `docs/book/index.md` with its table and its list of lessons."""
-    table = "\n".join(readme.table(ROOT).splitlines()[1:-1])
+    table = readme.table(ROOT)
     entries = "\n".join(
         f"{nb.number(path)} {readme.head(path)['title']} <notebooks/{path.stem}>"
         for path in nb.lessons(ROOT))
     text = text.replace("](../", "](docs/")  # the page stands above the folder there
-    text = text.replace("```{film}", f"```{{raw}} html\n{_film()}")
     return text.replace("```{lessons}\n```", table).replace("LESSONS", entries)
-
-
-def _film() -> str:
-    """Returns the page with knobs that lesson 03b stores of its film, as HTML."""
-    [lesson] = nb.lessons(ROOT, ["03b"])
-    cells = nbformat.read(lesson, as_version=4).cells
-    outputs = [output.get("data", {}) for cell in cells
-               for output in cell.get("outputs", [])]
-    return next(data["text/html"] for data in outputs
-                if "Film of the queues" in data.get("text/html", ""))
 
 
 def in_words(page: str) -> str:

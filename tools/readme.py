@@ -1,6 +1,6 @@
-"""The README's table of lessons, read from the head of each notebook.
+"""Writes into the README what it says of the lessons: their tables and counts.
 
-python -m tools.readme      # write the table into README.md
+python -m tools.readme
 """
 
 import re
@@ -10,11 +10,20 @@ import nbformat
 
 from helpers.files import ROOT
 from tools import notebook as nb
+from tools.cells import Lesson
 
-BEGIN = "<!-- lessons: made by python -m tools.readme -->"
-END = "<!-- end of lessons -->"
 # From the first scope to the first caption: what a reader with one day reads.
 CORE = tuple(f"{subject:02d}a" for subject in range(1, 9))
+# The chapters, and the first and the last subject of each.
+CHAPTERS = {
+    "Graphs, scopes, and devices": (1, 2),
+    "Data: queues and records": (3, 4),
+    "Training: towers, VGG, and captions": (5, 8),
+    "A cluster": (9, 9),
+    "Old code and old files": (10, 11),
+    "Larger captioners": (12, 12),
+    "Looking inside": (13, 14),
+}
 
 
 def head(path: Path) -> dict[str, str]:
@@ -42,24 +51,59 @@ def head(path: Path) -> dict[str, str]:
 
 
 def table(root: Path = ROOT) -> str:
-    """Returns the table in Markdown, between its two marker lines."""
-    rows = [BEGIN, "| sitting | you build | to read | exercises |",
-            "| --- | --- | --- | --- |"]
-    for path in nb.lessons(root):
-        h = head(path)
-        link = f"[{nb.number(path)} {h['title']}](notebooks/{path.name})"
-        link = f"**{link}**" if nb.number(path) in CORE else link
-        rows.append(f"| {link} | {h['builds'].rstrip('.')} | {h['minutes']} | "
-                    f"{h['practice']} |")
-    return "\n".join([*rows, END])
+    """Returns the lessons in Markdown, a table for each chapter."""
+    lines = []
+    for title, (first, last) in CHAPTERS.items():
+        lines += [f"### {title}", "", "| lesson | you build | reading | exercises |",
+                  "| --- | --- | --- | --- |"]
+        lines += [_row(path) for path in nb.lessons(root)
+                  if first <= int(nb.number(path)[:2]) <= last]
+        lines.append("")
+    return "\n".join(lines[:-1])
 
 
-def with_table(readme: str, lessons: str) -> str:
-    """Returns the README with its table replaced."""
-    before, rest = readme.split(BEGIN)
-    return before + lessons + rest.split(END)[1]
+def _row(path: Path) -> str:
+    """Returns the row of a lesson; the core lessons are bold."""
+    h = head(path)
+    link = f"[{nb.number(path)} {h['title']}](notebooks/{path.name})"
+    link = f"**{link}**" if nb.number(path) in CORE else link
+    return (f"| {link} | {h['builds'].rstrip('.')} | {h['minutes']} min | "
+            f"{h['practice']} min |")
+
+
+def counts(root: Path = ROOT) -> str:
+    """Returns what makes the course different, with numbers counted in the lessons."""
+    lessons = [Lesson(path) for path in nb.lessons(root)]
+    questions = sum(len(lesson.questions) for lesson in lessons)
+    exercises = sum(len(lesson.exercises) for lesson in lessons)
+    hours = round(sum(int(head(path)["minutes"]) for path in nb.lessons(root)
+                      if nb.number(path) in CORE) / 60)
+    return "\n".join([
+        f"- **You predict first.** {questions} times, you write down what will happen, "
+        "and then you run the cell.",
+        "- **You break things.** The lessons show the mistakes of real programs, see "
+        "them fail, and then repair them.",
+        f"- **You get answers.** {exercises} exercises check themselves, and give "
+        "hints.",
+        "- **You can trust it.** Every notebook is executed as a test, and its output "
+        "is compared.",
+        f"- **You can stop early.** The eight core lessons take about {hours} hours to "
+        "read, and each lesson has one subject."])
+
+
+BLOCKS = {"lessons": table, "counts": counts}
+
+
+def with_blocks(text: str) -> str:
+    """Returns a README in which every derived block is made anew."""
+    for name, make in BLOCKS.items():
+        begin = f"<!-- {name}: made by python -m tools.readme -->"
+        before, rest = text.split(begin)
+        after = rest.split(f"<!-- end of {name} -->")[1]
+        text = f"{before}{begin}\n{make()}\n<!-- end of {name} -->{after}"
+    return text
 
 
 if __name__ == "__main__":
-    path = ROOT / "README.md"
-    path.write_text(with_table(path.read_text("utf-8"), table()), encoding="utf-8")
+    readme = ROOT / "README.md"
+    readme.write_text(with_blocks(readme.read_text("utf-8")), encoding="utf-8")

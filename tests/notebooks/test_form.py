@@ -195,7 +195,6 @@ def test_stubs_fail_and_solutions_pass(path):
     assert all("✓" in t and "✗" not in t for t in passed)
 
 
-def test_readme_table_is_that_of_the_notebooks():
+def test_readme_says_of_the_lessons_what_they_are():
     text = (ROOT / "README.md").read_text("utf-8")
-    fresh = readme.with_table(text, readme.table())
-    assert fresh == text, "run: python -m tools.readme"
+    assert readme.with_blocks(text) == text, "run: python -m tools.readme"
