@@ -1,4 +1,4 @@
-"""The check of lesson 02a: ops where you want them."""
+"""The check of lesson 02a: each op is on the device that was asked for."""
 
 import numpy as np
 import tensorflow as tf
@@ -13,10 +13,11 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 
 @exercise(
     "Exercise 1: spread",
-    "the first graph of `Pin ops, and prove it` pins a product to each device.",
+    "read the first graph of `Pin ops, and prove it`, which pins a product to each "
+    "device.",
     "begin with `with tf.device(devices[0]):` and in it `kernel = "
-    'tf1.get_variable("kernel", [x.shape[-1], nodes])`. What is left: cut the batch, a '
-    "product on each device, and `tf.concat` on the first.",
+    'tf1.get_variable("kernel", [x.shape[-1], nodes])`. What is left to do is to cut '
+    "the batch, to multiply on each device, and to call `tf.concat` on the first.",
     adds=VARIABLES,
 )
 def check_spread(attempt):
@@ -31,22 +32,22 @@ def check_spread(attempt):
         yield tensor("returns a float32 tensor", tf.float32, joined, case)
         found = [(v.op.name.split("/")[-1], tuple(v.shape)) for v in made]
         due = [("kernel", (batch.shape[1], nodes))]
-        yield same("makes one variable, kernel", due, found, case)
+        yield same("creates one variable, `kernel`", due, found, case)
         with answering(case):
             weights = np.linspace(-1.0, 2.0, batch.shape[1] * nodes).reshape(-1, nodes)
             [got], slopes, placed, _, products = on_devices(
                 made, [weights], [joined], {x: batch}, PRODUCTS)
         due = [batch @ weights, np.tile(batch.sum(axis=0)[:, None], nodes)]
-        yield near("equals one big product, and so does its gradient", due,
+        yield near("returns the product of the whole batch, with its gradient", due,
                    [got, *slopes], case, 1e-4, 1e-4)
         rows = len(batch) // len(devices)
         found = sorted((placed[op], sorted(value.shape[-2:]))
                        for op, value in products.items())
         due = sorted((f"CPU:{n}", sorted([rows, nodes])) for n in numbers)
-        yield same("each device multiplies its slice, and no other", due, found,
+        yield same("multiplies each slice on its own device", due, found,
                    f"{case}, products and their axes")
         found = [placed.get(made[0].op.name), placed[joined.op.name]]
-        yield same("kernel and join are on the first device",
+        yield same("keeps the kernel and the joined result on the first device",
                    [f"CPU:{numbers[0]}"] * 2, found, case)
 
 
@@ -59,11 +60,11 @@ def _batch(rng, size):
 
 
 def on_devices(variables, weights, results, feed, kinds=()):
-    """Runs what an answer built on four CPUs, each op where it was pinned.
+    """Runs the graph of an answer on four CPUs, with each op where it was pinned.
 
     Returns:
-      The results, their gradients by the variables, where each op ran, what was sent,
-      and by their ops the values of those of some kinds that ran.
+      The results, their gradients with respect to the variables, the device of each
+      op, the transfers, and the values of all ops of the given kinds.
     """
     config = tracing.as_written(device_count={"CPU": 4, "GPU": 0})
     with results[0].graph.as_default() as graph, tf1.Session(config=config) as session:

@@ -1,4 +1,4 @@
-"""What crosses from device to device: the page of lesson 02a."""
+"""The interactive figure of lesson 02a: which tensors cross between devices."""
 
 from collections import Counter
 
@@ -14,16 +14,16 @@ _LEFT, _PITCH, _WIDE = 10, 240, 200  # of the devices
 
 
 def crossings(uses: str, kind: str, read: str) -> list[tuple[str, str, str]]:
-    """Runs two products of one variable, which lives on the first CPU.
+    """Runs two products of one variable, which is on the first CPU.
 
     Args:
-      uses: the CPUs of the two products, one of `PLACES`.
-      kind: `"today's"` is a resource variable, `"TF1's"` the older kind.
-      read: `"once"`: the value is read once, on the first CPU, and used by both;
-        else each product names the variable.
+      uses: CPUs of the two products, one of `PLACES`.
+      kind: `"today's"` for a resource variable, `"TF1's"` for the older kind.
+      read: With `"once"`, the value is read once, on the first CPU, and both products
+        use it. Otherwise, each product uses the variable.
 
     Returns:
-      A (tensor, source, target) for each tensor that went to another device.
+      A tuple (tensor, source, target) for each tensor that went to another device.
 
     Taught in lesson 02a, 'Variables here, ops there'.
     """
@@ -44,7 +44,7 @@ def crossings(uses: str, kind: str, read: str) -> list[tuple[str, str, str]]:
 
 
 def travel_frame(uses: str, kind: str, read: str) -> Frame:
-    """Draws three devices, what stands on each, and an arrow for each crossing.
+    """Draws three devices with their ops, and an arrow for each crossing.
 
     The arguments are those of `crossings`.
     """

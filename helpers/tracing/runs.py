@@ -38,7 +38,7 @@ def as_written(config: tf1.ConfigProto | None = None,
     Returns:
       A configuration with graph rewriting turned off.
 
-    Taught in lesson 02a, the pitfall "the op that vanished".
+    Taught in lesson 02a, the pitfall "rewriting removes the op that you look for".
     """
     written = tf1.ConfigProto(**options)
     if config is not None:
