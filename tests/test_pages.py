@@ -55,7 +55,7 @@ SAID = [
     (damage_frame, ("cut", 20, [b"four"]),
      "1 of 1 records, no error; check_shards: no error"),
     (memory_frame, ([1, 3, 5, 2, 1], 3, "two layers"),
-     "two layers: the peak is 5.0, on the way forward"),
+     "two layers: the peak is 5.0 layer outputs, in the forward pass"),
     (signal_frame, ({"He": np.array([1.0, 0.5])}, "He", "tanh"),
      "He, tanh: the signal is multiplied by 5e-01. It lives"),
     (signal_frame, ({"He": np.array([1.0, 1e-5])}, "He", "tanh"), "It dies"),

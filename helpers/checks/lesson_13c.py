@@ -1,4 +1,4 @@
-"""The checks of lesson 13c: a batch in parts, a gradient of one's own."""
+"""The checks of lesson 13c: a batch in parts, and a custom gradient."""
 
 import numpy as np
 import tensorflow as tf
@@ -8,20 +8,22 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
 
 
 class _Run:
-    """A gradient to ask for, which notes the rows that it was given."""
+    """A function that returns a gradient, and remembers the rows that it received."""
 
     def __init__(self):
         self.given: list[np.ndarray] = []
 
     def __call__(self, part) -> np.ndarray:
         self.given.append(np.array(part))
+        if not len(part):  # a claim of the check says so
+            return np.zeros(2 * np.shape(part)[1:])
         gradient = np.mean([np.outer(row, np.sin(row)) for row in part], axis=0)
-        gradient.flags.writeable = False  # it is not the answer's
+        gradient.flags.writeable = False  # an answer must not change it
         return gradient
 
 
 def _rows(rng, size):
-    """Returns rows, some of them alike or 0, and the most that a part may hold."""
+    """Returns rows, some of them equal or 0, and the maximum size of a part."""
     count = int(rng.integers(1, 3 + size))
     rows = rng.normal(size=(count, int(rng.integers(1, 5)))).round(1)
     rows[: count // 3] = rows[-1] * (size % 2)
@@ -30,34 +32,38 @@ def _rows(rng, size):
 
 @exercise(
     "Exercise 1: in_parts",
-    "the last part may be smaller: how much of the whole mean is its mean?",
-    "`part = rows[first:first + size]`. What is left: the loop over `first`, and a "
-    "share for each part.",
+    "the last part may have fewer rows than the others. How much should its mean "
+    "count in the mean of all rows?",
+    "begin with `part = rows[first:first + size]`. The loop over `first`, and the "
+    "share of each part, are left.",
 )
 def check_in_parts(attempt):
-    """Compares `(run, rows, size)` with one large batch, and counts the rows."""
+    """Compares `(run, rows, size)` with the whole batch, and counts the rows."""
     for rows, size in drawn(_rows, 20):
         run, due = _Run(), _Run()(rows)
         case = f"{len(rows)} rows, parts of at most {size}"
         with answering(case):
             found = attempt(run, rows, size)
         largest = max(map(len, run.given), default=0)
-        yield ("no part is above the size", largest <= size,
-               f"{case}: a part of {largest} rows was run.")
+        yield ("runs no part with more rows than size", largest <= size,
+               f"{case}: it ran a part of {largest} rows.")
+        yield ("runs no empty part", all(map(len, run.given)),
+               f"{case}: part {[*map(len, run.given), 0].index(0) + 1} has no rows.")
         sent = sorted(tuple(row) for part in run.given for row in part)
-        yield same("every row is used once", sorted(map(tuple, rows)), sent, case)
-        yield near("equal to the large batch", due, found,
-                   f"{case}, do all rows count the same?", 1e-9, 1e-9)
+        yield same("uses every row exactly once", sorted(map(tuple, rows)), sent, case)
+        yield near("returns the gradient of the whole batch", due, found, case, 1e-9,
+                   1e-9)
 
 
 @exercise(
     "Exercise 2: clipped_on_the_way",
-    "`@tf.custom_gradient` goes above `def through(x):`, as in `right_softplus`.",
-    "the inner function: `return tf.clip_by_value(upstream, -most, most)`. What is "
-    "left: return both, and call it.",
+    "define an inner function, `def through(x):`, with `@tf.custom_gradient` above it, "
+    "as for `right_softplus`.",
+    "its second function ends with `return tf.clip_by_value(upstream, -most, most)`. "
+    "To return both, and to call `through`, is left.",
 )
 def check_clipped_on_the_way(attempt):
-    """Compares value and gradient of `(x, most)`, functions above and below."""
+    """Compares value and gradient of `(x, most)` between two other functions."""
     for value, factor, most in drawn(_above_and_below, 12):
         case = f"x {value.tolist()}, factor {factor.tolist()}, most {most}"
         with tf.Graph().as_default(), tf1.Session() as session, answering(case):
@@ -66,18 +72,19 @@ def check_clipped_on_the_way(attempt):
             attempt(x, most / 2)  # beside it, with a limit of its own
             [gradient] = tf1.gradients(tf.reduce_sum(factor * tf.square(y)), x)
             got, slope = session.run([y, [] if gradient is None else gradient])
-        yield near("gives back what came in", 3 * value,
+        yield near("returns its input unchanged", 3 * value,
                    got if tf.is_tensor(y) and y.dtype == x.dtype else y, case, 0, 0)
         due = 3 * np.clip(2 * factor * 3 * value, -most, most)
         exact = 1e-5 if value.dtype == np.float32 else 1e-12
-        yield near("clips what comes from above", due, slope,
-                   f"{case}, of 3 x, squared, times the factor", exact, exact)
+        yield near("clips the gradient from above", due, slope,
+                   f"{case}, gradient of factor * clipped_on_the_way(3 * x, most) ** 2",
+                   exact, exact)
 
 
 def _above_and_below(rng, size):
-    """Returns x, what is multiplied above it, and the limit; some below, some above."""
+    """Returns x, the factor above it, and the limit, which only some values exceed."""
     dtype = [np.float32, np.float64][size % 2]
     shape = [[2], [], [3, 2], [2, 1, 2]][size % 4]
     numbers = rng.normal(0, 2, [2, *shape]) * (rng.random([2, *shape]) < 0.8)
-    value, factor = numbers.astype(dtype)  # some of them 0
+    value, factor = numbers.astype(dtype)  # some values are 0
     return value, factor, [0.5, 2, 7.5][size % 3]
