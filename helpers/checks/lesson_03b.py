@@ -2,6 +2,7 @@
 
 import tempfile
 import threading
+import time
 from functools import partial
 from pathlib import Path
 
@@ -18,13 +19,13 @@ _CAUSES = ("local variables", "batch too large", "no data", "thread failed")
 
 @exercise(
     "Exercise 1: why no step",
-    "`first_step` returns the two answers that tell the causes apart.",
-    "the first line: `joined, left = first_step(build)`.",
-    "a variable without a value is missing at `localhost/`, says the error: `if "
-    "\"localhost/\" in joined:`. What is left: the four answers.",
+    "`first_step` returns the two answers that distinguish the causes.",
+    "the first line is `raised, left = first_step(build)`.",
+    "if a variable has no value, the error names it with `localhost/`, so the next "
+    "line is `if \"localhost/\" in raised:`. The four answers are left to do.",
 )
 def check_why_no_step(attempt):
-    """Brings pipelines that run no step, for `(build)` to name the cause."""
+    """Checks an attempt on pipelines that run no step, for different causes."""
     with tempfile.TemporaryDirectory() as folder:
         for what, cause, build, built in drawn(partial(_broken, Path(folder)), 16):
             before = set(threading.enumerate())
@@ -33,21 +34,21 @@ def check_why_no_step(attempt):
                 try:
                     found = calls.call(_PATIENCE, attempt, build)
                 except TimeoutError:
-                    raise PipelineStalled("it waits for a step that never "
-                                          "comes") from None
+                    raise PipelineStalled("it did not end within "
+                                          f"{_PATIENCE} s") from None
                 finally:
                     calls.end(1)
-            yield same("builds it once", [what], built, what)
-            yield same("names the right one", cause, found, what)
+            yield same("calls `build` once", [what], built, what)
+            yield same("returns the right cause", cause, found, what)
             left = [t for t in threading.enumerate() if t not in before]
             for thread in left:
                 thread.join(2)
             yield ("leaves no thread behind", not any(t.is_alive() for t in left),
-                   f"{what}: {len(left)} threads still run: started and never joined")
+                   f"{what}: {len(left)} threads are still running. Join them")
 
 
 def _broken(folder, rng, size):
-    """Draws a pipeline without a step: what is broken, the cause, what builds it."""
+    """Draws a broken pipeline: a description, the cause, and its function `build`."""
     cause, built = _CAUSES[size % 4], []
     batch_size = int(rng.integers(3, 9))
     lines = [f"{n},{n}" for n in rng.integers(-99, 99, batch_size + 4)]
@@ -61,7 +62,7 @@ def _broken(folder, rng, size):
     elif cause == "no data":
         lines, kind = [], ["csv", "data set"][size // 4 % 2]
     else:
-        kind = ["csv", "gone"][size // 4 % 2]
+        kind = ["csv", "gone", "slow", "unsaved"][size // 4 % 4]
         lines[rng.integers(batch_size)] = ["one,2", "3", "4,5,6"][rng.integers(3)]
     path = folder / f"{size}.csv"
     if kind == "gone":
@@ -83,11 +84,24 @@ def _broken(folder, rng, size):
     return what, cause, build, built
 
 
+def _late(line):
+    time.sleep(0.7)
+    return line
+
+
 def _batch(kind, path, lines, size):
-    """Builds a pipeline of some kind in the current graph; returns its batch."""
+    """Builds a pipeline of some kind in the current graph, and returns its batch."""
     if kind == "table":
         rows = tf1.train.range_input_producer(len(lines), num_epochs=1)
         return tf1.train.batch([rows.dequeue()], size)
+    if kind == "slow":  # fails only after a while
+        line = tf.reshape(tf1.py_func(_late, [lines[0]], tf.string), [])
+        return tf1.train.batch([tf.io.decode_csv(line, [[0]] * 3)[0]], size)
+    if kind == "unsaved":  # a NotFoundError that names neither file nor variable
+        [value] = tf.raw_ops.RestoreV2(
+            prefix=f"{path}.ckpt", tensor_names=["rows"], shape_and_slices=[""],
+            dtypes=[tf.int32])
+        return tf1.train.batch([tf.reshape(value, [])], size)
     if kind == "data set":
         iterator = tf1.data.make_one_shot_iterator(tf.data.Dataset.range(0))
         return tf1.train.batch([iterator.get_next()], size)
