@@ -13,13 +13,15 @@ SCOPES = ("fc6/", "net/conv1_1/", "tower/net/fc7/", "kernel/a/", "bias/b/")
 
 @exercise(
     "Exercise 1: a loss with decay",
-    '`if variable.op.name.endswith("/kernel"):` picks the kernels.',
-    "`loss += strength * tf.nn.l2_loss(variable)`. What is left: the loop.",
+    'The line `if variable.op.name.endswith("/kernel"):` selects the kernels.',
+    "For each kernel, `loss += strength * tf.nn.l2_loss(variable)`. What is left is "
+    "the loop, and to return the loss.",
 )
 def check_with_decay(attempt):
     """Compares `(loss, variables, strength)` and its gradients with NumPy's."""
     for values, pulls, start, dtype, strength in drawn(_case, 12):
-        about = f"{dtype.name}, strength {strength}, {list(values)}"
+        about = (f"for {dtype.name}, strength {strength}, and the variables "
+                 f"{list(values)}")
         with tf.Graph().as_default(), tf1.Session() as session:
             variables = [tf1.get_variable(name, initializer=value, trainable=k % 3 < 2)
                          for k, (name, value) in enumerate(values.items())]
@@ -28,8 +30,8 @@ def check_with_decay(attempt):
                 for pull, variable in zip(pulls, variables, strict=True)) + start
             tf1.get_variable("other/kernel", initializer=dtype.as_numpy_dtype(9))
             found = attempt(loss, list(variables), strength)  # all but that one
-            yield tensor("returns a scalar tensor of the loss's dtype", dtype, found,
-                         about)
+            yield tensor("returns a scalar tensor with the dtype of the loss", dtype,
+                         found, about)
             gradients = tf1.gradients(found, variables)
             session.run(tf1.global_variables_initializer())
             with answering(about):
@@ -39,12 +41,12 @@ def check_with_decay(attempt):
         due = start + sum(
             pull * value.sum() + decay * strength / 2 * (value**2).sum()
             for pull, value, decay in zip(pulls, values.values(), decayed, strict=True))
-        yield near("adds half the squares of the kernels, and of nothing else", due,
+        yield near("adds half the squares of all kernels, and of nothing else", due,
                    total, about, exact, exact)
         due = [pull + decay * strength * value for pull, value, decay in zip(
             pulls, values.values(), decayed, strict=True)]
-        yield near("each kernel is pulled to zero, the loss's own gradient stays", due,
-                   slopes, about, exact, exact)
+        yield near("pulls each kernel towards zero, and keeps the gradient of the loss",
+                   due, slopes, about, exact, exact)
 
 
 def _case(rng, size):
