@@ -12,14 +12,16 @@ NAMES = ("conv1/kernel", "conv1/bias", "net/kernel", "fc8/kernel", "fc8/bias",
 
 @exercise(
     "Exercise 1: restore into another net",
-    'begin with `variable.op.name.removeprefix(scope + "/")` of each variable',
-    "Keep a name `if saved.get(name) == variable.shape.as_list()`. What is left: "
-    "return those that you keep.",
+    'Begin with the name of each variable without the scope, `variable.op.name.'
+    'removeprefix(scope + "/")`.',
+    "Keep a name `if saved.get(name) == variable.shape.as_list()`. What is left is to "
+    "return the dictionary of the names that you keep.",
 )
 def check_name_map(attempt):
     """Gives `(saved, variables, scope)` drawn checkpoints, and reads the map."""
     for scope, saved, shapes in drawn(_case, 12):
-        about = f"scope {scope}, saved {saved}, variables {shapes}"
+        about = (f"for the scope {scope!r}, the checkpoint {saved}, and the variables "
+                     f"{shapes}")
         with tf.Graph().as_default():
             variables = [tf1.get_variable(f"{scope}/{name}", shape,
                                           trainable=name != "step")
@@ -31,7 +33,7 @@ def check_name_map(attempt):
                if saved.get(name) == shape}
         with answering(about):
             names = {name: variable.op.name for name, variable in found.items()}
-        yield same("holds every variable that fits, and no other", due, names, about)
+        yield same("contains every variable that fits, and no other", due, names, about)
 
 
 def _case(rng, size):
