@@ -11,9 +11,10 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
 
 @exercise(
     "Exercise 1: tf_configs",
-    "the keys are `cluster` and `task`; a task has a `type` and an `index`.",
-    'begin with `addresses = [f"{host}:2222" for host in hosts]` and `cluster = '
-    '{"ps": addresses[:1], "worker": addresses[1:]}`. What is left: a text per task.',
+    "The keys are `cluster` and `task`, and a task has a `type` and an `index`.",
+    'Begin with `addresses = [f"{host}:2222" for host in hosts]` and `cluster = '
+    '{"ps": addresses[:1], "worker": addresses[1:]}`. What is left is one text for '
+    "each task.",
 )
 def check_tf_configs(attempt):
     """Lets TensorFlow read the texts of `(hosts)`, as processes would."""
@@ -21,14 +22,15 @@ def check_tf_configs(attempt):
         texts = attempt(list(hosts))
         with answering(f"for {hosts}"):
             texts = [texts] if isinstance(texts, str | dict) else list(texts)
-        yield same("one text per host", ["str"] * len(hosts),
-                   [type(text).__name__ for text in texts], f"{hosts}, a list")
+        yield same("returns one text for each host", ["str"] * len(hosts),
+                   [type(text).__name__ for text in texts], f"for the hosts {hosts}")
         with answering(f"json.loads of {texts}"):
             configs = [dict(json.loads(text)) for text in texts]
         due = {"ps": [f"{hosts[0]}:2222"],
                "worker": [f"{host}:2222" for host in hosts[1:]]}
         clusters = [config.get("cluster") for config in configs]
-        yield same("all know the same cluster", [due] * len(hosts), clusters)
+        yield same("gives all tasks the same, right cluster", [due] * len(hosts),
+                   clusters)
         due = [("ps", 0)] + [("worker", n) for n in range(len(hosts) - 1)]
         tasks = [config.get("task") for config in configs]
         found = []
@@ -37,8 +39,8 @@ def check_tf_configs(attempt):
                   answering(f"TensorFlow, which reads {tasks}")):
                 me = tf.distribute.cluster_resolver.TFConfigClusterResolver()
                 found.append((me.task_type, me.task_id))
-        yield same("each is told which task it is", due, found,
-                   f"{hosts}, the index counts within the job")
+        yield same("tells each task its job and its index", due, found,
+                   f"for the hosts {hosts}; the index counts from 0 in each job")
 
 
 def _hosts(rng, size):
@@ -48,15 +50,16 @@ def _hosts(rng, size):
 
 @exercise(
     "Exercise 2: repeated_steps",
-    "write the log of one kill by hand: which numbers are in it more than once?",
-    "`times = collections.Counter(log)`. What is left: how many counts are above 1?",
+    "Write the log of one kill by hand. Which numbers are in it more than once?",
+    "Begin with `times = collections.Counter(log)`. What is left is to count the steps "
+    "whose number of times is above 1.",
 )
 def check_repeated_steps(attempt):
     """Compares `(log)` with a slow count of trainings that are killed at random."""
     for log in drawn(_killed_training, how_many=60):
         due = sum(log.count(step) > 1 for step in set(log))
-        yield near("counts the steps that were done more than once", due,
-                   attempt(log), f"{log}, how often one came back does not count")
+        yield near("counts the steps that were done more than once, each of them once",
+                   due, attempt(log), f"for the log {log}")
 
 
 def _killed_training(rng, size) -> list[int]:

@@ -30,25 +30,29 @@ def draw_deaths(
     for life, k in [*((life, 0) for life in lives), (other, 1)]:
         ax.plot(life[:, 1] - begin, life[:, 0], ".", color=TOWER[k])
     at = {name: when - begin for name, (when, _) in deaths.items()}
-    ax.annotate("worker 1 dies: the chief goes on", (at["worker 1"], other[-1, 0]),
-                (10, -14), textcoords="offset points", color=LOST, fontweight="bold")
+    words = {"textcoords": "offset points", "color": LOST, "fontweight": "bold"}
+    ax.annotate("worker 1 dies:\nthe chief continues", (at["worker 1"], other[-1, 0]),
+                (-10, -6), ha="right", **words)
     for (name, (_, saved)), life, after in zip(
             list(deaths.items())[1:], lives[:-1], lives[1:], strict=True):
         back, last = after[0, 1] - begin, life[-1, 0]
         ax.fill_between([at[name], back], saved, last, **fill("lost"))
-        ax.annotate(f"{name} dies: back to {saved}, {last - saved:.0f} steps again",
-                    (at[name], saved), (4, -14), textcoords="offset points",
-                    color=LOST, fontweight="bold")
+        ax.annotate(f"{name} dies: back to {saved},\n{last - saved:.0f} steps again",
+                    (back, saved), (-4, -8), ha="right", va="top", **words)
     for name, step in zip(deaths, (other[-1, 0], *(life[-1, 0] for life in lives)),
                           strict=False):
         cross(ax, at[name], step)
-    ax.set(title="Only the deaths of chief and ps cost steps that were done",
-           ylabel="global step", ylim=(0, None))
+    steps = [life[-1, 0] for life in lives]
+    room = max(15.0, 0.6 * (max(steps) - other[0, 0]))
+    ax.set(title="Only a failure of the chief or the parameter server loses completed "
+           "steps (red)", ylabel="global step",
+           ylim=(max(0, other[0, 0] - room), max(steps) + room / 4))
     begun = [life[0, 1] - begin for life in lives]
     end = lives[-1][-1, 1] - begin
     lanes(below, {
         "ps": [(0, at["ps"], "reference", "holds the weights"),
-               (at["ps"], end, "reference", "")],
+               (at["ps"], begun[2], "waits", "starts, is empty"),
+               (begun[2], end, "reference", "")],
         "chief": [(0, begun[0], "waits", "starts"), (begun[0], at["chief"], 0, ""),
                   (at["chief"], begun[1], "waits", "starts"),
                   (begun[1], at["ps"], 0, ""), (at["ps"], begun[2], "waits", "waits"),

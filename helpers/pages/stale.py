@@ -12,25 +12,40 @@ _LEFT, _RIGHT, _TOP, _FLOOR = 60, 590, 12, 226
 _LOW, _HIGH = -6, 4  # powers of ten that are drawn
 
 
-def stale_frame(losses: Sequence[float], one: Sequence[float], what: str) -> Frame:
-    """Draws the loss of several workers, and that of one, over the same time.
+def final_loss(losses: Sequence[float], workers: int) -> float:
+    """Returns the largest loss of the last two updates of each worker.
+
+    Stale gradients make the loss go up and down, so the last loss alone depends on
+    the moment at which the training stops.
 
     Args:
-      losses: after each update.
-      one: the same of one worker; both are drawn over the whole width.
+      losses: the loss after each update.
+      workers: how many workers took turns.
+    """
+    return float(np.nan_to_num(losses[-2 * workers:], nan=np.inf, posinf=np.inf).max())
+
+
+def stale_frame(losses: Sequence[float], one: Sequence[float], workers: int,
+                what: str) -> Frame:
+    """Draws the loss of several workers, and of one worker, over the same time.
+
+    Args:
+      losses: the loss after each update.
+      one: the loss of one worker; both are drawn over the whole width.
+      workers: how many workers took turns.
       what: the setting, which begins the sentence.
 
     Taught in lesson 09a, 'Stale gradients'.
     """
-    ends = [float(np.nan_to_num(each[-1], nan=np.inf)) for each in (losses, one)]
+    ends = [final_loss(losses, workers), final_loss(one, 1)]
     drawn = [_axes(len(losses))]
     if list(losses) != list(one):
         drawn.append(_line(one, "soft", 1.5, "one worker", stroke_dasharray="5 4"))
     drawn.append(_line(losses, "a", 2.5, f"loss {ends[0]:.1e}"))
-    verdict = ("the one worker" if list(losses) == list(one) else
-               f"one worker {ends[1]:.1e}: at the end more are "
-               + ("better" if ends[0] < ends[1] else "worse"))
-    return Frame(drawn, f"{what}: loss {ends[0]:.1e}; {verdict}.")
+    verdict = "" if list(losses) == list(one) else (
+        f"; one worker {ends[1]:.1e}, so more workers are "
+        + ("better" if ends[0] < ends[1] else "worse"))
+    return Frame(drawn, f"{what}: final loss {ends[0]:.1e}{verdict}.")
 
 
 def _y(loss: float) -> float:
