@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from helpers.pages.confusion import confusion_frame
 from helpers.pages.damage import damage_frame
 from helpers.pages.deaths import draw_deaths
 from helpers.pages.differences import difference_frame
@@ -56,11 +57,14 @@ SAID = [
      "1 of 1 records, no error; check_shards: no error"),
     (memory_frame, ([1, 3, 5, 2, 1], 3, "two layers"),
      "two layers: the peak is 5.0 layer outputs, in the forward pass"),
+    (confusion_frame, ([["red", "star"], ["red", "cross"], ["blue", "star"]],
+                       np.array([0, 1, 2]), np.array([1, 1, 0]), 1),
+     "2 of 3 answers are wrong, and 1 of these lie inside"),
     (signal_frame, ({"He": np.array([1.0, 0.5])}, "He", "tanh"),
      "He, tanh: the signal is multiplied by 5e-01. It lives"),
     (signal_frame, ({"He": np.array([1.0, 1e-5])}, "He", "tanh"), "It dies"),
-    (stale_frame, ([1.0, 0.25], [1.0, 0.5], "workers: 2"),
-     "workers: 2: loss 2.5e-01; one worker 5.0e-01: at the end more are better"),
+    (stale_frame, ([1.0, 0.1, 0.25, 0.1, 0.1], [1.0, 0.5, 0.4], 2, "workers: 2"),
+     "workers: 2: final loss 2.5e-01; one worker 5.0e-01, so more workers are better"),
 ]
 
 

@@ -11,30 +11,40 @@ from helpers.checks.claims import answering, drawn, exercise, same
 
 @exercise(
     "Exercise 1: read_on",
-    "`reader.py` keeps its place: what does it give to `tf.train.Checkpoint`?",
-    "begin with `iterator = iter(dataset)` and `place = "
-    "tf.train.Checkpoint(iterator=iterator)`. What is left: a manager in the folder, "
+    "The program `reader.py` keeps its place. What does it pass to "
+    "`tf.train.Checkpoint`?",
+    "Begin with `iterator = iter(dataset)` and `place = "
+    "tf.train.Checkpoint(iterator=iterator)`. What is left is a manager in the folder, "
     "its restore, `count` elements, and its save.",
 )
 def check_read_on(attempt):
-    """Reads by `(dataset, folder, count)` in several lives, each anew."""
-    for counts, make, name in drawn(_reading, how_many=6):
+    """Reads by `(dataset, folder, count)` in several lives, like other processes.
+
+    In every second case, the lives get one data set object, which a shuffle draws anew
+    for each iterator that starts from the beginning.
+    """
+    for case, (counts, make, name) in enumerate(drawn(_reading, how_many=6)):
         due, read = [int(value) for value in make()], 0
+        once = make()
+        name += ", the same object in each life" if case % 2 else ""
         with tempfile.TemporaryDirectory() as base:
             folder = Path(base, "new", "place")
             for life, count in enumerate(counts):
-                found = _numbers(attempt(make(), str(folder), count))
-                yield same("each life goes on where the last one ended",
+                dataset = once if case % 2 else make()
+                found = _numbers(attempt(dataset, str(folder), count))
+                yield same("continues where the last call ended",
                            due[read : read + count], found,
-                           f"{name}, lives of {counts}, in life {life + 1}")
+                           f"for {name}, with calls for {counts} elements, in call "
+                           f"{life + 1}")
                 read += count
             folder.mkdir(parents=True, exist_ok=True)
             moved = str(shutil.move(folder, Path(base, "moved")))
-            yield same("the place is in the folder", due[read : read + 1],
-                       _numbers(attempt(make(), moved, 1)), f"{name}, after it moved")
-            yield same("the place is in the folder", due[:1],
+            yield same("keeps its place in the folder, and nowhere else",
+                       due[read : read + 1], _numbers(attempt(make(), moved, 1)),
+                       f"for {name}, after the folder was moved")
+            yield same("keeps its place in the folder, and nowhere else", due[:1],
                        _numbers(attempt(make(), str(folder), 1)),
-                       f"{name}, after its folder was gone")
+                       f"for {name}, with a folder that does not exist yet")
 
 
 def _reading(rng, size):
