@@ -1,4 +1,4 @@
-"""One loop in both forms, turn by turn: the page of lesson 14."""
+"""The interactive figure of lesson 14: one loop in both forms, turn by turn."""
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -47,14 +47,14 @@ _NEW_EDGES = [("k", "While"), ("p", "While"), ("n", "While"), ("x", "While"),
 
 
 def loop_frame(loop: str, turn: int, n: int = 4, x: float = 3.0) -> Frame:
-    """Draws `k, p = k + 1, p * x while k < n` in one turn, with the values it has.
+    """Draws one turn of `k, p = k + 1, p * x while k < n` with its values.
 
     Args:
-      loop: `"TensorFlow 1"`, spread over the graph, or `"today"`, one op and two
-        functions.
-      turn: 0 for the first; at most `n`, when the loop ends.
-      n: how often the body runs.
-      x: the factor.
+      loop: `"TensorFlow 1"` for a loop that is spread over the graph, or `"today"` for
+        one op with two functions.
+      turn: The number of the turn, from 0 to `n`. In turn `n`, the loop ends.
+      n: The number of times that the body runs.
+      x: The factor.
 
     Taught in lesson 14, 'The loop of an old graph'.
     """
@@ -64,8 +64,8 @@ def loop_frame(loop: str, turn: int, n: int = 4, x: float = 3.0) -> Frame:
         k, p, goes_on = session.run(["k_out:0", "p_out:0", "asked:0"],
                                     {"x:0": x, "n:0": min(turn, n), "limit:0": n})
     value = {"k": f"k = {k}", "p": f"p = {p:g}", "asked": str(bool(goes_on))}
-    says = (f"Turn {turn}: k is {k}, p is {p:g}; k < {n} is {goes_on}, "
-            + ("so the body runs once more." if goes_on else "so both leave the loop."))
+    says = (f"In turn {turn}, k is {k} and p is {p:g}. Because k < {n} is {goes_on}, "
+            + ("the body runs once more." if goes_on else "both leave the loop."))
     if old:
         ops = {node.name: node for node in graph.as_graph_def().node}
         pairs = [(_PASSED_ON.get(_op(name), _op(name)), node.name)
@@ -78,7 +78,7 @@ def loop_frame(loop: str, turn: int, n: int = 4, x: float = 3.0) -> Frame:
 
 
 def _graph(old: bool) -> tf.Graph:
-    """Builds the loop, and what its condition would answer for a limit that is fed."""
+    """Builds the loop, and an op that asks its condition for a limit that is fed."""
     before = tf1.control_flow_v2_enabled()
     (tf1.disable_control_flow_v2 if old else tf1.enable_control_flow_v2)()
     try:
@@ -100,7 +100,7 @@ def _op(name: str) -> str:
 
 
 def _old_way(goes_on: bool) -> str:
-    """Draws the way that both numbers take in this turn."""
+    """Draws the path of both numbers in this turn."""
     ways: list[tuple[str, str]] = []
     for suffix, end in (("", "add"), ("_1", "mul")):
         stops = (["Switch" + suffix, end, "NextIteration" + suffix, "Merge" + suffix]
