@@ -12,10 +12,10 @@ NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
 
 @exercise(
     "Exercise 1: phase_update",
-    "`tf1.trainable_variables` takes the beginning of a name: end it with a slash.",
+    "`tf1.trainable_variables` matches the beginning of a name. End it with a slash.",
     "`variables = [v for scope in scopes for v in "
-    'tf1.trainable_variables(f"{scope}/")]`. What is left: gradients, clipped by their '
-    "global norm, and a plain step.",
+    'tf1.trainable_variables(f"{scope}/")]`. What is left: the gradients, clipped by '
+    "their global norm, and a plain step.",
     adds=["train_op"],
 )
 def check_phase_update(attempt):
@@ -24,12 +24,12 @@ def check_phase_update(attempt):
         values, factors, scopes, rate, clip = case
         before, after = _run(attempt, *case)
         due = [before, *_oracle(before, factors, scopes, rate, clip)]
-        text = (f"variables {', '.join(values)}, scopes {scopes}, rate {rate:.2f}, "
-                f"clip {clip:.2f}")
+        text = (f"with the variables {', '.join(values)}, the scopes {scopes}, rate "
+                f"{rate:.2f} and clip {clip:.2f}")
         for name in values:
             inside = name in _inside(values, scopes)
-            claim = ("what lies in the scopes takes the step" if inside
-                     else "everything else stays as it is")
+            claim = ("moves the variables inside the scopes by one step" if inside
+                     else "leaves all other variables as they are")
             for run in (1, 2):
                 yield near(claim, due[run][name], after[run - 1][name],
                            f"{text}, {name} after {run} runs", 1e-4 * inside,
@@ -43,7 +43,8 @@ def _case(rng, size):
     shapes = [tuple(rng.integers(1, 4, rng.integers(0, 3))) for _ in names]
     values = {name: np.float32(rng.normal(0, 3, shape))
               for name, shape in zip(names, shapes, strict=True)}
-    # The loss is the sum of factor * value ** 2 / 2; a factor of 0: no say.
+    # The loss is the sum of factor * value ** 2 / 2; with a factor of 0, the variable
+    # does not matter.
     factors = {name: float(rng.choice([0.5, 1.0, -2.0] if name in near else [0.0, 1.0]))
                for name in values}
     scopes = [["decoder"], ["encoder"], ["decoder", "encoder", "look"],
@@ -58,7 +59,7 @@ def _inside(values, scopes):
 
 
 def _oracle(before, factors, scopes, rate, clip):
-    """The values after one step and after two."""
+    """Returns the values after one step and after two."""
     inside, values, steps = _inside(before, scopes), dict(before), []
     for _ in range(2):
         gradients = {name: factors[name] * values[name] for name in inside}
@@ -80,9 +81,9 @@ def _run(attempt, values, factors, scopes, rate, clip):
             for name, v in variables.items() if factors[name]])
         if len(values) == 5:
             loss -= tf.stop_gradient(loss)  # a loss of 0 has a gradient, too
-        with answering(f"variables {', '.join(values)}, scopes {scopes}"):
+        with answering(f"with variables {', '.join(values)} and scopes {scopes}"):
             update = attempt(loss, scopes, rate, clip)
-            session.graph.as_graph_element(update)  # a list is none
+            session.graph.as_graph_element(update)  # fails for a list
             session.run(tf1.global_variables_initializer())
             before, after = session.run(variables), []
             for _ in range(2):

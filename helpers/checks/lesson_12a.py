@@ -9,26 +9,28 @@ from helpers.checks.claims import answering, drawn, exercise, near
 
 @exercise(
     "Exercise 1: own_sample",
-    "`tf.gather` takes ids of any shape. `sampled_by_hand` has the rest.",
-    "`vectors = tf.gather(weights, words)`, for targets and for ids; the scores begin "
-    'with `tf.einsum("ru,rau->ra", outputs, vectors)`. What is left: biases, counts, '
-    "the target among its own ids, and the loss.",
+    "`tf.gather` takes ids of any shape. The rest is as in `sampled_by_hand`.",
+    "`vectors = tf.gather(weights, words)`, for targets and for ids. The scores begin "
+    'with `tf.einsum("ru,rau->ra", outputs, vectors)`. What is left: the biases, the '
+    "counts, a target among its own ids, and the loss.",
     unknown=False,  # of the batch it is, below; of the weights it would not be
 )
 def check_own_sample(attempt):
     """Compares the losses of all rows, and their gradients, with float64."""
     for given in drawn(_sampling, 12):
-        case = (f"targets {given[3].tolist()}, ids {given[4].tolist()}, counts "
-                f"{given[5].round(4).tolist()} and {given[6].round(4).tolist()}")
+        case = (f"with targets {given[3].tolist()}, ids {given[4].tolist()}, counts "
+                f"{given[5].round(4).tolist()} and {given[6].round(4).tolist()}, and "
+                f"biases {given[1].round(2).tolist()}")
         losses, slopes, sparse = _run(attempt, case, given)
         due, due_slopes = _oracle(*given)
-        yield near("the loss of each row", due, losses, case, 1e-3, 1e-3)
+        yield near("returns the loss of each row", due, losses, case, 1e-3, 1e-3)
         for name, one, other in zip(("weights", "biases", "outputs"), due_slopes,
                                     slopes, strict=True):
-            yield near("and its gradients", one, other, f"{case}, in {name}", 1e-2,
-                       1e-2)
-        yield ("the gradient of weights holds only the rows that were read", sparse,
-               "it is dense, as large as all weights: read rows by tf.gather")
+            yield near("has the right gradients", one, other, f"{case}, for {name}",
+                       1e-2, 1e-2)
+        yield ("has a gradient for `weights` with only the rows that were read", sparse,
+               "the gradient is dense, as large as all weights. Read rows with "
+               "`tf.gather`.")
 
 
 def _sampling(rng, size):
@@ -38,6 +40,8 @@ def _sampling(rng, size):
     numbers = [(rng.normal(0, scale, shape) * (rng.random(shape) < 0.9)).astype("f")
                for scale, shape in (
                    (loud, [words, units]), (1, [words]), (1, [rows, units]))]
+    if size % 4 == 3:
+        numbers[1] = (numbers[1] - 2000).astype("f")  # a mask has to be lower
     targets = rng.integers(0, words, rows)
     ids = np.stack([rng.choice(words, few, replace=False) for _ in range(rows)])
     if size % 3 == 2:
@@ -50,7 +54,7 @@ def _sampling(rng, size):
 
 
 def _oracle(weights, biases, outputs, targets, ids, target_count, drawn_count):
-    """Losses in float64, word by word, and the gradients of their sum, by hand."""
+    """Returns the losses in float64, and the gradients of their sum, by hand."""
     weights, biases, outputs = (a.astype(float) for a in (weights, biases, outputs))
     losses, slopes = [], [np.zeros_like(a) for a in (weights, biases, outputs)]
     for row, target in enumerate(targets):

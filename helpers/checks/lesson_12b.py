@@ -9,14 +9,17 @@ from helpers.checks.claims import answering, drawn, exercise, near
 
 @exercise(
     "Exercise 1: attend",
-    "One `tf.einsum` gives the scores of a list of places, one the weighted sum.",
+    "List the places first. One `tf.einsum` gives their scores, and another one the "
+    "weighted sum.",
     "`shape = tf.shape(places)` and `listed = tf.reshape(places, [shape[0], -1, "
-    "places.shape[-1]])`. What is left: scores, softmax, sum, and the weights' shape.",
+    "places.shape[-1]])`. What is left: scores, softmax, sum, and the shape of "
+    "the weights.",
 )
 def check_attend(attempt):
     """Compares `(query, places)` with a softmax in NumPy, in float64."""
     for query, places in drawn(_case):
-        case = f"query {query.round(2).tolist()}, places {places.round(2).tolist()}"
+        case = (f"with the query {query.round(2).tolist()} and the places "
+                f"{places.round(2).tolist()}")
         with (tf.Graph().as_default(), tf1.Session() as session,
               answering(case[:200])):
             given = [tf1.placeholder(tf.float32, [None, *value.shape[1:]])
@@ -25,8 +28,9 @@ def check_attend(attempt):
             slopes = tf1.gradients(context, given, unconnected_gradients="zero")
             found = session.run([context, weights, slopes],
                                 dict(zip(given, (query, places), strict=True)))
-        names = ("the context, [batch, channels]", "the weights, [batch, height, "
-                 "width]", "the gradients of the context")
+        names = ("returns the context, [batch, channels]",
+                 "returns the weights, [batch, height, width]",
+                 "has the right gradients of the context")
         for name, value, due in zip(names, found, _oracle(query, places), strict=True):
             exact = 1e-4 if value is found[1] else 1e-3  # shares, which sum to 1
             yield near(name, due, value, case, exact, exact)

@@ -1,4 +1,4 @@
-"""Where a captioner looks before each word, as a frame of a page with knobs.
+"""Draws where a captioner looks before each word, for an interactive figure.
 
 Seen in lesson 12b, 'Where does it look?'.
 """
@@ -22,18 +22,18 @@ def look_frame(
     pixels: np.ndarray, boxes: Sequence[Sequence[float]], words: Sequence[str],
     looks: np.ndarray, shares: np.ndarray, at: int,
 ) -> Frame:
-    """Draws a scene, all looks as bars, and one look as a map.
+    """Draws a scene, a bar for each word, and the weights before one word as a map.
 
     Args:
-      pixels: uint8 `[row, column, 3]`, a square.
-      boxes: of each object `[x, y, width, height]`, in pixels.
-      words: of the caption, its end among them.
-      looks: `[word, row, column]`, the weights before each word.
-      shares: `[word, object]`, how much of a look lies on each object.
-      at: the place of the word whose look is shown.
+      pixels: A square picture, uint8 `[row, column, 3]`.
+      boxes: The boxes of the objects, `[x, y, width, height]` in pixels.
+      words: The words of the caption, with `</S>`.
+      looks: The weights before each word, `[word, row, column]`.
+      shares: The weight on each object, `[word, object]`.
+      at: The index of the word whose weights are shown.
 
     Returns:
-      The frame; what does not depend on `at` stands in its first layer.
+      The frame. Its first layer does not depend on `at`.
     """
     outlines = _outlines(boxes, len(pixels))
     image = Image.fromarray(pixels).quantize(48)
@@ -61,8 +61,8 @@ def _outlines(boxes, side) -> str:
         for wide, colour in ((5, "#fff"), (2.5, "currentColor")):
             pieces.append(svg.box(x, y, scale * width, scale * height, "abc"[k],
                                   fill="none", stroke=colour, stroke_width=wide))
-        pieces.append(svg.text(x + 3, y - 4, k + 1, "", fill="#000", stroke="#fff",
-                               stroke_width=4, paint_order="stroke",
+        pieces.append(svg.text(x + 3, max(y - 4, 13), k + 1, "", fill="#000",
+                               stroke="#fff", stroke_width=4, paint_order="stroke",
                                font_weight="bold"))
     return "".join(pieces)
 
@@ -72,7 +72,7 @@ def _shifted(drawn: str, right: int) -> str:
 
 
 def _bar(place, word, shares) -> str:
-    """One word, and above it how much of its look lies on which object."""
+    """Draws a word, and above it a bar with the weight on each object."""
     left, foot, pieces = _LEFT + _WIDTH * place, _FLOOR, []
     middle = left + _WIDTH / 2 - 1
     pieces.append(svg.box(left + 4, foot - _TALL, _WIDTH - 10, _TALL, "soft",
