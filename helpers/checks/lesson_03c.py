@@ -15,15 +15,15 @@ _PATIENCE = 10  # seconds for one run
 
 @exercise(
     "Exercise 1: lines in groups",
-    "`counted_pipeline` under `Hand over in groups` has the reader, the header and the "
-    "group; epochs and the number of threads are other.",
+    "`counted_pipeline` in the section `Hand over in groups` has the reader, the "
+    "header, and the group. Change the number of epochs and of threads.",
     "begin with `names = tf1.train.string_input_producer(files, num_epochs=1)`. The "
-    "runner is `tf1.train.QueueRunner(queue, [put] * threads)`, the batch "
-    "`queue.dequeue_up_to(batch_size)`. What is left: the reader and the queue.",
+    "runner is `tf1.train.QueueRunner(queue, [put] * threads)`, and the batch is "
+    "`queue.dequeue_up_to(batch_size)`. The reader and the queue are left to do.",
     adds=(*QUEUES, "iterators"),
 )
 def check_lines_in_groups(attempt):
-    """Counts what pipelines of `(files, batch_size, threads, group)` deliver."""
+    """Checks the lines and the groups that an attempt's pipelines deliver."""
     with tempfile.TemporaryDirectory() as folder:
         for texts, batch_size, threads, group in drawn(_case, 12):
             files = [f"{folder}/{number}.txt" for number in range(len(texts))][::-1]
@@ -41,13 +41,13 @@ def check_lines_in_groups(attempt):
             due |= {min(group, len(text)) - 1 for text in texts}  # the header read, too
             with answering(case):
                 handed = _by_one_run(graph, batch)
-            yield ("one run hands over a group", handed in due,
-                   f"{case}: due {sorted(due)}, yours {handed} lines")
+            yield ("hands over a whole group in one run", handed in due,
+                   f"{case}: one run handed over {handed} lines, due {sorted(due)}")
 
 
 def _case(rng, size):
-    """Draws files as lists of lines, the header first; some hold nothing else."""
-    group = [1, 2, 3, 4, 15][size % 5]
+    """Draws files as lists of lines with a header, which some have alone."""
+    group = [1, 2, 3, 15, 40][size % 5]  # 40 is more than the default capacity
     texts = []
     for number in range(1 + size // 3):
         few = rng.integers(0, 2 * group + 1) if number else group + size
@@ -57,7 +57,7 @@ def _case(rng, size):
 
 
 def _by_one_run(graph, batch):
-    """Returns how many lines one run of a thread's op puts into its queue."""
+    """Returns the number of lines that one run of a thread's op enqueues."""
     with graph.as_default(), tf1.Session() as session:
         queue, puts = feeding(batch)
         size = tf.raw_ops.QueueSizeV2(handle=queue)
@@ -71,8 +71,8 @@ def _by_one_run(graph, batch):
             session.run(puts[0], options=tf1.RunOptions(timeout_in_ms=1000 * _PATIENCE))
             return int(session.run(size))
         except tf.errors.DeadlineExceededError:
-            raise ValueError(f"a run had not ended after {_PATIENCE} s: has the queue "
-                             "room for what it hands over?") from None
+            raise ValueError(f"one run did not end within {_PATIENCE} s. Check that "
+                             "the queue has room for a whole group") from None
         finally:
             coord.request_stop()
             coord.join(threads, stop_grace_period_secs=5)
