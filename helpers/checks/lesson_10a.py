@@ -1,4 +1,4 @@
-"""The check of lesson 10a: from a session to a module."""
+"""The check of lesson 10a: a running mean as a `tf.Module`."""
 
 import numpy as np
 import tensorflow as tf
@@ -8,36 +8,38 @@ from helpers.checks.claims import answering, drawn, exercise, near
 
 @exercise(
     "Exercise 1: RunningMean",
-    "`tf.function` can be told the shape of its argument.",
-    "`def __init__(self):` with `super().__init__()` and `self.total = "
-    "tf.Variable(0.0)`. What is left: the count, and `update` with its signature.",
+    "The argument `input_signature` of `tf.function` fixes the type and the shape of "
+    "what `update` takes.",
+    "Begin with `def __init__(self):`, which calls `super().__init__()` and creates "
+    "`self.total = tf.Variable(0.0)`. What is left: the count, and `update` with its "
+    "signature.",
     is_class=True,
 )
 def check_running_mean(attempt):
-    """Feeds objects of the class batches of many lengths, against NumPy's mean."""
+    """Feeds batches of many lengths to objects, and compares them with NumPy's mean."""
     yield ("is a tf.Module with a method `update`",
            issubclass(attempt, tf.Module)
            and callable(getattr(_made(attempt), "update", None)),
-           "an object of the class is no tf.Module, or has no `update` to call.")
+           "the class is not a tf.Module, or its objects have no method `update`.")
     for batches in drawn(_batches, how_many=12):
         module, fed = _made(attempt), []
         sizes = [len(batch) for batch in batches]
         for batch in batches:
             fed.extend(batch)
             yield near("returns the mean of everything fed so far", np.mean(fed),
-                       _update(module, batch), f"batches of {sizes}, the last {batch}",
-                       1e-4, 1e-4)
+                       _update(module, batch),
+                       f"after batches of {sizes}, the last one {batch}", 1e-4, 1e-4)
         other = _made(attempt)
         _update(other, np.float32([1.0]))  # the first call may make the variables
         for mine, yours in zip(other.variables, module.variables, strict=True):
             mine.assign(yours)
-        yield near("keeps all of its state in its variables, where a checkpoint finds "
+        yield near("keeps its whole state in its variables, where a checkpoint finds "
                    "it", np.mean([*fed, 9.0]), _update(other, np.float32([9.0])),
-                   "another object with the same variables", 1e-4, 1e-4)
+                   "with another object that got the same variables", 1e-4, 1e-4)
         traces = _traces(module.update)
         yield ("is traced once, not once per length", traces == 1,
-               f"batches of {sizes} made {traces} traces." if traces else
-               "nothing was traced: `update` is plain Python.")
+               f"batches of {sizes} numbers caused {traces} traces." if traces else
+               "nothing was traced, because `update` is plain Python.")
 
 
 def _batches(rng, size):
