@@ -1,14 +1,22 @@
-"""The check of lesson 05b: the average of the towers' gradients."""
+"""The check of lesson 05b: the average of the gradients of several towers."""
 
 import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import answering, drawn, exercise, near, raises, same
+from helpers.checks.claims import (
+    answering,
+    close,
+    drawn,
+    exercise,
+    near,
+    raises,
+    same,
+)
 
 
 class Towers:
-    """A drawn gradient list, and of each variable its kind and its towers' arrays."""
+    """A random gradient list, with the kind and the arrays of each variable."""
 
     def __init__(self, rng: np.random.Generator, size: int):
         towers = [2, 4, 5, 1][size % 4]
@@ -42,14 +50,18 @@ class Towers:
 
 @exercise(
     "Exercise 1: process_gradient_list",
-    "`zip(*gradient_list)` gives you, variable by variable, one pair per tower. What "
-    "does zip do with a list that is longer than the others?",
-    "begin with: `for pairs in zip(*gradient_list, strict=True):` and `gradients, "
-    "variable = [g for g, _ in pairs], pairs[0][1]`. What is left: treat None, "
-    "IndexedSlices and tensors apart, and refuse what does not fit.",
+    "If errors are missing: `zip(*gradient_list)` returns one pair per tower for "
+    "each variable. What does zip do if one list is longer? Compare the "
+    "variables with `is`, because two of them may have the same last name.",
+    "If averages are wrong: divide the weights by their sum, and multiply each "
+    "gradient by its share. Of IndexedSlices, multiply the `values`, and concatenate "
+    "`values` and `indices` as `add_sparse` does.",
+    "Begin with `for pairs in zip(*gradient_list, strict=True):` and `gradients, "
+    "variable = [g for g, _ in pairs], pairs[0][1]`. What is left are three cases: "
+    "None, IndexedSlices, and tensors.",
 )
 def check_process_gradient_list(attempt):
-    """Compares `(gradient_list, weights=None)` with NumPy, then breaks the lists."""
+    """Compares `attempt(gradient_list, weights)` with NumPy; damages the lists."""
     for rng, size in drawn(lambda *pair: pair, 14):
         with tf.Graph().as_default(), tf1.Session() as session:
             towers = Towers(rng, size)
@@ -57,8 +69,8 @@ def check_process_gradient_list(attempt):
             for what, broken, *weights in _broken(towers.lists, rng):
                 with answering(f"{towers}, {what}"):
                     refused = raises(ValueError, attempt, broken, *weights)
-                yield ("what does not fit is a ValueError", refused,
-                       f"{towers}: {what}, and no ValueError came")
+                yield ("raises ValueError if the towers do not match", refused,
+                       f"{towers}: {what}, but there was no ValueError")
 
 
 def _average_claims(attempt, towers, size, rng, session):
@@ -71,10 +83,11 @@ def _average_claims(attempt, towers, size, rng, session):
         isinstance(pair, tuple) and len(pair) == 2 for pair in found)
     yield ("returns [(gradient, variable), ...] in the order of tower 0",
            pairs and [id(v) for _, v in found] == [id(v) for _, v in towers.lists[0]],
-           f"{case}: it returned {found!r:.60}")
+           f"{case}: it returned {found!r:.60}, which is no such list")
     kinds = ["none" if gradient is None else "sparse" if isinstance(
         gradient, tf.IndexedSlices) else "dense" for gradient, _ in found]
-    yield same("None stays None, and sparse stays sparse", towers.kinds, kinds, case)
+    yield same("keeps None as None, and sparse gradients sparse", towers.kinds, kinds,
+               case)
     tables = [table for table in towers.tables if table is not None]
     with answering(case):
         averages = session.run([tf.convert_to_tensor(g) for g, _ in found
@@ -82,12 +95,17 @@ def _average_claims(attempt, towers, size, rng, session):
     for got, table in zip(averages, tables, strict=True):
         average = np.average(table, axis=0, weights=weights)
         exact = 1e-5 if got.dtype == np.float32 else 1e-12
-        yield near("averages as NumPy does, weights counted", average,
-                   got if got.dtype == table.dtype else got.dtype, case, exact, exact)
+        claim, holds, wrong = near(
+            "returns the weighted averages that NumPy computes", average,
+            got if got.dtype == table.dtype else got.dtype, case, exact, exact)
+        if not holds and got.dtype == np.float64 and close(got, average, 1e-5, 1e-5):
+            wrong += (". The difference is a rounding to float32: TensorFlow turns a "
+                      "Python number into float32 unless it multiplies float64")
+        yield claim, holds, wrong
 
 
 def _broken(lists, rng):
-    """Yields what is wrong with a list, the list, and weights if it has some."""
+    """Yields a description of the damage, the damaged list, and weights, if any."""
     yield "an empty list", []
     if len(lists) == 1:
         return
@@ -103,7 +121,7 @@ def _broken(lists, rng):
         ("one variable more", lists, longer[k]),
         ("one variable less", longer, own),
         ("another order", both, [*own, twin, extra]),
-        ("None where others have none, or none where they have", most, least[k]),
+        ("None where the other towers have a gradient, or the reverse", most, least[k]),
     ):
         broken = [*of_all[:k], of_one, *of_all[k + 1:]]
         yield f"tower {k} has {what}", broken

@@ -1,4 +1,4 @@
-"""The check of lesson 05c: where variables are dealt to."""
+"""The check of lesson 05c: the devices to which variables are dealt."""
 
 import numpy as np
 import tensorflow as tf
@@ -9,12 +9,13 @@ from helpers.checks.claims import answering, drawn, exercise, same
 
 @exercise(
     "Exercise 1: deal_variables",
-    "`op.type` says whether an op holds a variable, `op.device` where it would stand.",
-    "begin with `dealt = itertools.count()` before the inner `def place(op):`. What is "
-    "left: let `place` return a device for each op, and return `place`.",
+    "`op.type` is the type of an op, and `op.device` the device that it has so far. A "
+    "device function that returns `op.device` changes nothing.",
+    "Begin with `dealt = itertools.count()` before the inner `def place(op):`. What is "
+    "left is to let `place` return a device for each op, and to return `place`.",
 )
 def check_deal_variables(attempt):
-    """Builds drawn towers under `(devices)` and reads the device of every op."""
+    """Builds towers under `attempt(devices)` and reads the device of every op."""
     for rng, size in drawn(lambda *pair: pair, 12):
         holders = [f"/cpu:{k}" for k in rng.integers(0, 4, 1 + size % 4)]
         variables, towers = 1 + int(rng.integers(size, size + 2)) % 7, 1 + size % 3
@@ -24,18 +25,19 @@ def check_deal_variables(attempt):
         with answering(text):
             found, astray = _build(place, variables, towers)
         due = [holders[k % len(holders)] for k in range(variables)]
-        yield same("the variables are dealt in turn, from the first device on", due,
+        yield same("deals the variables in turn, beginning with the first device", due,
                    found, text)
-        yield ("every other op stays where it is", not astray,
+        yield ("leaves every other op where it is", not astray,
                f"{text}: {', '.join(sorted(astray)[:3])}")
         others = [attempt(given), attempt(given)]
         with answering(text):
             dealt = [_build(one, variables, 1)[0] for one in others]
-        yield same("each call begins to deal anew", [due, due], dealt, text)
+        yield same("begins anew with the first device in each call", [due, due], dealt,
+                   text)
 
 
 def _build(place, variables, towers):
-    """Returns where the variables are, and which other ops are not where they were."""
+    """Returns the devices of the variables, and the ops that were moved."""
     astray = set()
     with tf.Graph().as_default():
         tf1.get_variable("before", [])
@@ -43,8 +45,9 @@ def _build(place, variables, towers):
             with (tf.device(f"/cpu:{tower + 1}"), tf1.device(place),
                   tf1.variable_scope("model", reuse=tower > 0)):
                 for k in range(variables):
-                    with tf.device("/cpu:3" if k % 3 == 2 else ""):  # dealt, too
-                        kernel = tf1.get_variable(f"w_{9 - k}", [2, 3 - k % 3])
+                    with tf.device("/cpu:3" if k % 3 == 2 else ""):  # dealt as well
+                        kernel = tf1.get_variable(
+                            f"layer_{9 - k // 2}/{'wb'[k % 2]}", [2, 3 - k % 3])
                     value = tf.matmul(tf.fill([2, 2], 1.0), kernel)
                     astray |= _astray(value.op, f"/cpu:{tower + 1}")
         with tf1.device(place):
@@ -59,7 +62,7 @@ def _build(place, variables, towers):
 
 def _astray(op: tf.Operation, due: str) -> set[str]:
     found = _short(op.device)
-    return set() if found == due else {f"a {op.type} stands on {found!r}, not {due!r}"}
+    return set() if found == due else {f"a {op.type} is on {found!r}, not on {due!r}"}
 
 
 def _short(device: str) -> str:

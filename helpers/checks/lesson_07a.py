@@ -1,4 +1,4 @@
-"""The checks of lesson 07a: one train op, and a run that goes on."""
+"""The checks of lesson 07a: an update of several towers, and a resumed training."""
 
 import tempfile
 import time
@@ -15,13 +15,14 @@ from helpers.training import Model
 
 @exercise(
     "Exercise 1: train_op",
-    "process_gradient_list wants the losses and the gradients apart.",
-    "begin with: `losses, gradients = zip(*results)`. What is left: average, with the "
-    "losses, and apply with the step.",
+    "`process_gradient_list` averages the gradients, and checks them together with the "
+    "losses. It needs the gradients and the losses in two separate lists.",
+    "Begin with `losses, gradients = zip(*results)`. What is left is to average, with "
+    "`losses=losses`, and to apply the averages with `global_step=step`.",
     adds=("variables", "train_op"), twice=False,
 )
 def check_train_op(attempt):
-    """Trains towers by `(optimizer, results, step)`; spoils each gradient and loss."""
+    """Trains towers with `attempt(...)`, and puts NaN into each gradient and loss."""
     for rng, start in drawn(lambda *pair: pair, 6):
         number, rate = 1 + start % 4, [0.5, 0.25][start % 2]
         values = rng.integers(-9, 10, [number, 2]).astype(np.float32)
@@ -49,7 +50,8 @@ def check_train_op(attempt):
             attempt(optimizer, [(-loss, [(-g, v) for g, v in pairs])
                                 for loss, pairs in results], step)
             op = attempt(optimizer, results, step)
-            yield ("returns an op", isinstance(op, tf.Operation) or tf.is_tensor(op),
+            yield ("returns an op or a tensor",
+                   isinstance(op, tf.Operation) or tf.is_tensor(op),
                    f"it returned {op!r:.40}")
             state, init = tf1.global_variables(), tf1.global_variables_initializer()
             weight, _ = tf1.trainable_variables()
@@ -60,58 +62,64 @@ def check_train_op(attempt):
             with answering(case):
                 session.run(op, good)
             before = session.run(state)
-            yield near("updates by the average of the towers", rate * 2 * values.mean(),
-                       session.run(weight), case)
-            yield near("moves the step by one", start + 1, session.run(step), case)
+            yield near("updates the weights with the average of the towers",
+                       rate * 2 * values.mean(), session.run(weight), case)
+            yield near("moves the step by one", start + 1, session.run(step),
+                       f"{case}: the step was {start}")
             for k, which in np.ndindex(number, 2):
                 bad = np.zeros([number, 2])
                 bad[k, which] = [np.inf, np.nan][(start + k) % 2]
                 refused = [raises(tf.errors.InvalidArgumentError, session.run, op,
                                   good | {poison: bad}) for _ in range(5)]
-                yield ("refuses NaN in any gradient or loss", all(refused),
-                       f"{case}: tower {k} had a {['gradient', 'loss'][which]} of "
-                       f"{bad.sum()}, and no error came")
-            yield near("leaves weights, slots and step alone then", before,
+                yield ("raises InvalidArgumentError for a gradient or loss that is not "
+                       "finite", all(refused),
+                       f"{case}: the {['gradient', 'loss'][which]} of tower {k} was "
+                       f"{bad.sum()}, but no InvalidArgumentError was raised")
+            yield near("changes no weight, slot or step in such an update", before,
                        session.run(state), case, 0, 0)
 
 
 @exercise(
     "Exercise 2: logged_run",
-    "fit takes every=, also= and each=, and tells `each` the global step.",
-    "begin with: `model.restore(folder)`, then `with model.graph.as_default(), "
-    "tf1.summary.FileWriter(str(folder)) as writer:`. What is left: a scalar summary, "
-    "fit, and save.",
+    "`model.fit` has the arguments `every=`, `also=` and `each=`. It calls `each` with "
+    "the global step and the values of `also`.",
+    "Begin with `model.restore(folder)` and `with model.graph.as_default(), "
+    "tf1.summary.FileWriter(str(folder)) as writer:`. What is left are a scalar "
+    "summary, `fit`, and `save`.",
     adds=["summaries"],
 )
 def check_logged_run(attempt):
-    """Stops runs of `(model, folder, steps)`; compares with one that never stopped."""
+    """Compares several starts of `attempt(...)` with a run that never stopped."""
     for starts in ([10], [50], [7, 3, 2, 10]):
         rate = 0.01 * len(starts)
         with tempfile.TemporaryDirectory() as name:
             folder, total = Path(name) / "run", 0
             for k, steps in enumerate(starts, 1):
+                case = f"starts of {starts[:k]} steps"
                 if k > 1:  # two writers of one second share a file
                     time.sleep(1 - time.time() % 1)
+                    folder = folder.rename(folder.with_name(f"run_{k}"))
+                    case += ", and the folder was renamed before the last start"
                 total += steps
-                case = f"starts of {starts[:k]} steps"
                 with _small_model(rate) as model, answering(case):
                     attempt(model, folder, steps)
                     computed = int(model.session.run("losses:0"))
-                yield same("trains as many steps more as asked, and computes the loss "
-                           "in the same runs", total, computed, case)
-                yield same("logs at the global steps that 10 divides, and keeps the "
-                           "log", [*range(10, total + 1, 10)], sorted(_log_of(folder)),
-                           case)
+                yield same("trains the given number of steps, and gets the loss from "
+                           "the same runs", total, computed,
+                           f"{case}; counted how often the loss was computed")
+                yield same("goes on from the newest checkpoint, and logs every global "
+                           "step that 10 divides", [*range(10, total + 1, 10)],
+                           sorted(_log_of(folder)), f"{case}; steps in the log")
                 with _small_model(rate) as model:
                     saved = model.restore(folder)
-                yield near("saves at the end", total, saved, case)
+                yield near("saves a checkpoint at the end", total, saved, case)
             log = _log_of(folder)
         with _small_model(rate) as model:
             losses = model.fit(total + 1)
         for at, value in sorted(log.items()):
             due = min(losses[at - 1: at + 1],  # before its update, or after it
                       key=lambda loss, value=value: abs(loss - value))
-            yield near("the losses are those of a run that never stopped", due, value,
+            yield near("logs the losses of a run that never stopped", due, value,
                        f"starts of {starts} steps, at {at}", 1e-3)
 
 

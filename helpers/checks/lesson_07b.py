@@ -1,4 +1,4 @@
-"""The check of lesson 07b: the updates of one tower, with the train op."""
+"""The check of lesson 07b: the updates of one tower, together with the train op."""
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -8,23 +8,28 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
 
 @exercise(
     "Exercise 1: with_updates",
-    "`get_collection` takes a scope, and tower_10 begins like tower_1.",
-    "begin with: `updates = tf1.get_collection(tf1.GraphKeys.UPDATE_OPS, "
-    'scope=f"{tower}/")`. What is left: `tf.group`.',
+    "`get_collection` takes a scope, a regular expression for the beginning of "
+    "a name. The name of tower_10 begins like that of tower_1, and a dot matches every "
+    "character.",
+    'Begin with `pattern = re.escape(tower) + "/"` and `updates = '
+    "tf1.get_collection(tf1.GraphKeys.UPDATE_OPS, scope=pattern)`. What is left is to "
+    "group them with `train`, with `tf.group`.",
 )
 def check_with_updates(attempt):
-    """Gives the towers of `(train, tower="tower_0")` counters, and reads them."""
+    """Counts how often the op of `attempt(train, tower)` runs each update."""
     for size, name, towers, asked, each in drawn(_towers, 9):
         tower = f"{name}_{asked}"
-        case = f"{tower} of {towers}, fetched twice"
+        case = f"updates of {tower}, one of {towers} towers; the op ran twice"
         with tf.Graph().as_default() as graph:
             step = tf1.get_variable("step", initializer=0.0)
             train = step.assign_add(1.0).op
-            outside, _ = _of_tower(f"another/{tower}", 1)
+            outside = [_of_tower(scope, 1)[0] for scope in
+                       {f"another/{tower}", tower.replace(".", "x"), "last"} - {tower}]
             counters = [_of_tower(f"{name}_{k}", each[k]) for k in range(towers)]
             attempt(tf.no_op(), tower)  # another train op, which has no say
             op = attempt(train, tower) if size else attempt(train)
-            yield ("returns an op", isinstance(op, tf.Operation) or tf.is_tensor(op),
+            yield ("returns an op or a tensor",
+                   isinstance(op, tf.Operation) or tf.is_tensor(op),
                    f"it returned {op!r:.40}")
             init = tf1.global_variables_initializer()
         with tf1.Session(graph=graph) as session, answering(case):
@@ -33,22 +38,24 @@ def check_with_updates(attempt):
             session.run(op)
             trained, others, found = session.run([step, outside, counters])
         due = [[2.0 * (k == asked)] * each[k] + [0.0] for k in range(towers)]
-        yield near("runs the train op, once", 2.0, trained, case)
-        yield same("runs the updates of that tower, once, and no others", [*due, 0.0],
-                   [*([float(n) for n in of_one] for of_one in found), float(others)],
-                   case)
+        yield near("runs the train op once per run", 2.0, trained, case)
+        yield same("runs the updates of this tower once per run, and no others",
+                   [*due, 0.0],
+                   [*([float(n) for n in of_one] for of_one in found),
+                    float(sum(others))],
+                   f"{case}; counts of the updates of each tower, and of other scopes")
 
 
 def _towers(rng, size):
-    """Draws what towers are called, how many there are, and the updates of each."""
+    """Draws the name of the towers, their number, and the number of their updates."""
     towers = 1 + size if size < 3 else 12
     asked = 0 if size < 2 else int(rng.integers(2))
     each = rng.integers(0, 3, towers).tolist()
-    return size, ["tower", "replica", "net/tower"][size % 3], towers, asked, each
+    return size, ["tower", "v1.5/tower", "net/tower"][size % 3], towers, asked, each
 
 
 def _of_tower(scope, updates):
-    """Returns counters, of which one is in no collection, and stays at 0."""
+    """Returns counters; the last is in no collection, so it should stay at 0."""
     counters = [tf1.get_variable(f"{scope}_{k}", initializer=0.0)
                 for k in range(updates + 1)]
     with tf1.name_scope(scope):
