@@ -180,7 +180,8 @@ def _modules(package: str, *, public: bool = False) -> list[str]:
             continue
         names = [name for name, value in inspect.getmembers(module)
                  if not name.startswith("_" if public else "__")
-                 and not isinstance(value, types.ModuleType)]
+                 and (not isinstance(value, types.ModuleType)
+                      or public and value.__name__.startswith(f"{package}."))]
         lines.append(" ".join([full, *names]))
     return lines
 

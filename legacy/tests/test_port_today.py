@@ -10,7 +10,7 @@ import pytest
 from ported import copies, written
 
 from tf1tools.port.outcome.work import work
-from tf1tools.port.rule import Left
+from tf1tools.port.rule import Left, Note
 
 TODAY = dict(re.findall(r"^# === (\w+)\n(.*?)(?=^# ===|\Z)",
                         (Path(__file__).parent / "port" / "today.txt").read_text(),
@@ -41,6 +41,31 @@ def test_a_star_that_another_file_uses_is_left_alone(module, names, tmp_path):
         f"f = tf.function({names})\n")}
     done, new = copies(files, tmp_path)
     assert new == files and [one.words for one in done.of(Left)] == []
+
+
+# What Python gives each module, used as the text that it is, beside an old program.
+TEXTS = [f"{how}print({text}.{method})\n" for module in ("tensorflow", "keras", "numpy")
+         for name in ("__version__", "__name__", "__doc__")
+         for how, text in ((f"import {module} as m\nv = m.{name}\n", "v"),
+                           (f"import {module} as m\n", f"m.{name}"),
+                           (f"from {module} import {name}\n", name),
+                           (f"from {module} import {name} as v\n", "v"))
+         for method in ("startswith('2')", "split('.')[0]")]
+ASKED = [f"import numpy as np\nprint(np.{name})\n" for name in (
+    "testing.assert_allclose", "emath.sqrt", "ma.array", "char.add", "random.Generator",
+    "lib.stride_tricks.sliding_window_view", "polynomial.Chebyshev")]
+
+
+def test_new_code_beside_an_old_program_is_left_alone(tmp_path):
+    """Both share a module; only the old program, and what is its own, becomes old."""
+    old = {"old.py": "import tensorflow as tf\nimport shared, own\ntf.Session\n",
+           "own.py": "import tensorflow as tf\ntwice = tf.multiply\n"}
+    new = {"shared.py": "import tensorflow as tf\nadd = tf.add\n"} | {
+        f"new{number}.py": f"import shared\n{text}" for number, text in enumerate(
+            [*TODAY.values(), *TEXTS, *ASKED])}
+    done, now = copies(old | new, tmp_path)
+    assert {name for name in now if now[name] != (old | new)[name]} == old.keys()
+    assert [one.words for one in [*done.of(Left), *done.of(Note)]] == []
 
 
 def test_all_of_them_together_are_left_alone(tmp_path):

@@ -21,6 +21,7 @@ from tf1tools.port.table.known import (
 )
 from tf1tools.port.text.syntax import Arguments
 
+EAGER = ("tf.function", "tf.GradientTape", ".numpy()")
 VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
 _PLACES = {
     "tf_slim": " (package tf-slim, beside slim_shim.py)",
@@ -254,13 +255,17 @@ def _lessons() -> Mapping[str, str]:
 
 
 def age(use) -> str:
-    """Returns what a use says of the program: "old", "today's" or "".
+    """Returns what a use says of the program: "old", "today's", "eager" or "".
 
     A name or a call that TensorFlow 2 has no more is of TensorFlow 1. What TensorFlow 2
     alone has or takes is of today: no program of TensorFlow 1 ran with it. What both
-    take, and answer otherwise, may be of either, and says nothing.
+    take, and answer otherwise, may be of either, and says nothing. "eager" is what few
+    programs of TensorFlow 1 had, as `tf.function` and `tf.constant(3).numpy()`.
     """
     name = use.name
+    if name in EAGER:
+        of_tf = name[0] != "." or use.part.file.origins.of(use.receiver) == {"tf"}
+        return "eager" if of_tf else ""
     if use.call and any(hook.ask(use.call) for hook in hooks_of("sign", name)):
         return "old"
     if name.partition(".")[0] == "keras":

@@ -52,7 +52,8 @@ def pages(work: Work) -> list[Page]:
 def _has_fate(use: Use, project: Project) -> bool:
     """Whether a name is TensorFlow's, or one of another library that is gone."""
     if use.name.startswith("."):
-        return project.is_renamed_method(use) is Certainty.YES
+        return bool(row_of(use.name)) and \
+            project.is_renamed_method(use) is Certainty.YES
     return is_tensorflow(use.name) or is_gone(use.name) or row_of(use.name) is not None
 
 
@@ -110,13 +111,13 @@ def distance(one: Page, top: str = "") -> str:
         text = f"{len(places)} {{line|lines}} to change by hand{where}"
         first += _counted(len(places), text) + (", then " if it.top else "")
     if it.top:
-        first += f"{top or '; '.join(it.top)} {it.place}: it runs on compat.v1"
+        first += f"{top or '; '.join(it.top)} {it.place}: no known obstacle is left"
     elif not it.left:
-        first += ("it runs as it is" if it.is_old else "it is today's code") \
+        first += ("no known obstacle is left" if it.is_old else "it is today's code") \
             if one.rows else "no TensorFlow in it"
     if it.changes > 1:
         first += ", once the changes are made that `port --write` makes"
-    return first + (f"; when {' and '.join(it.waits)} does" if it.waits else "")
+    return first + (f"; when {' and '.join(it.waits)} has none" if it.waits else "")
 
 
 def _counted(number: int, text: str) -> str:

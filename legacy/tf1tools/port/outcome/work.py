@@ -232,7 +232,7 @@ class Work:
         certainty = self.project.is_renamed_method(use)
         if certainty is Certainty.YES:
             yield use.rename_method(new)
-        elif certainty:
+        elif certainty and not self.project.is_todays(use.part.file):
             left = use.left(f"{new} today, if it is that {row_of(use.name).words}, "
                             "which cannot be seen here; as it is, if not")
             yield left if self.project.is_of_then(use.part.file) else Note(*left)

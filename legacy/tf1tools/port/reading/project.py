@@ -284,20 +284,42 @@ class Project:
 
     @functools.cache  # noqa: B019
     def is_old(self, file: File) -> bool:
-        """Whether a file is to run on compat.v1, by it or by one that goes with it.
+        """Returns whether a file is to run on compat.v1.
 
-        What speaks for TensorFlow 2 speaks against it: then nothing is edited.
+        A file with old names does, unless a program with it has a sign of TensorFlow 2.
+        A file without such names does if each program with it is old, so that a module
+        which a program of today shares with old ones stays what it is.
         """
-        ages = set().union(*(one.ages for one in self.together(file)))
-        return "old" in ages and "today's" not in ages
+        sure = any if "old" in file.ages else all
+        starts = self._starts_of.get(file, [file])
+        return not self.is_todays(file) and sure(
+            "old" in self._ages(start) for start in starts)
+
+    def is_todays(self, file: File) -> bool:
+        """Returns whether a program with a file has a sign of TensorFlow 2."""
+        return any("today's" in self._ages(start)
+                   for start in self._starts_of.get(file, [file]))
+
+    @functools.cache  # noqa: B019
+    def _ages(self, start: File) -> set[str]:
+        """Returns what the files of a program say of its TensorFlow.
+
+        TensorFlow 1.15 has the signs "eager" too, so old names in the same file, or a
+        program that turns eager execution on, explain them.
+        """
+        files = self.reached(start)
+        ages = set().union(*(one.ages for one in files))
+        eager = any("eager" in one.ages and "old" not in one.ages for one in files)
+        return ages | {"today's"} if eager and not any(
+            "enable_eager" in use.name for one in files for use in one.uses) else ages
 
     def is_mixed(self, file: File) -> bool:
         """Whether it has old names, and goes with what only TensorFlow 2 takes."""
         return "old" in file.ages and not self.is_old(file)
 
     def has_keras(self, file: File) -> bool:
-        """Whether it, or one that goes with it, has Keras as a package of its own."""
-        return any(full.partition(".")[0] == "keras" for one in self.together(file)
+        """Returns whether a program with it has Keras as a package of its own."""
+        return any(full.partition(".")[0] == "keras" for one in self.programs(file)
                    for full in one.names.values())
 
     @functools.cache  # noqa: B019
@@ -343,9 +365,9 @@ class Project:
     @functools.cache  # noqa: B019
     def is_of_then(self, file: File) -> bool:
         """Whether a file is old, or Python 2, or beside old ones with no TensorFlow."""
-        files = self.together(file)
-        if any("today's" in one.ages for one in files):
+        if self.is_todays(file):
             return False
+        files = self.together(file)
         silent = not any(is_tensorflow(use.name) for one in files for use in one.uses)
         return self.is_old(file) or self.python2(file) is Certainty.YES or (
             silent and self._holds_old)

@@ -115,7 +115,8 @@ class Reader(ast.NodeVisitor):
                     self._bind(name, value)
             elif exports is None and not node.level:
                 self._bind(local, f"{module}.{alias.name}")
-                self._add(alias, f"{module}.{alias.name}")
+                if alias.name[:2] != "__":
+                    self._add(alias, f"{module}.{alias.name}")
             else:
                 self._from_neighbour(node, alias.name, local, exports or {})
 
@@ -269,8 +270,9 @@ class Reader(ast.NodeVisitor):
                 rest = parts[length:]
                 if any(part.endswith("()") for part in rest):
                     return None
-                own = next((i for i, part in enumerate(rest) if part[:2] == "__"), None)
-                name = ".".join([full, *rest[:own]])
+                if any(part[:2] == "__" for part in rest):
+                    return None  # what Python gives each module is a value
+                name = ".".join([full, *rest])
                 return None if ".FLAGS." in name else (name, full)
         # What a call gives has methods, and no names.
         for star in self._stars if "()" not in local else ():
@@ -289,7 +291,10 @@ class Reader(ast.NodeVisitor):
         return found[0] if found else None
 
     def _bind(self, local: str, full: str) -> None:
-        self.scope.names[local] = full
+        if full.rpartition(".")[2][:2] == "__":
+            self._forget(local)
+        else:
+            self.scope.names[local] = full
 
     def _forget(self, local: str) -> None:
         if not self._branches:

@@ -1,10 +1,11 @@
 """An old program runs on `tensorflow.compat.v1`, with the behaviour of TensorFlow 1.
 
-The lines stand where the program imports TensorFlow first. Files that import each other
-share one bridge: one old file among them makes all of them old. What makes a file old
-is a name that TensorFlow 2 has no more; a call that only TensorFlow 2 takes, such as
-`tf.saved_model.load(folder)`, does not. Keras 2 is asked for
-before TensorFlow is imported. What lies in a folder of the project that happens to be
+The lines stand where the program imports TensorFlow first. A name that TensorFlow 2 no
+longer has makes a file old, and a program with an old file is old. A module that such a
+program shares with a program of today stays what it is if it has no old names itself. A
+call that only TensorFlow 2 accepts, such as `tf.saved_model.load(folder)`, is a sign of
+today, and then nothing in the program changes. Keras 2 is asked for before TensorFlow
+is imported. What lies in a folder of the project that happens to be
 called tensorflow is not TensorFlow, and what imports it is judged as it is.
 
 Since: TensorFlow 2.0
@@ -41,6 +42,37 @@ Stays:
     print(tf.reduce_sum([1, 2]))
     model = tf.saved_model.load("export")
     tf.summary.scalar("loss", data=1.0, step=1)
+
+Before:
+
+    # file: old.py
+    import tensorflow as tf
+    import shared
+    print(tf.Session().run(shared.double(tf.placeholder_with_default(2, []))))
+    # file: today.py
+    import shared
+    version = shared.tf.__version__
+    print(version.startswith("2"), shared.double(3).numpy())
+    # file: shared.py
+    import tensorflow as tf
+    def double(x):
+        return tf.multiply(x, 2)
+
+After:
+
+    # file: old.py
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    import shared
+    print(tf.Session().run(shared.double(tf.placeholder_with_default(2, []))))
+    # file: today.py
+    import shared
+    version = shared.tf.__version__
+    print(version.startswith("2"), shared.double(3).numpy())
+    # file: shared.py
+    import tensorflow as tf
+    def double(x):
+        return tf.multiply(x, 2)
 """
 
 import ast
@@ -77,7 +109,7 @@ def put_on_top(project, work):
 def _keras(file, project, work) -> list[str]:
     """Returns what asks for Keras 2, if a file that goes with this one needs it."""
     legacy = project.has_keras(file) or any(
-        "legacy keras" in work.needs(one) for one in project.together(file))
+        "legacy keras" in work.needs(one) for one in project.programs(file))
     return KERAS if legacy and KEY not in file.code else []
 
 
