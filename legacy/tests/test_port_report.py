@@ -283,15 +283,16 @@ TOP = "import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()"
     ("x = 1\n", "no TensorFlow in it"),
     ("import tensorflow as tf\ntf.zeros(3)\n", "it is today's code"),
     ('"""Old."""\nimport tensorflow as tf\ntf.Session()\n',
-     f"{TOP} in place of line 2: it runs on compat.v1"),
+     f"{TOP} in place of line 2: no known obstacle is left"),
     ("from tensorflow import Session\nSession()\n",
-     f"{TOP} before line 1: it runs on compat.v1, once the changes are made that "
+     f"{TOP} before line 1: no known obstacle is left, once the changes are made that "
      "`port --write` makes"),
     ("import tensorflow as tf\ntf.contrib.crf.x()\n\ntf.contrib.crf.y()\n",
-     f"2 lines to change by hand (2, 4), then {TOP} in place of line 1: it runs on "
-     "compat.v1"),
+     f"2 lines to change by hand (2, 4), then {TOP} in place of line 1: no known "
+     "obstacle is left"),
     ("import tensorflow as tf\ntf.layers.dense(x, 3)\n", "import os; os.environ["
-     f'"TF_USE_LEGACY_KERAS"] = "1"; {TOP} in place of line 1: it runs on compat.v1'),
+     f'"TF_USE_LEGACY_KERAS"] = "1"; {TOP} in place of line 1: '
+     "no known obstacle is left"),
     ("import tensorflow as tf\nx = tf.(\n", "unknown: not all of it could be read"),
 ])
 def test_distance_says_what_to_put_where(text, expected, tmp_path):
@@ -335,4 +336,4 @@ def test_a_file_runs_when_what_it_imports_does(tmp_path, capsys):
     write(tmp_path, "import tensorflow as tf\ntf.contrib.crf.x()\n", "model.py")
     _, found = report_of(tmp_path, capsys)
     said = found["summary"]["distance"][str(tmp_path / "a.py")]
-    assert said.endswith("it runs on compat.v1; when model.py does")
+    assert said.endswith("no known obstacle is left; when model.py has none")

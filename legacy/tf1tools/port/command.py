@@ -1,7 +1,7 @@
 """A report on old code: every TensorFlow name in it, and what became of it.
 
     tf1 port FILE-OR-FOLDER [--json]
-    tf1 port --write FILE-OR-FOLDER OUT
+    tf1 port --write FILE-OR-FOLDER OUT [--try "python PROGRAM.py ARGUMENTS"]
     tf1 port --explain [RULE]
 
 The code is read, never run and never changed. Python 2, notebooks and broken files
@@ -12,7 +12,11 @@ to read.
 `--write` makes the folder OUT: a copy in which all that is safe is changed, so that
 it runs on `tensorflow.compat.v1` with legacy Keras, and `port.diff`, the changes. It
 prints what is left, line by line, and by which rule; the exit code is 1 where something
-is. `--explain` prints the page of a rule: what it changes, and why.
+is. `--try` then runs a program of the copy under `tf1 watch`, with limits of time,
+memory and disk, and without a network where the system permits that. It says whether
+the program ran, or else the error, its line and the answer of `tf1 explain`; the exit
+code is 0 only if it ran. `--explain` prints the page of a rule: what it changes, and
+why.
 """
 
 import argparse
@@ -43,7 +47,8 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{arguments.path}: {error}", file=sys.stderr)
         return 2
     if arguments.write:
-        return _write(arguments.path, arguments.out, done)
+        code = _write(arguments.path, arguments.out, done)
+        return code if not arguments.script or code == 2 else _try(arguments, done)
     pages = report.pages(done)
     print(json.dumps(report.as_json(pages), indent=1) if arguments.json
           else report.as_text(pages))
@@ -58,6 +63,10 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
                         help="a file, or a folder of .py and .ipynb")
     parser.add_argument("out", type=Path, nargs="?", help="the copy that --write makes")
     parser.add_argument("--write", action="store_true", help="make a changed copy")
+    parser.add_argument("--try", metavar="COMMAND", dest="script", default="",
+                        help="run a program of the copy, and say how it ended")
+    parser.add_argument("--seconds", type=float, default=120,
+                        help="time after which --try ends the program (120)")
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="",
                         help="the page of a rule; without a name, the list of all")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
@@ -66,7 +75,20 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         parser.error("--write and the folder OUT go together")
     if arguments.explain is None and arguments.path is None:
         parser.error("which file or folder?")
+    if arguments.script and not arguments.write:
+        parser.error("--try runs the copy that --write makes")
     return arguments
+
+
+def _try(arguments: argparse.Namespace, done) -> int:
+    from tf1tools.port.outcome import trial
+
+    if not (script := trial.script_of(arguments.script)):
+        print('--try takes "python PROGRAM.py ARGUMENTS"', file=sys.stderr)
+        return 2
+    ended = trial.tried(arguments.out, script, done, arguments.seconds)
+    print(ended.words)
+    return 0 if ended.ran else 1
 
 
 def _write(path: Path, out: Path, done) -> int:
@@ -79,7 +101,7 @@ def _write(path: Path, out: Path, done) -> int:
     print(write.what_is_left(path, done))
     print(f"the copy: {out}; the changes: {out / write.DIFF}")
     program = out / (path.name if path.is_file() else "PROGRAM.py")
-    print(f"run a program of it: tf1 watch {program}")
+    print(f"run a program of it: tf1 watch {program}", flush=True)
     return 1 if any(one.left or not file.whole
                     for file, one in done.outcomes.items()) else 0
 

@@ -142,7 +142,7 @@ def links_out(folder: Path) -> list[Path]:
 
 
 def what_is_left(path: Path, work: Work) -> str:
-    """Returns, file by file, what is ready and which lines are for the reader.
+    """Returns, file by file, which lines are for the reader. Nothing was run.
 
     Args:
       path: what was copied, a folder or a file.
@@ -154,7 +154,8 @@ def what_is_left(path: Path, work: Work) -> str:
     for file, one in work.outcomes.items():
         lines.append(f"{file.path.relative_to(root)}: " + (
             f"{len(one.left)} left" if one.left else
-            f"ready when {' and '.join(one.waits)} is" if one.waits else
-            "ready" if file.whole else "not read: " + file.words[0]))
+            "not read: " + file.words[0] if not file.whole else
+            "no known obstacle is left; run it" if not one.waits else
+            f"no known obstacle is left here; first look at {' and '.join(one.waits)}"))
         lines += [f"  {by_hand(*found)}" for found in one.left]
     return "\n".join(lines)

@@ -1,0 +1,161 @@
+"""Runs a program of a copy under `tf1 watch`, within limits, and says how it ended."""
+
+import contextlib
+import difflib
+import os
+import re
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from tf1tools.port.outcome.report import by_hand
+from tf1tools.port.outcome.work import Work
+
+SECONDS, MEMORY, DISK = 120, 16 << 30, 2 << 30
+_TF1 = Path(__file__).parents[3] / "tf1.py"
+_WITHOUT_NETWORK = (("unshare", "-n"), ("unshare", "-rn"))
+_LOOPBACK = 'ip link set lo up 2>/dev/null; exec "$@"'  # for clusters of one machine
+_FRAME = re.compile(r'^  File "(.+)", line (\d+)', re.M)
+_BUILT = re.compile(r"Original stack trace|Detected at node|^Node:", re.M)
+_ANSWER = "tf1 watch: the error to look at is "
+
+
+class Ended(NamedTuple):
+    """How a program ended.
+
+    Attributes:
+      ran: Whether it ended by itself, without an error.
+      words: What happened, and what to do about it.
+    """
+
+    ran: bool
+    words: str
+
+
+def script_of(command: str) -> list[str]:
+    """Returns the script and the arguments of `python SCRIPT ARGUMENTS`, or nothing."""
+    words = shlex.split(command)
+    if words and re.fullmatch(r"python[\d.]*", Path(words[0]).name):
+        words = words[1:]
+    return words if words and words[0].endswith(".py") else []
+
+
+def tried(out: Path, script: list[str], work: Work, seconds: float = SECONDS) -> Ended:
+    """Runs a script of a copy, in the folder of the copy.
+
+    Args:
+      out: Folder of the copy.
+      script: Path in it, and arguments.
+      work: What the rules said of the original.
+      seconds: Time after which the program is ended.
+    """
+    tf1 = [str(_TF1)] if _TF1.is_file() else ["-m", "tf1tools"]
+    network = next((list(words) for words in _WITHOUT_NETWORK if _works(words)), [])
+    command = [*network, *["sh", "-c", _LOOPBACK, "sh"] * bool(network),
+               sys.executable, *tf1, "watch", *script]
+    start, before = time.monotonic(), _size(out)
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        process = subprocess.Popen(
+            command, cwd=out, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=said, start_new_session=True, preexec_fn=_limit,
+            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg"})
+        why = ""
+        try:
+            while process.poll() is None and not why:
+                time.sleep(0.2)
+                if time.monotonic() - start > seconds:
+                    why = f"still ran after {seconds:g} seconds, and was ended"
+                elif _size(out) - before > DISK:
+                    why = f"wrote more than {DISK >> 20} MiB, and was ended"
+        finally:
+            _end(process)
+        said.seek(0)
+        text = said.read()
+    where = "without a network" if network else "with the network, which cannot be cut"
+    head = f"tried {shlex.join(script)} ({where}): it "
+    if process.returncode == 0 and not why:
+        return Ended(True, f"{head}ran, in {time.monotonic() - start:.0f} s")
+    return Ended(False, "\n".join([
+        head + (why or _code(process.returncode)), *_where(text, out, work),
+        _last(text)]))
+
+
+def _works(words: tuple[str, ...]) -> bool:
+    try:
+        return subprocess.run([*words, "true"], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (DISK, DISK))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _size(folder: Path) -> int:
+    """Returns the bytes of the files in a folder."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # it was removed meanwhile
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Ends a program and all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _code(code: int) -> str:
+    return f"failed (exit code {code})" if code > 0 else \
+        f"was ended by {signal.Signals(-code).name}"
+
+
+def _where(text: str, out: Path, work: Work) -> list[str]:
+    """Returns the last line of the copy in a traceback, and the rule that left it."""
+    root = out.resolve()
+    raised = _BUILT.split(text)[0]  # not where an op of the error was built
+    frames = [(Path(name), int(line)) for name, line in _FRAME.findall(raised)
+              if Path(name).resolve().is_relative_to(root)]
+    if not frames:
+        return []
+    path, line = frames[-1][0].resolve(), frames[-1][1]
+    name = path.relative_to(root)
+    one = next((one for file, one in work.outcomes.items()
+                if file.path.relative_to(work.project.root) == name), None)
+    words = [f"{name}, line {line}: "
+             + path.read_text(errors="replace").split("\n")[line - 1].strip()]
+    before = _line_before(line, one) if one else 0
+    return words + [f"  the rule knows it: {by_hand(*found)}"
+                    for found in (one.left if one else ())
+                    if found.thing.line == before]
+
+
+def _line_before(line: int, one) -> int:
+    """Returns the line of the original from which a line of the copy comes."""
+    old, new = ("\n".join(texts).split("\n") for texts in (
+        [part.found for part in one.file.parts], one.texts))
+    for kind, start, end, new_start, new_end in difflib.SequenceMatcher(
+            None, old, new, autojunk=False).get_opcodes():
+        if new_start < line <= new_end:
+            moved = start + line - new_start
+            return moved if kind == "equal" else min(moved, end)
+    return 0
+
+
+def _last(text: str) -> str:
+    """Returns what `watch` said, or else the last lines."""
+    found = text.rfind(_ANSWER)
+    found = text.find("tf1 watch: ") if found < 0 else found
+    return text[found:].strip() if found >= 0 else \
+        "\n".join(text.strip().split("\n")[-5:])
