@@ -1,4 +1,4 @@
-"""The check of lesson 02b: chains that need nothing of each other."""
+"""The check of lesson 02b: independent chains of products, one on each device."""
 
 import numpy as np
 import tensorflow as tf
@@ -11,11 +11,12 @@ from helpers.checks.lesson_02a import on_devices
 
 @exercise(
     "Exercise 1: side_by_side",
-    "the graph of `When did it run?` has four chains on four devices, each with its "
-    "variable inside the device block.",
+    "read the graph of `When did it run?`. It has four chains on four devices, and "
+    "each variable is created inside the device block.",
     "begin with `for index, device in enumerate(devices):` and in it `with "
-    'tf.device(device), tf1.variable_scope(f"chain_{index}"):`. What is left: the '
-    "variable, `depth` products that begin with x, and the list of the results.",
+    'tf.device(device), tf1.variable_scope(f"chain_{index}"):`. What is left to do is '
+    "to create the variable, to multiply `depth` times, beginning with x, and to "
+    "return the list of the results.",
     adds=VARIABLES, unknown=False,
 )
 def check_side_by_side(attempt):
@@ -28,13 +29,13 @@ def check_side_by_side(attempt):
             results = attempt(x, depth, list(devices))
             made = tf1.global_variables()
             yield ("returns a list with a result for each device",
-                   isinstance(results, list | tuple) and len(results) == len(devices)
+                   isinstance(results, list) and len(results) == len(devices)
                    and all(isinstance(y, tf.Tensor) for y in results),
                    f"{case}: it returned {results!r}.")
             side = (rows.shape[1],) * 2
             found = sorted((v.op.name, tuple(v.shape)) for v in made)
             due = [(f"chain_{n}/w", side) for n in range(len(devices))]
-            yield same("one variable for each chain", due, found, case)
+            yield same("creates one variable `w` for each chain", due, found, case)
             with answering(f"{case}, each chain asked for `w`, with reuse"):
                 made = [_again(f"chain_{n}") for n in range(len(devices))]
         weights = [np.random.default_rng([n, depth]).normal(size=side)
@@ -44,7 +45,7 @@ def check_side_by_side(attempt):
                 made, weights, [*results], {x: rows})
         due = [one for w in weights for one in _chain(rows, w, depth)]
         found = [one for pair in zip(found, found_slopes, strict=True) for one in pair]
-        yield near("each result is that of its chain, and so is its gradient", due,
+        yield near("returns the result of each chain, with its gradient", due,
                    found, case, 1e-3, 1e-3)
         outputs = {op.name: f"product {op.outputs[0].shape}"
                    for op in graph.get_operations() if op.type == "MatMul"}
@@ -54,13 +55,14 @@ def check_side_by_side(attempt):
         due = sorted([(f"CPU:{n}", f"product (None, {rows.shape[1]})")
                       for n in numbers] * depth
                      + [(f"CPU:{n}", f"chain_{k}/w") for k, n in enumerate(numbers)])
-        yield same("variable and products of a chain are on its device", due, ops, case)
+        yield same("keeps the variable and the products of a chain on its device",
+                   due, ops, case)
         ends = {y.op.name for y in results}
         astray = [tuple(row) for row in sent
                   if row.tensor != "x" and (row.tensor not in ends
                                             or row.target != "CPU:0")]
-        yield ("nothing is sent but x and the results", not astray,
-               f"{case}: these were sent: {astray}.")
+        yield ("sends only x and the results", not astray,
+               f"{case}: it also sent {astray}.")
 
 
 def _again(scope):

@@ -1,4 +1,4 @@
-"""Four chains of ops over time, by the threads of their session: lesson 02b's page."""
+"""The interactive figure of lesson 02b: four chains of ops, by number of threads."""
 
 import time
 
@@ -15,7 +15,7 @@ _LINKS, _LEFT, _RIGHT, _HIGH, _TOP = 4, 70, 16, 34, 12
 
 
 def _chains(work: str, chained: str) -> tuple[tf.Graph, list]:
-    """Builds a chain on each of four CPUs; each may wait for the one before."""
+    """Builds a chain of ops on each of four CPUs."""
     def waits(value):
         time.sleep(0.005)
         return value
@@ -38,15 +38,17 @@ def _chains(work: str, chained: str) -> tuple[tf.Graph, list]:
 
 
 def traced(threads: int, work: str, chained: str) -> tuple[tf1.RunMetadata, float]:
-    """Runs the chains with so many inter-op threads.
+    """Runs the chains with the given number of inter-op threads.
 
     Args:
-      threads: of the session's own.
-      work: of each of four links of a chain, one of `WORK`.
-      chained: `"apart"`, or `"one after another"`: a chain waits for the one before.
+      threads: Number of threads in the session's own pool.
+      work: Kind of op in the four links of a chain, one of `WORK`.
+      chained: `"apart"` for independent chains. With `"one after another"`, each chain
+        waits for the one before.
 
     Returns:
-      A traced step, and the milliseconds of the shortest of twenty steps without.
+      A traced step, and the duration in milliseconds of the shortest of twenty steps
+      without tracing.
 
     Taught in lesson 02b, 'When did it run?'.
     """
@@ -68,13 +70,13 @@ def traced(threads: int, work: str, chained: str) -> tuple[tf1.RunMetadata, floa
 
 
 class Lanes:
-    """Frames that measure by one thread, which runs once for each kind of work."""
+    """Draws frames, and compares each with a run that has one thread."""
 
     def __init__(self):
         self._alone: dict[tuple[str, str], tuple[tf1.RunMetadata, float]] = {}
 
     def __call__(self, threads: int, work: str, chained: str) -> Frame:
-        """Draws a lane for each device; the arguments are those of `traced`."""
+        """Draws a lane for each device. The arguments are those of `traced`."""
         if (work, chained) not in self._alone:
             self._alone[work, chained] = traced(1, work, chained)
         measure, alone = self._alone[work, chained]
@@ -83,9 +85,16 @@ class Lanes:
         span = max(_end(measure), _end(trace))
         bars = [_bar(row, span) for row in tracing.intervals(trace)
                 if row.type in ("MatMul", "PyFunc")]
-        says = (f"{took:.1f} ms a step, {alone / took:.1f} times as fast as with one "
-                f"thread; up to {tracing.devices_at_once(trace)} devices at once.")
+        faster = "" if threads == 1 else (
+            f", {alone / took:.1f} times as fast as with one thread")
+        devices = tracing.devices_at_once(trace)
+        says = (f"{_rounded(took)} ms per step{faster}, with up to {devices} "
+                f"device{'s' * (devices > 1)} at work at once.")
         return Frame([_lanes(), "".join(bars) + _axis(span)], says)
+
+
+def _rounded(milliseconds: float) -> str:
+    return f"{milliseconds:.2f}" if milliseconds < 10 else f"{milliseconds:.0f}"
 
 
 def _end(trace: tf1.RunMetadata) -> float:
@@ -118,5 +127,5 @@ def _axis(span: float) -> str:
     foot = _TOP + 4 * (_HIGH + 10)
     return "".join(svg.text(_x(t, span), foot + 16, f"{t:g}", "soft",
                             text_anchor="middle") for t in ticks) + svg.text(
-        _LEFT, foot + 36, "milliseconds since the first op; a bar is an op, waiting "
-        "included")
+        _LEFT, foot + 36, "milliseconds since the first op (a bar is an op, including "
+        "its waiting)")
