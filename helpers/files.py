@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 import time
 import uuid
 import warnings
@@ -35,8 +36,7 @@ def data_folder() -> Path:
     Raises:
       DataError: nothing can be written there.
     """
-    named = os.environ.get("HELPERS_DATA") or "data"
-    folder = (ROOT / Path(named).expanduser()).resolve()
+    folder = _data_place()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         cause = "" if os.access(folder, os.W_OK) else "no permission to write"
@@ -48,6 +48,12 @@ def data_folder() -> Path:
             "yours"
         )
     return folder
+
+
+def _data_place() -> Path:
+    """Returns where the folder for data is, or would be."""
+    named = os.environ.get("HELPERS_DATA") or "data"
+    return (ROOT / Path(named).expanduser()).resolve()
 
 
 def given_folder(path: str | os.PathLike) -> Path:
@@ -69,16 +75,23 @@ def given_folder(path: str | os.PathLike) -> Path:
 
 
 def fresh_folder(path: str | os.PathLike) -> Path:
-    """Returns `path` as an empty folder, so that re-running a cell starts clean.
+    """Returns `path` as an empty folder, so that a cell that runs again starts clean.
 
-    Where it is a link, the link gives way to a folder; what it led to stays as it is.
+    If the path is a symbolic link, the link is replaced by a folder, and the folder
+    that it led to stays as it is.
 
     Args:
-      path: the folder; all that is in it is deleted. The current folder, your home,
-        the course's own and whatever holds one of them are refused as they are.
+      path: The folder. Everything in it is deleted, so it must lie inside of `logs/`,
+        `my/`, `build/`, the folder for data, or the system's temporary folder, and
+        the path must not contain `..`.
+
+    Returns:
+      The path.
 
     Raises:
-      DataError: it is refused, or cannot be emptied; says whether something is gone.
+      DataError: If the folder lies elsewhere, holds the current folder, the course or
+        your home, is not a folder, or cannot be emptied. The message says whether
+        something was deleted.
     """
     if not os.fspath(path):
         raise DataError("fresh_folder: the path is empty. Nothing was deleted")
@@ -87,8 +100,11 @@ def fresh_folder(path: str | os.PathLike) -> Path:
     try:
         if path.is_symlink():
             path.unlink()
+        elif path.is_dir():
+            remove_tree(path)
         elif path.exists():
-            shutil.rmtree(path)
+            raise DataError(f"{path}: cannot be emptied: it is not a folder. Nothing "
+                            "was deleted. Name another folder")
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         left = "a part of it may be gone" if path.is_dir() else "it is as it was"
@@ -108,6 +124,16 @@ def _refuse_to_empty(path: Path) -> None:
     for what, folder in kept.items():
         if any(way.is_relative_to(goes) for way in _ways(folder)):
             raise DataError(f"{path}: this is or holds {what}. Nothing was deleted")
+    inside = goes.is_relative_to(ROOT.resolve())
+    own = [_data_place(), *([ROOT / "logs", ROOT / "my", ROOT / "build"] if inside
+                            else [Path(tempfile.gettempdir())])]
+    if ".." in path.parts or not any(
+            goes != each.resolve() and goes.is_relative_to(each.resolve())
+            for each in own):
+        raise DataError(
+            f"{path}: only folders inside of logs/, my/, build/, the folder for data, "
+            "and the temporary folder are emptied, and their path has no `..`. Nothing "
+            "was deleted. Use `lesson.begin(NAME) / \"folder\"`")
 
 
 def _place(path: Path) -> Path:
@@ -283,17 +309,50 @@ def _put_aside(folder: Path) -> None:
             stacklevel=2,
         )
     else:
-        shutil.rmtree(aside, ignore_errors=True)
+        _remove(aside)
 
 
 def _sizes(folder: Path) -> dict[str, int]:
     """Returns the size of each file in a folder but the manifest, sorted by name."""
     sizes = {
         path.relative_to(folder).as_posix(): path.stat().st_size
-        for path in folder.rglob("*")
+        for path in walk(folder)
         if path.is_file() and path != folder / MANIFEST
     }
     return dict(sorted(sizes.items()))
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """Yields everything in a folder, a folder before its contents.
+
+    Links are yielded and not followed. There is no recursion, so no depth is too deep.
+    """
+    ahead = [folder]
+    while ahead:
+        try:
+            entries = sorted(os.scandir(ahead.pop()), key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for entry in entries:
+            yield Path(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                ahead.append(Path(entry.path))
+
+
+def remove_tree(folder: Path) -> None:
+    """Removes a folder with everything in it; links are removed and not followed.
+
+    Raises:
+      OSError: If something cannot be removed.
+    """
+    folders = [folder]
+    for path in walk(folder):
+        if path.is_dir() and not path.is_symlink():
+            folders.append(path)
+        else:
+            path.unlink()
+    for each in reversed(folders):  # the contents of a folder before the folder
+        each.rmdir()
 
 
 @contextlib.contextmanager
@@ -332,6 +391,7 @@ def _incomplete(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 def _remove(path: Path) -> None:
     """Removes a file or a folder; what is not there is fine."""
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_tree(path)
     else:
         path.unlink(missing_ok=True)

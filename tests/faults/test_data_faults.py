@@ -4,6 +4,7 @@ Each fault is in a list, in a folder, on the disk, or in the name that a reader 
 """
 
 import io
+import os
 import shutil
 from pathlib import Path
 
@@ -116,7 +117,8 @@ def test_a_label_that_would_become_another_is_refused(label):
 
 @pytest.mark.parametrize("path", ["", ".", "..", "../..", "/", "{cwd}", "{cwd}/x/..",
                                   "{home}", "{root}", "{link}", "{above}", "{links}",
-                                  "{middle}"])
+                                  "{middle}", "{root}/helpers", "{root}/logs",
+                                  "{root}/logs/../data/x", "{outside}"])
 def test_a_folder_that_nobody_means_to_lose_is_not_emptied(tmp_path, monkeypatch, path):
     cwd, home, root = (tmp_path / name for name in ("a/here", "a/home", "a/course"))
     for folder in (cwd, home, root):
@@ -136,6 +138,23 @@ def test_a_folder_that_nobody_means_to_lose_is_not_emptied(tmp_path, monkeypatch
     monkeypatch.setattr(Path, "home", lambda: home)
     with pytest.raises(DataError, match="Nothing was deleted"):
         files.fresh_folder(path.format(cwd=cwd, home=home, root=root, link=link,
-                                       above=above, links=links, middle=middle))
+                                       above=above, links=links, middle=middle,
+                                       outside=Path(os.path.abspath(os.sep), "srv")))
     for folder in (cwd, home, root):
         assert (folder / "thesis.txt").read_text() == "mine"
+
+
+def test_a_folder_is_emptied_at_any_depth(tmp_path):
+    """Without recursion: 1,100 folders in each other are more than Python nests."""
+    deep = tmp_path / "d"
+    here = os.open(tmp_path, os.O_RDONLY)
+    try:
+        for _ in range(1100):
+            os.mkdir("d", dir_fd=here)
+            inside = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = inside
+    finally:
+        os.close(here)
+    assert len(files.contents_digest(deep)) == 64
+    assert list(files.fresh_folder(deep).iterdir()) == []
