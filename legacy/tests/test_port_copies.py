@@ -92,7 +92,7 @@ def test_the_patch_makes_the_copy_byte_for_byte(tree, tmp_path, capsys):
         assert os.readlink(new / name) == os.readlink(tree / name)
     assert (new / "run.py").stat().st_mode == (tree / "run.py").stat().st_mode
     if shutil.which("patch"):
-        shutil.copytree(tree, patched, symlinks=True, ignore=write._passed_over)
+        write._copy(tree, patched)
         done = subprocess.run(
             ["patch", "--binary", "-p1", "-d", patched, "-i", new / write.DIFF],
             capture_output=True, text=True)
@@ -141,3 +141,26 @@ def test_a_stand_in_does_not_take_the_place_of_your_own_file(tmp_path, capsys):
 def test_what_python_3_refuses_to_decode_has_a_line(head, line, tmp_path):
     (tmp_path / "old.py").write_bytes(head + b"x = 1\nname = '\xe9'\n")
     assert [one.line for one in work(tmp_path).of(rule.Left)] == [line] * bool(line)
+
+
+def test_a_patch_of_the_original_keeps_its_name(tmp_path, capsys):
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    (old / "a.py").write_text("import tensorflow as tf\nx = tf.log(1.)\n")
+    for name in ("port.diff", "port-2.diff"):
+        (old / name).write_text("mine")
+    port.main(["--write", str(old), str(new)])
+    assert (new / "port.diff").read_text() == (new / "port-2.diff").read_text() == "mine"
+    assert "+" in (new / "port-3.diff").read_text()
+    assert "port-3.diff" in capsys.readouterr().out
+
+
+def test_a_project_is_copied_at_any_depth(tmp_path):
+    old = tmp_path / "o"
+    here = os.path.join(old, *["d"] * 1100)
+    os.makedirs(here)
+    with open(os.path.join(here, "a.py"), "w") as file:
+        file.write("import tensorflow as tf\nx = tf.log(1.)\n")
+    port.main(["--write", str(old), str(tmp_path / "n")])
+    copy = os.path.join(tmp_path / "n", *["d"] * 1100, "a.py")
+    assert "tf.math.log" in open(copy).read() or "compat.v1" in open(copy).read()

@@ -209,3 +209,81 @@ def test_the_command_counts_paths_from_where_it_is_called(
     assert weights.main(["nothing-here", "--to", "npz"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("tf1 weights: nothing-here") and said.count("\n") == 1
+
+
+# A kind of layer, and the shapes of its kernel in TensorFlow and in PyTorch.
+TURNED = [
+    ("dense/kernel", (3, 5), (5, 3)), ("conv1d/kernel", (3, 4, 5), (5, 4, 3)),
+    ("conv/kernel", (3, 3, 4, 5), (5, 4, 3, 3)),
+    ("conv3d/kernel", (1, 2, 3, 4, 5), (5, 4, 1, 2, 3)),
+    ("dw/depthwise_kernel", (3, 3, 4, 2), (8, 1, 3, 3)),
+    ("sep/pointwise_kernel", (1, 1, 8, 5), (5, 8, 1, 1)),
+    ("words/embeddings", (9, 4), (9, 4)), ("dense/bias", (5,), (5,)),
+]
+UNKNOWN = [("alpha", (3, 5)), ("lstm_cell/kernel", (7, 16)), ("conv/kernel", (2,) * 6),
+           ("rnn/gru_cell/gates/kernel", (7, 8)), ("conv2d_transpose/kernel", (3,) * 4)]
+
+
+@pytest.mark.parametrize("name, before, after", TURNED)
+def test_a_kernel_is_turned_by_the_kind_of_its_layer(name, before, after):
+    arrays = {name: np.arange(np.prod(before), dtype=np.float32).reshape(before)}
+    [turned] = weights.as_torch(arrays).values()
+    assert turned.shape == after
+    assert sorted(turned.flat) == sorted(arrays[name].flat)
+
+
+@pytest.mark.parametrize("name, shape", UNKNOWN)
+def test_an_array_of_an_unknown_kind_is_refused_by_its_name(name, shape):
+    with pytest.raises(DataError, match=f"{name}: it is not known"):
+        weights.as_torch({name: np.zeros(shape, np.float32)})
+
+
+def test_two_averages_of_one_weight_are_refused():
+    arrays = {name: np.ones(3, np.float32) for name in (
+        "w", "w/ExponentialMovingAverage", "tower/w/ExponentialMovingAverage")}
+    with pytest.raises(DataError, match="w has two averages"):
+        weights.chosen(arrays, averages=True)
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """A checkpoint of one weight, and its files as they were."""
+    prefix = tmp_path / "model.ckpt"
+    tf.raw_ops.SaveV2(prefix=str(prefix), tensor_names=["w"], shape_and_slices=[""],
+                      tensors=[tf.ones(3)])
+    return prefix, {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize("out", [
+    "model.ckpt", "model.ckpt.index", "model.ckpt.meta", "notes.txt", "link", "names",
+    "model.ckpt.data-00000-of-00001", "./x/../model.ckpt.index"])
+def test_no_output_takes_the_place_of_an_input_or_of_another_kind(
+        out, checkpoint, tmp_path, capsys):
+    prefix, before = checkpoint
+    (tmp_path / "x").mkdir()
+    others = {tmp_path / "notes.txt": b"mine", tmp_path / "names": b"w,v"}
+    for path, content in others.items():
+        path.write_bytes(content)
+    (tmp_path / "link").symlink_to("model.ckpt.index")
+    assert weights.main([str(prefix), "--to", "npz", "--names", str(tmp_path / "names"),
+                         "--out", str(tmp_path / out)]) == 1
+    assert "Nothing was written" in capsys.readouterr().err
+    for path, content in (before | others).items():
+        assert path.read_bytes() == content
+
+
+def test_nothing_to_write_is_an_error(tmp_path, capsys):
+    prefix = str(tmp_path / "c")
+    tf.raw_ops.SaveV2(prefix=prefix, tensor_names=["global_step"],
+                      shape_and_slices=[""], tensors=[tf.ones((), tf.int64)])
+    assert weights.main([prefix, "--to", "npz", "--out", str(tmp_path / "o.npz")]) == 1
+    assert "holds no weights" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("odd", ["\x1b[2J", "\n", "\r", "\x07", "\u202e", "\x85"])
+def test_a_strangers_name_is_printed_escaped(odd, tmp_path, capsys):
+    prefix = str(tmp_path / "c")
+    tf.raw_ops.SaveV2(prefix=prefix, tensor_names=[f"w{odd}forged"],
+                      shape_and_slices=[""], tensors=[tf.ones(3)])
+    assert weights.main([prefix]) == 0
+    assert odd not in capsys.readouterr().out.removesuffix("\n").split("\n")[0]

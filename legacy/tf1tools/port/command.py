@@ -97,9 +97,9 @@ def _write(path: Path, out: Path, done) -> int:
     if why := write.refusal(path, out):
         print(f"{out}: {why}", file=sys.stderr)
         return 2
-    write.write(path, out, done)
+    patch = write.write(path, out, done)
     print(write.what_is_left(path, done))
-    print(f"the copy: {out}; the changes: {out / write.DIFF}")
+    print(f"the copy: {out}; the changes: {patch}")
     program = out / (path.name if path.is_file() else "PROGRAM.py")
     print(f"run a program of it: tf1 watch {program}", flush=True)
     return 1 if any(one.left or not file.whole

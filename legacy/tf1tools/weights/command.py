@@ -27,6 +27,7 @@ Paths count from where you stand. A file is written whole or not at all.
 
 import argparse
 import csv
+import os
 import re
 import sys
 import zipfile
@@ -37,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from helpers.errors import DataError
+from helpers.errors import DataError, first_line
 from helpers.files import whole_file
 from helpers.lesson import quiet_tensorflow
 
@@ -53,7 +54,22 @@ _POWERS = re.compile(r"(^|/)beta[12]_power(_\d+)?$")
 _STEPS = re.compile(r"(^|/)(global_step|save_counter|iterations?)$")
 _TORCH = {"kernel": "weight", "weights": "weight", "w": "weight", "gamma": "weight",
           "biases": "bias", "b": "bias", "beta": "bias",
-          "moving_mean": "running_mean", "moving_variance": "running_var"}
+          "moving_mean": "running_mean", "moving_variance": "running_var",
+          "depthwise_kernel": "weight", "pointwise_kernel": "weight",
+          "embeddings": "weight"}
+# Kernels of dense layers and convolutions, by their number of axes.
+_KERNELS = ("kernel", "weights", "w", "W", "weight", "pointwise_kernel")
+_AXES = {2: (1, 0), 3: (2, 1, 0), 4: (3, 2, 0, 1), 5: (4, 3, 0, 1, 2)}
+_EMBEDDINGS = ("embeddings", "embedding", "embedding_table")
+# PyTorch stores the gates of a cell in another order and in two matrices, and an
+# embedding or a transposed convolution in another order of axes.
+_RECURRENT = re.compile(r"(lstm|gru|rnn)_?(cell)?|cell_\d+|transpose|deconv|embed",
+                        re.I)
+
+
+def shown(text: object) -> str:
+    """Returns a text that somebody else wrote with its control characters escaped."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
 
 
 class Held(NamedTuple):
@@ -116,13 +132,33 @@ def chosen(
     held = told_apart(arrays)
     found = {name.removesuffix(_OBJECT): arrays[name] for name, what in held.items()
              if what.kind in (WEIGHT, STATISTIC) or every and what.kind != TEXT}
-    of = {what.of: name for name, what in held.items()
-          if what.kind == AVERAGE and what.of}
-    if averages and not of:
-        raise DataError("the file holds no averages: leave --averages out")
     if averages:
-        found.update({owner: arrays[name] for owner, name in of.items()})
+        found.update(_averages(arrays, held))
     return found
+
+
+def _averages(
+    arrays: Mapping[str, np.ndarray], held: Mapping[str, Held]
+) -> dict[str, np.ndarray]:
+    """Returns the moving average of each weight, by the name of the weight.
+
+    Raises:
+      DataError: If there are no averages, or two of one weight.
+    """
+    found: dict[str, str] = {}
+    for name, what in held.items():
+        if what.kind != AVERAGE or not what.of:
+            continue
+        if what.of in found:
+            raise DataError(
+                f"{shown(what.of)} has two averages, {shown(found[what.of])} and "
+                f"{shown(name)}. Leave --averages out, and choose with --all and "
+                "--names")
+        found[what.of] = name
+    if not found:
+        raise DataError("the file holds no averages of its weights: leave --averages "
+                        "out")
+    return {owner: arrays[name] for owner, name in found.items()}
 
 
 def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarray]:
@@ -140,28 +176,50 @@ def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarr
         if len(row) != 2 and row:
             raise DataError(f"{table}, line {number}: wants `old,new`")
         if row and row[0] not in new:
-            raise DataError(f"{table}, line {number}: {row[0]} is not among the "
+            raise DataError(f"{table}, line {number}: {shown(row[0])} is not among the "
                             f"weights; tf1 weights lists them")
         new.update([row] if row else [])
     return _under(arrays, new)
 
 
 def as_torch(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Returns the arrays with the names and the order of axes that PyTorch has."""
+    """Returns the arrays with PyTorch's names and order of axes.
+
+    The order of axes depends on the kind of the layer. A vector is the same for every
+    kind. The kind of a kernel follows from its name and its number of axes.
+
+    Raises:
+      DataError: If an array has several axes and the kind of its layer is not known.
+    """
     new, turned = {}, {}
     for name, array in arrays.items():
         *scope, last = name.split("/")
         new[name] = ".".join([*scope, _TORCH.get(last, last)])
-        axes = {4: (3, 2, 0, 1), 2: (1, 0)}.get(array.ndim)
-        matrix = axes and last in ("kernel", "weights", "w", "depthwise_kernel")
-        turned[name] = array.transpose(axes) if matrix else array
+        turned[name] = _turned(name, last, array) if array.ndim > 1 else array
     return _under(turned, new)
+
+
+def _turned(name: str, last: str, array: np.ndarray) -> np.ndarray:
+    """Returns an array of several axes in the order that PyTorch has."""
+    if last == "depthwise_kernel" and array.ndim == 4:
+        # [height, width, in, multiplier] to [in * multiplier, 1, height, width].
+        high, wide, channels, multiplier = array.shape
+        return array.reshape(high, wide, 1, channels * multiplier).transpose(3, 2, 0, 1)
+    if last in _EMBEDDINGS and array.ndim == 2:
+        return array  # a row for each word, in both
+    if last in _KERNELS and array.ndim in _AXES and not _RECURRENT.search(name):
+        return array.transpose(_AXES[array.ndim])
+    raise DataError(
+        f"{shown(name)}: it is not known of which kind of layer this array of shape "
+        f"{array.shape} is, so it cannot be turned for PyTorch. Give it a name that "
+        "ends with kernel, depthwise_kernel or embeddings with --names, or leave "
+        "--layout torch out")
 
 
 def _under(arrays: Mapping[str, np.ndarray], names: Mapping) -> dict[str, np.ndarray]:
     twice = sorted({n for n in names.values() if list(names.values()).count(n) > 1})
     if twice:
-        raise DataError(f"two arrays would be called {twice[0]}: give --names")
+        raise DataError(f"two arrays would be called {shown(twice[0])}: give --names")
     return {names[name]: array for name, array in arrays.items()}
 
 
@@ -213,6 +271,31 @@ def write(
                         f"pip install {package}") from error
 
 
+def refuse_to_replace(out: Path, source: Path, names: Path | None = None) -> None:
+    """Raises `DataError` if writing `out` would destroy something else.
+
+    Args:
+      out: The file to write. It may replace an older file of the same kind.
+      source: What `read_weights` read: a file, a folder, or the prefix of a checkpoint.
+      names: The table of names, if there is one.
+    """
+    place, read = _place(out), _place(source)
+    part = re.escape(read.name) + r"\.(index|meta|data-\d+-of-\d+)"
+    if (place in (read, names and _place(names)) or place.is_relative_to(read)
+            or place.parent == read.parent and re.fullmatch(part, place.name)):
+        raise DataError(f"{out}: this is a part of what is read. Nothing was written. "
+                        "Name another file with --out")
+    if place.exists() and place.suffix not in ENDINGS.values():
+        kinds = ", ".join(ENDINGS.values())
+        raise DataError(f"{out}: there is a file of another kind. Nothing was written. "
+                        f"Name a new file, or one that ends with one of {kinds}")
+
+
+def _place(path: Path) -> Path:
+    """Returns where a path leads, with all links followed."""
+    return Path(os.path.realpath(path))
+
+
 def _as_others_know(array: np.ndarray) -> np.ndarray:
     """Returns an array in a dtype of NumPy's own: bfloat16 becomes float32."""
     return array.astype(np.float32) if array.dtype.kind == "V" else array
@@ -221,8 +304,8 @@ def _as_others_know(array: np.ndarray) -> np.ndarray:
 def table(arrays: Mapping[str, np.ndarray]) -> str:
     """Returns a line for each array: what it is, its shape, its name."""
     held = told_apart(arrays)
-    lines = [f"{held[name].kind:9s} {array.dtype!s:8s} {array.shape!s:20s} {name}"
-             for name, array in arrays.items()]
+    lines = [f"{held[name].kind:9s} {array.dtype!s:8s} {array.shape!s:20s} "
+             f"{shown(name)}" for name, array in arrays.items()]
     kinds = [what.kind for what in held.values()]
     counts = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(sorted(kinds))]
     return "\n".join([*lines, ", ".join(counts)])
@@ -270,10 +353,17 @@ def main(arguments: list[str]) -> int:
             found = renamed(found, options.names)
         if options.layout == "torch":
             found = as_torch(found)
+        if not found:
+            raise DataError(f"{options.checkpoint}: holds no weights to write; --all "
+                            "takes what belongs to the optimizer")
         out = options.out or Path(options.checkpoint.name + ENDINGS[options.to])
+        refuse_to_replace(out, options.checkpoint, options.names)
         write(found, options.to, out, options.chain, size)
-    except (DataError, OSError) as error:
-        print(f"tf1 weights: {error}", file=sys.stderr)
+    except Exception as error:  # whatever a stranger's file raises
+        line = first_line(error)
+        kind = "" if isinstance(error, DataError | OSError) else (
+            f"{options.checkpoint}: cannot be read ({type(error).__name__}): ")
+        print(f"tf1 weights: {shown(kind + line)}", file=sys.stderr)
         return 1
     left = len(arrays) - len(found)
     print(f"{out}: {len(found)} arrays, {out.stat().st_size:,} bytes; {left} left out")

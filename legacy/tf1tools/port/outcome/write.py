@@ -1,6 +1,7 @@
 """A copy of old code in which what is safe to change is changed, and nothing else."""
 
 import difflib
+import itertools
 import json
 import os
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from tf1tools.port.outcome.report import by_hand
 from tf1tools.port.outcome.work import BESIDE, Outcome, Work
-from tf1tools.port.reading.files import SKIPPED, code_cells
+from tf1tools.port.reading.files import SKIPPED, code_cells, walk
 
 DIFF = "port.diff"
 
@@ -26,8 +27,8 @@ def refusal(folder: Path, out: Path) -> str:
     return ""
 
 
-def write(folder: Path, out: Path, work: Work) -> None:
-    """Writes the copy, whole or not at all, and `port.diff` in it.
+def write(folder: Path, out: Path, work: Work) -> Path:
+    """Writes the copy, whole or not at all, with a patch of all changes in it.
 
     Behind the places of a piece of the patch stand the rules that made it.
 
@@ -38,24 +39,43 @@ def write(folder: Path, out: Path, work: Work) -> None:
       folder: the original; never touched. A file is copied alone.
       out: where the copy goes; it must not be there, or be empty.
       work: what to change in each file.
+
+    Returns:
+      The patch: `port.diff`, or another name if the original has a file of that name.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as draft:
         part = Path(draft) / "copy"
         _copy(folder, part)
         changes = [*_changed(part, work), *_put_beside(part, work)]
-        (part / DIFF).write_bytes(b"".join(changes))
+        patch = _free_name(part)
+        (part / patch).write_bytes(b"".join(changes))
         if out.exists():
             out.rmdir()  # it is empty: `refusal` has seen to that
         part.rename(out)
+    return out / patch
+
+
+def _free_name(copy: Path) -> str:
+    """Returns the name of the patch, which no file of the original has."""
+    names = itertools.chain([DIFF], (f"port-{n}.diff" for n in itertools.count(2)))
+    return next(name for name in names if not os.path.lexists(copy / name))
 
 
 def _copy(folder: Path, to: Path) -> None:
-    if folder.is_dir():
-        shutil.copytree(folder, to, symlinks=True, ignore=_passed_over)
-    else:
-        to.mkdir()
+    """Copies a project: files with their mode, links as links, folders at any depth."""
+    to.mkdir()
+    if not folder.is_dir():
         shutil.copy(folder, to)
+        return
+    for path in walk(folder, _passed_over):
+        new = to / path.relative_to(folder)
+        if path.is_symlink():
+            new.symlink_to(os.readlink(path))
+        elif path.is_dir():
+            new.mkdir()
+        else:
+            shutil.copy2(path, new)
 
 
 def _changed(copy: Path, work: Work) -> Iterator[bytes]:
@@ -77,11 +97,10 @@ def _put_beside(copy: Path, work: Work) -> Iterator[bytes]:
         yield from _difference(None, raw, inside, [(0, name) for name in rules])
 
 
-def _passed_over(folder: str, names: list[str]) -> set[str]:
-    """What no copy needs, and what is no file: pipes and sockets."""
-    return {name for name in names if name in SKIPPED or name == ".git" or not any(
-        getattr(Path(folder) / name, kind)()
-        for kind in ("is_symlink", "is_file", "is_dir"))}
+def _passed_over(path: Path) -> bool:
+    """Returns whether no copy needs a path, or it is a pipe, a socket or a device."""
+    return path.name in SKIPPED or path.name == ".git" or not (
+        path.is_symlink() or path.is_file() or path.is_dir())
 
 
 def new_bytes(one: Outcome) -> bytes:
@@ -135,7 +154,7 @@ def _quoted(name: str) -> bytes:
 
 def links_out(folder: Path) -> list[Path]:
     """Returns the links of a folder that lead out of it, or nowhere."""
-    found = [path for path in folder.rglob("*") if path.is_symlink()]
+    found = [path for path in walk(folder, _passed_over) if path.is_symlink()]
     root = folder.resolve()
     return [path for path in found
             if not path.exists() or not path.resolve().is_relative_to(root)]

@@ -3,10 +3,9 @@
 import ast
 import contextlib
 import json
-import os
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,15 +49,38 @@ def files_of(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
     elif path.is_dir():
-        for folder, inside, names in os.walk(path):
-            inside[:] = sorted(d for d in inside
-                               if d not in SKIPPED and not d.startswith("."))
-            files = [Path(folder) / n for n in sorted(names) if n.endswith(ENDINGS)]
-            # No pipe, no socket, and no link: it stays one, and leads where it led.
-            yield from (file for file in files
-                        if file.is_file() and not file.is_symlink())
+        # No pipe, no socket, and no link: it stays one, and leads where it led.
+        yield from (file for file in walk(path, _is_hidden)
+                    if file.name.endswith(ENDINGS) and not file.is_symlink()
+                    and file.is_file())
     else:
         raise Unreadable("there is no such file or folder")
+
+
+def _is_hidden(path: Path) -> bool:
+    """Returns whether a folder belongs to a tool, and not to the program."""
+    return path.is_dir() and (path.name in SKIPPED or path.name.startswith("."))
+
+
+def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yields everything in a folder in order, a folder before its contents.
+
+    Links are yielded and not followed. There is no recursion, so no depth is too deep.
+
+    Args:
+      folder: The folder.
+      leave_out: Function that returns whether a path, with its contents, is left out.
+    """
+    ahead = [folder]
+    while ahead:
+        path = ahead.pop()
+        if path is not folder:
+            yield path
+        if path.is_dir() and (path is folder or not path.is_symlink()):
+            with contextlib.suppress(OSError):  # a folder that may not be read
+                inside = sorted(path.iterdir(), key=lambda each: (
+                    each.is_dir() and not each.is_symlink(), each.name))
+                ahead += [each for each in inside[::-1] if not leave_out(each)]
 
 
 def is_snippet(code: str) -> bool:
