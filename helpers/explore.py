@@ -20,6 +20,7 @@ import base64
 import html
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -129,8 +130,8 @@ class Explorable:
     Attributes:
       question: the heading of the page.
       knobs: the words that name a knob, to its values.
-      frames: by setting, the last knob fastest.
-      start: the setting to begin with.
+      frames: by setting, the words of its values; the last knob changes fastest.
+      start: the setting to begin with, as `frames` has it.
       size: width and height of the frames, in units of the SVG.
     """
 
@@ -188,7 +189,8 @@ class Explorable:
 
     def _knob(self, k: int) -> str:
         name, values = list(self.knobs.items())[k]
-        start, name = values.index(self.start[k]), html.escape(name)
+        start = list(map(str, values)).index(self.start[k])
+        name = html.escape(name)
         if len(values) > _RADIOS:
             return (f"<label class='range'>{name} <input type='range' name='k{k}' "
                     f"min='0' max='{len(values) - 1}' value='{start}'> <span></span>"
@@ -217,19 +219,25 @@ def explore(
       The page; `show` it.
 
     Raises:
-      ValueError: there are more than three knobs, thirty settings or 130,000 bytes.
+      ValueError: there are more than three knobs, thirty settings or 130,000 bytes;
+        or two values of a knob, or two knobs, have the same words.
     """
+    shown = {name: (names or {}).get(name, name) for name in knobs}
+    for words in (list(shown.values()), *(map(str, of) for of in knobs.values())):
+        for each, count in Counter(words).items():
+            if count > 1:
+                raise ValueError(f"{each!r} stands there {count} times: a reader could "
+                                 "not tell the settings apart")
     settings = list(itertools.product(*knobs.values()))
     if len(knobs) > _MOST_KNOBS or len(settings) > _MOST_SETTINGS:
         raise ValueError(
             f"{len(knobs)} knobs with {len(settings)} settings: nobody looks through "
             f"more than {_MOST_KNOBS} with {_MOST_SETTINGS}")
-    frames = {each: make_frame(**dict(zip(knobs, each, strict=True)))
+    frames = {tuple(map(str, each)): make_frame(**dict(zip(knobs, each, strict=True)))
               for each in tqdm(settings, leave=False)}
     made = Explorable(
-        question, {(names or {}).get(name, name): of for name, of in knobs.items()},
-        frames, tuple((start or {}).get(name, of[0]) for name, of in knobs.items()),
-        size)
+        question, {shown[name]: of for name, of in knobs.items()}, frames,
+        tuple(str((start or {}).get(name, of[0])) for name, of in knobs.items()), size)
     if (there := len(made._repr_html_().encode())) > _MOST_BYTES:
         raise ValueError(
             f"the page has {there:,} bytes of {_MOST_BYTES:,}: take fewer settings, "

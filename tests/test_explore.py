@@ -30,7 +30,8 @@ def bars(**options):
 
 def test_every_setting_has_a_frame_and_what_is_shared_is_stored_once():
     made = bars()
-    assert list(made.frames) == list(itertools.product([10, 20, 50], range(8)))
+    settings = itertools.product(["10", "20", "50"], map(str, range(8)))
+    assert list(made.frames) == list(settings)
     assert made.page().count(AXES) == 1
     assert made.page().count("<g>") == 1 + 24
     assert made._repr_html_().count("high: it") == 24 + 24 + 1  # page, table, still
@@ -146,3 +147,15 @@ def test_axe_finds_nothing_serious(page, opened, theme):
     page.emulate_media(color_scheme=theme)
     opened(bars()._repr_html_())
     assert serious(page.frames[1]) == []
+
+
+@pytest.mark.parametrize("values", [[1, True], [0, False, 0.0], [0.0, -0.0]])
+def test_equal_values_have_a_frame_each(values):
+    made = explore(lambda a: Frame(["<g/>"], repr(a)), "q", size=(9, 9), a=values)
+    assert [frame.says for frame in made.frames.values()] == list(map(repr, values))
+
+
+def test_values_or_knobs_that_look_the_same_are_refused():
+    for knobs in ({"a": ["1", 1]}, {"a": [1, 2], "b": [1, 2], "names": {"b": "a"}}):
+        with pytest.raises(ValueError, match="could not tell"):
+            explore(lambda **_: Frame([], ""), "q", size=(9, 9), **knobs)

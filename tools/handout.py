@@ -20,6 +20,7 @@ import nbformat
 from nbformat import v4
 
 from helpers.errors import DataError
+from helpers.files import whole_file
 from tools import exercises as ex
 from tools import notebook as nb
 from tools.cells import Lesson, asked, checked, exercise_cells, is_exercise, unmarked
@@ -124,10 +125,13 @@ def main(arguments: list[str]) -> int:
     try:
         for lesson, place in zip(lessons, places, strict=True):
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(nb.dumps(make(Lesson(lesson))), "utf-8")
+            text = nb.dumps(make(Lesson(lesson)))
+            with whole_file(place) as draft:
+                draft.write_text(text, "utf-8")
             print(place)
         if options.nbgrader:
-            (folder / "nbgrader_config.py").write_text(NBGRADER.format(stub=STUB))
+            with whole_file(folder / "nbgrader_config.py") as draft:
+                draft.write_text(NBGRADER.format(stub=STUB))
     except (DataError, OSError) as error:
         parser.error(str(error))
     if options.nbgrader:

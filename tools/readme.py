@@ -81,14 +81,14 @@ def counts(root: Path = ROOT) -> str:
     return "\n".join([
         f"- **You predict first.** {questions} times, you write down what will happen, "
         "and then you run the cell.",
-        "- **You break things.** The lessons show the mistakes of real programs, see "
-        "them fail, and then repair them.",
+        "- **You break things.** You see the mistakes of real programs fail, and then "
+        "you repair them.",
         f"- **You get answers.** {exercises} exercises check themselves, and give "
         "hints.",
         "- **You can trust it.** Every notebook is executed as a test, and its output "
         "is compared.",
-        f"- **You can stop early.** The eight core lessons take about {hours} hours to "
-        "read, and each lesson has one subject."])
+        f"- **You choose how far to go.** The eight core lessons take about {hours} "
+        "hours to read, and each of the others adds one subject."])
 
 
 BLOCKS = {"lessons": table, "counts": counts}

@@ -5,11 +5,14 @@ A cell tagged `within:10%` prints numbers that may move by a tenth of each; one 
 number that is printed has a sentence in the cell's metadata, `within_reason`.
 """
 
+import math
 import re
 from collections import defaultdict
 
 TAG = re.compile(r"within:(\d+(?:\.\d+)?)(%?)")
-NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+|(?=\.\d))(?:\.\d*)?"
+# A comma groups digits, but not in a pair such as (1,200), which is two numbers.
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?!(?<=[(\[])[\d,]+[)\]])\d{1,3}(?:,\d{3})+"
+                    r"|\d+|(?=\.\d))(?:\.\d*)?"
                     r"(?:e[-+]?\d+)?(?!\.?\w)", re.I)
 WIDE = 0.334  # a third
 
@@ -29,10 +32,15 @@ def tolerance(cell) -> str:
 
 
 def agree(text: str, stored: str, allowed: str) -> bool:
-    """Tells whether two outputs have the same words, and numbers that are near."""
-    pairs = list(zip(numbers(text), numbers(stored), strict=False))
+    """Returns whether two outputs have the same words, and numbers that are near.
+
+    Both have as many numbers, each with its sign and exponent. A number that is too
+    large for a float equals only itself, as the words inf and nan do.
+    """
     return _words(text) == _words(stored) and all(
-        abs(now - then) <= _limit(allowed, then) for now, then in pairs)
+        now == then or math.isfinite(now) and math.isfinite(then)
+        and abs(now - then) <= _limit(allowed, then)
+        for now, then in zip(numbers(text), numbers(stored), strict=True))
 
 
 def settle(outputs: list, stored: list, allowed: str) -> None:
@@ -76,9 +84,9 @@ def _limit(allowed: str, then: float) -> float:
     return limit * (1 + 1e-9)  # 1 - 0.96 is a little over 0.04
 
 
-def _words(text: str) -> str:
-    """Returns the text with a mark for each number: columns may shift by a digit."""
-    return re.sub(" *\0 *", " \0 ", NUMBER.sub("\0", text))
+def _words(text: str) -> list[str]:
+    """Returns what stands between the numbers; columns may shift by a digit."""
+    return [words.strip(" ") for words in NUMBER.split(text)]
 
 
 def _texts(outputs: list) -> dict[str, list]:

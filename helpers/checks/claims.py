@@ -139,7 +139,9 @@ def _follow(report: Report, claims: Iterator[Claim], watch: Watch) -> None:
             report.add(text, holds, _also(wrong, watch.unusual))
             if not holds:
                 return
-    except (Exception, SystemExit) as error:
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # an answer may have one of its own
         # A generator makes a RuntimeError of an answer's StopIteration.
         cause = error.__cause__
         own = cause if isinstance(cause, StopIteration) else error
@@ -162,7 +164,7 @@ def _also(wrong: str, unusual: Iterable[str]) -> str:
 def _words(error: BaseException) -> str:
     try:
         return first_line(error)
-    except Exception:
+    except BaseException:
         return "an error that cannot say what it is"
 
 
@@ -171,7 +173,9 @@ def answering(case: str = "") -> Iterator[None]:
     """Marks errors inside as the answer's, in a case of which the reader is told."""
     try:
         yield
-    except (Exception, SystemExit) as error:
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
         if not getattr(error, "about_answer", ""):  # the innermost case says most
             setattr(error, "about_answer", f"{case}: " if case else "")  # noqa: B010
         raise

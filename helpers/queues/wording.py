@@ -1,6 +1,7 @@
 """The wording of errors: one line each that names the queue, the cause and the fix.
 
-The errors of lesson 03b; `SESSION_LOST` is what a step that cannot be cut short costs.
+`threads.py` puts the name of the failed thread before them. Lesson 03b shows them, and
+`SESSION_LOST` says what a step costs that cannot be cut short.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Open a set of shards after the checks that cost next to nothing."""
+"""Reads the manifest of a set of shards, and checks it and the files before use."""
 
 import os
 import re

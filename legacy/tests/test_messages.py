@@ -260,3 +260,24 @@ tensorflow.python.framework.errors_impl.InternalError: out of cheese
     for words in ("came last is InternalError", "the op net/cheese_3",
                   "train.py, line 12", "tf1 watch PROGRAM"):
         assert words in said, said
+
+
+LAST = ("ValueError: Cannot feed value of shape (3,) for Tensor y:0, which has shape "
+        "(?, 1)")
+
+
+@pytest.mark.parametrize("noise", ["a" * 10**6, " " * 10**6, "\n" * 10**5,
+                                   "step 7: loss 0.5\n" * 10**5,
+                                   "E" * 10**5 + "\n" + "|" * 10**5])
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_an_error_is_found_in_a_log_of_any_length(noise, place):
+    """A test has no limit of its own: what takes too long ends with the suite's."""
+    log = f"{noise}\n{LAST}" if place == "before" else f"{LAST}\n\n{noise}\n"
+    [entry, *_], _ = messages.look_up(log)
+    assert entry in messages.look_up(LAST)[0]
+
+
+@pytest.mark.parametrize("noise", ["a", " ", "\n", "E ", "Error ", "|", "x.", "'"])
+def test_what_is_searched_of_a_log_does_not_grow(noise):
+    sizes = [len(messages._squeezed(noise * n)) for n in (10**5, 10**6)]
+    assert max(sizes) < 2 * messages._WHOLE

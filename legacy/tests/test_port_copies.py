@@ -150,7 +150,8 @@ def test_a_patch_of_the_original_keeps_its_name(tmp_path, capsys):
     for name in ("port.diff", "port-2.diff"):
         (old / name).write_text("mine")
     port.main(["--write", str(old), str(new)])
-    assert (new / "port.diff").read_text() == (new / "port-2.diff").read_text() == "mine"
+    for name in ("port.diff", "port-2.diff"):
+        assert (new / name).read_text() == "mine"
     assert "+" in (new / "port-3.diff").read_text()
     assert "port-3.diff" in capsys.readouterr().out
 
@@ -162,5 +163,5 @@ def test_a_project_is_copied_at_any_depth(tmp_path):
     with open(os.path.join(here, "a.py"), "w") as file:
         file.write("import tensorflow as tf\nx = tf.log(1.)\n")
     port.main(["--write", str(old), str(tmp_path / "n")])
-    copy = os.path.join(tmp_path / "n", *["d"] * 1100, "a.py")
-    assert "tf.math.log" in open(copy).read() or "compat.v1" in open(copy).read()
+    with open(os.path.join(tmp_path / "n", *["d"] * 1100, "a.py")) as copy:
+        assert "compat.v1" in copy.read()

@@ -187,3 +187,19 @@ def test_no_cell_hides_a_number(path):
             printed = "" if within.tolerance(cell) else re.sub(
                 "^Figure: .*$", "", printed, flags=re.M)
             assert not hidden(cell.source, printed), cell.id
+
+
+@pytest.mark.parametrize("now, then", [
+    ("1e999", "5"), ("5", "1e999"), ("inf", "5"), ("nan", "5"), ("\0", "5"),
+    ("(1,200)", "1,200"), ("(1,200)", "(1,900)"), ("[1,200]", "[1,999]"), ("5 5", "5"),
+    ("-5", "5"), ("5e3", "5e-3")])
+def test_numbers_that_are_not_near_do_not_agree(now, then):
+    assert not within.agree(f"loss {now}", f"loss {then}", "10%")
+
+
+@pytest.mark.parametrize("now, then", [
+    ("1e999", "1e999"), ("inf", "inf"), ("nan", "nan"), ("1,200", "1,210"),
+    ("\0", "\0"), ("(1,200)", "(1,205)"),
+    ("1,200 rows (0.51)", "1,190 rows (0.50)")])
+def test_numbers_that_are_near_or_the_same_agree(now, then):
+    assert within.agree(f"loss {now}", f"loss {then}", "10%")

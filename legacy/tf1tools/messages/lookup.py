@@ -68,6 +68,10 @@ _ENOUGH = 20  # letters that a beginning must have to stand for all of a message
 _RUN = 24  # and a run of four or five words inside of it
 _FAR = "\n" + " _" * 400 + "\n"  # further than any gap
 _LONG = 5000  # letters at the end of a log in which words alone are looked for
+# What a log may be without being cut, and what is kept of a longer one.
+_WHOLE, _HEAD, _TAIL = 120_000, 10_000, 40_000
+_TELLING = re.compile(r"Error|Exception|Traceback|\b[EF] ?\S+\.cc:", re.I)
+_BEFORE, _AFTER, _PLACES = 8, 12, 60  # lines kept around how many telling ones
 
 
 class Entry(NamedTuple):
@@ -167,6 +171,7 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     error comes after it, then what many programs say; plain words count where no error
     is named. Of an error of another library nothing is said.
     """
+    message = _squeezed(message)
     if _FOREIGN.search(message) and not _OURS.search(message):
         return [], []
     message = _bare(message)
@@ -197,6 +202,26 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
                                     -_said(entry.fits(raised) or entry.fits(message)
                                            or entry.says(few) or entry.says(words))))
     return fitting, [] if fitting else _near(raised or message, every)[:3]
+
+
+@cache
+def _squeezed(log: str) -> str:
+    """Returns a log that is short enough to be searched with every pattern.
+
+    Long words, such as pictures in base64, wide gaps, and empty lines are shortened. Of
+    a long log, the beginning, the end, and the lines around the first errors are kept.
+    """
+    log = re.sub(r"\S{2000,}", lambda word: f"{word[0][:600]} {word[0][-600:]}", log)
+    log = re.sub(r"[^\S\n]{80,}", " " * 40, log)
+    log = re.sub(r"\n(?:[^\S\n]*\n){3,}", "\n\n\n", log)
+    if len(log) <= _WHOLE:
+        return log
+    lines = log.splitlines(keepends=True)
+    telling = [k for k, line in enumerate(lines) if _TELLING.search(line)][:_PLACES]
+    kept = sorted({near for k in telling for near in range(
+        max(0, k - _BEFORE), min(len(lines), k + _AFTER))})
+    middle = "".join(lines[k][:2000] for k in kept)[:_WHOLE - _HEAD - _TAIL]
+    return f"{log[:_HEAD]}{_FAR}{middle}{_FAR}{log[-_TAIL:]}"
 
 
 def _is_cut(log: str) -> bool:
@@ -371,7 +396,7 @@ def _near(message: str, every: list[Entry]) -> list[Entry]:
 
 def trail(log: str) -> list[str]:
     """Returns what a log tells of an error that no page knows: name, op, own line."""
-    found = []
+    found, log = [], _squeezed(log)
     if kinds := re.findall(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception))\b", log, re.M):
         found.append(f"The error that came last is {kinds[-1]}.")
     ops = re.findall(r"(?:\{\{node |\[\[node |\[Node: |at node '"
@@ -400,7 +425,7 @@ def verdict(errors: Iterable[str]) -> tuple[str, Entry] | None:
 
 def pattern_of(entry: Entry, message: str) -> str:
     """Returns the pattern of an entry that a message has; "" if only a part of one."""
-    message = _both(_bare(message))
+    message = _both(_bare(_squeezed(message)))
     return entry.fits(message) or entry.says(_words_of(message[-_LONG:]))
 
 
