@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.errors import DataError
+from helpers.filetree import everything_in, place_of, remove_tree, ways_to
 from helpers.reading import read_json, regular_file
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -120,9 +121,9 @@ def _refuse_to_empty(path: Path) -> None:
     kept = {"the current folder": Path.cwd(), "the course's folder": ROOT,
             "your home folder": Path.home()}
     # Of a link the link goes, and nothing else.
-    goes = _place(path) if path.is_symlink() else path.resolve()
+    goes = place_of(path) if path.is_symlink() else path.resolve()
     for what, folder in kept.items():
-        if any(way.is_relative_to(goes) for way in _ways(folder)):
+        if any(way.is_relative_to(goes) for way in ways_to(folder)):
             raise DataError(f"{path}: this is or holds {what}. Nothing was deleted")
     inside = goes.is_relative_to(ROOT.resolve())
     own = [_data_place(), *([ROOT / "logs", ROOT / "my", ROOT / "build"] if inside
@@ -134,25 +135,6 @@ def _refuse_to_empty(path: Path) -> None:
             f"{path}: only folders inside of logs/, my/, build/, the folder for data, "
             "and the temporary folder are emptied, and their path has no `..`. Nothing "
             "was deleted. Use `lesson.begin(NAME) / \"folder\"`")
-
-
-def _place(path: Path) -> Path:
-    """Returns where a file or a link lies, and not what it leads to."""
-    path = path.absolute()
-    return path.parent.resolve() / path.name
-
-
-def _ways(path: Path) -> set[Path]:
-    """Returns all that a path leads through: folders, and links by where they lie."""
-    found, ahead = set(), [path.absolute()]
-    while ahead:
-        one = ahead.pop()
-        for place in map(_place, [one, *one.parents]):
-            if place not in found:
-                found.add(place)
-                if place.is_symlink():
-                    ahead.append(place.parent / os.readlink(place))
-    return found
 
 
 def sha256(path: str | os.PathLike) -> str:
@@ -316,43 +298,10 @@ def _sizes(folder: Path) -> dict[str, int]:
     """Returns the size of each file in a folder but the manifest, sorted by name."""
     sizes = {
         path.relative_to(folder).as_posix(): path.stat().st_size
-        for path in walk(folder)
+        for path in everything_in(folder)
         if path.is_file() and path != folder / MANIFEST
     }
     return dict(sorted(sizes.items()))
-
-
-def walk(folder: Path) -> Iterator[Path]:
-    """Yields everything in a folder, a folder before its contents.
-
-    Links are yielded and not followed. There is no recursion, so no depth is too deep.
-    """
-    ahead = [folder]
-    while ahead:
-        try:
-            entries = sorted(os.scandir(ahead.pop()), key=lambda entry: entry.name)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        for entry in entries:
-            yield Path(entry.path)
-            if entry.is_dir(follow_symlinks=False):
-                ahead.append(Path(entry.path))
-
-
-def remove_tree(folder: Path) -> None:
-    """Removes a folder with everything in it; links are removed and not followed.
-
-    Raises:
-      OSError: If something cannot be removed.
-    """
-    folders = [folder]
-    for path in walk(folder):
-        if path.is_dir() and not path.is_symlink():
-            folders.append(path)
-        else:
-            path.unlink()
-    for each in reversed(folders):  # the contents of a folder before the folder
-        each.rmdir()
 
 
 @contextlib.contextmanager

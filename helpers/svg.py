@@ -64,7 +64,8 @@ def box(
 
 
 def picture(
-    x: float, y: float, values: np.ndarray, palette: Sequence[Sequence[int]],
+    x: float, y: float, values: np.ndarray,
+    palette: Sequence[Sequence[int]] | np.ndarray,
     scale: float = 1,
 ) -> str:
     """Returns a picture of whole numbers, one square each, in few bytes.

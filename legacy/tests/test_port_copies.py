@@ -158,8 +158,11 @@ def test_a_patch_of_the_original_keeps_its_name(tmp_path, capsys):
 
 def test_a_project_is_copied_at_any_depth(tmp_path):
     old = tmp_path / "o"
-    here = os.path.join(old, *["d"] * 1100)
-    os.makedirs(here)
+    here = old
+    here.mkdir()
+    for _ in range(1100):  # os.makedirs would call itself as often
+        here = os.path.join(here, "d")
+        os.mkdir(here)
     with open(os.path.join(here, "a.py"), "w") as file:
         file.write("import tensorflow as tf\nx = tf.log(1.)\n")
     port.main(["--write", str(old), str(tmp_path / "n")])

@@ -1,0 +1,57 @@
+"""Folders as trees: what they contain, how to remove them, and where a path leads."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def everything_in(folder: Path) -> Iterator[Path]:
+    """Yields everything in a folder, a folder before its contents.
+
+    Links are yielded and not followed. There is no recursion, so no depth is too deep.
+    """
+    ahead = [folder]
+    while ahead:
+        try:
+            entries = sorted(os.scandir(ahead.pop()), key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for entry in entries:
+            yield Path(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                ahead.append(Path(entry.path))
+
+
+def remove_tree(folder: Path) -> None:
+    """Removes a folder with everything in it; links are removed and not followed.
+
+    Raises:
+      OSError: If something cannot be removed.
+    """
+    folders = [folder]
+    for path in everything_in(folder):
+        if path.is_dir() and not path.is_symlink():
+            folders.append(path)
+        else:
+            path.unlink()
+    for each in reversed(folders):  # the contents of a folder before the folder
+        each.rmdir()
+
+
+def place_of(path: Path) -> Path:
+    """Returns where a file or a link lies, and not what it leads to."""
+    path = path.absolute()
+    return path.parent.resolve() / path.name
+
+
+def ways_to(path: Path) -> set[Path]:
+    """Returns all that a path leads through: folders, and links by where they lie."""
+    found, ahead = set(), [path.absolute()]
+    while ahead:
+        one = ahead.pop()
+        for place in map(place_of, [one, *one.parents]):
+            if place not in found:
+                found.add(place)
+                if place.is_symlink():
+                    ahead.append(place.parent / os.readlink(place))
+    return found
