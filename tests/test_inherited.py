@@ -407,3 +407,46 @@ def test_what_lies_inside_a_loop_is_no_end(tmp_path):
     assert [node.name for node in describe(tmp_path / "loop.pb").outputs] == ["out"]
     with open_model(tmp_path / "loop.pb") as model:
         assert model(x=3.0) == 24
+
+
+def test_a_frozen_graph_with_references_is_opened_whatever_its_name(tmp_path):
+    """Batch statistics of a `tf.cond` leave reference ops when a graph is frozen."""
+    with tf1.Graph().as_default() as graph:
+        x = tf1.placeholder(tf.float32, [None, 2], name="x")
+        train = tf1.placeholder_with_default(False, [], name="train")
+        mean = tf1.get_variable("mean", [2], use_resource=False)
+
+        def update():
+            batch = tf.reduce_mean(x, 0)
+            with tf1.control_dependencies([tf1.assign_sub(mean, mean - batch)]):
+                return tf.identity(batch)
+        tf1.disable_control_flow_v2()
+        used = tf1.cond(train, update, lambda: tf.identity(mean))
+        tf1.enable_control_flow_v2()
+        tf1.identity(x - used, name="out")
+    frozen = tf1.GraphDef()
+    for node in graph.as_graph_def().node:
+        if node.op == "VariableV2":
+            const = frozen.node.add(name=node.name, op="Const")
+            const.attr["dtype"].type = 1
+            const.attr["value"].tensor.CopyFrom(tf.make_tensor_proto([0.5, 0.5]))
+        elif node.name != "mean/Assign":
+            frozen.node.add().CopyFrom(node)
+    for name in ("frozen.pb", "saved_model.pb"):
+        (tmp_path / name).write_bytes(frozen.SerializeToString())
+        with open_model(tmp_path / name, outputs=["out"]) as model:
+            assert model(x=[[1.0, 2.0]]).tolist() == [[0.5, 1.5]]
+
+
+@pytest.mark.parametrize("content, words", [
+    (b"PK\x03\x04....conv1_1_W.npy", "np.load"),
+    (b"PK\x03\x04..data.pkl", "torch.load"),
+    (b"\x80\x02}q\x00.", "pickle.load"), (b"item {\n  id: 1\n}", "label map"),
+    (b"model {\n}\ntrain_config {\n}", "pipeline.config"),
+    (b"[net]\nwidth=1", "darknet"),
+    (b"\x93NUMPY\x01\0v\0{'descr': '|O8', ", "latin1"),
+])
+def test_a_file_of_another_program_is_told_for_what_it_is(content, words, tmp_path):
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(DataError, match=words):
+        describe(tmp_path / "a")

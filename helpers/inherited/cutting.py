@@ -8,10 +8,26 @@ from collections.abc import Iterable, Mapping
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
+from helpers.graph import VARIABLE_TYPES
 from helpers.inherited import graph_facts as facts
 
 # How a called function is run is no business of the file's.
 _HOW = ("config", "config_proto", "executor_type")
+
+
+# Ops on references to variables, and the ops on values that give the same.
+_OF_VALUES = {"RefSwitch": "Switch", "RefMerge": "Merge", "RefEnter": "Enter",
+              "RefExit": "Exit", "RefNextIteration": "NextIteration",
+              "RefIdentity": "Identity",
+              "Assign": "Identity", "AssignAdd": "AddV2", "AssignSub": "Sub"}
+
+
+def _take_value(node) -> None:
+    if node.op == "Assign":
+        del node.input[0]
+    node.op = _OF_VALUES[node.op]
+    for key in ("use_locking", "validate_shape"):
+        node.attr.pop(key, None)
 
 
 def plain(graph: tf1.GraphDef) -> tf1.GraphDef:
@@ -19,13 +35,17 @@ def plain(graph: tf1.GraphDef) -> tf1.GraphDef:
 
     Devices of machines that are gone go, and so do the notes of old TensorFlow
     (`_output_shapes`), with which today's import may disagree. `Print` becomes an
-    identity.
+    identity. If freezing has left no variables, an op that takes a reference to one
+    becomes the op that takes its value.
     """
     found = tf1.GraphDef()
     found.CopyFrom(graph)
     del found.library.gradient[:]
+    frozen = not any(node.op in VARIABLE_TYPES for node in facts.all_nodes(found))
     for node in facts.all_nodes(found):
         node.device = ""
+        if frozen and node.op in _OF_VALUES:
+            _take_value(node)
         for key in list(node.attr):
             if key.startswith("_") or key in _HOW:
                 del node.attr[key]

@@ -26,6 +26,23 @@ SAVED_NAMES = ("saved_model.pb", "saved_model.pbtxt")
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # of TensorFlow 2, and no variable
 _OP = re.compile(r"\w[\w>.]*")  # the type of an op, those of other libraries included
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+# How files of other programs begin, what is in them, and what they are.
+_OTHERS = (
+    (b"PK\x03\x04", b".npy", "an archive of NumPy arrays: np.load(path) reads it, and "
+     "its `files` lists their names"),
+    (b"PK\x03\x04", b"data.pkl", "a checkpoint of PyTorch: torch.load(path, "
+     "weights_only=True) reads it"),
+    (b"\x80\x02\x8a\x0al\xfc", b"", "a checkpoint of an old PyTorch: torch.load(path, "
+     "weights_only=True) reads it"),
+    (b"\x80", b".", "a pickle of Python: pickle.load(file, encoding=\"latin1\") reads "
+     "it; that runs whatever the file says, do it in a container if it is not yours"),
+    (b"item {", b"id:", "a label map of the Object Detection API: text with the "
+     "numbers and names of classes, and no weights"),
+    (b"model {", b"train_config", "the pipeline.config of the Object Detection API: "
+     "text that describes a training, and no weights"),
+    (b"[net]", b"=", "the layers of a darknet network: text; its weights are in a "
+     ".weights file"),
+)
 _V1_TABLE = bytes.fromhex("57fb808b247547db")  # the magic number at a table's end
 
 
@@ -202,7 +219,12 @@ def _saved_model(folder: Path, file: Path) -> Found:
     if file.suffix == ".pbtxt":
         text_format.Parse(file.read_text("utf-8"), message)
     else:
-        message.ParseFromString(file.read_bytes())
+        try:
+            message.ParseFromString(file.read_bytes())
+        except DecodeError:
+            message.Clear()
+        if not message.meta_graphs:  # a frozen graph has got this name
+            return _file(file)
     if not message.meta_graphs:
         raise DataError(f"{file}: holds no graph: is it cut?")
     prefix = folder / "variables" / "variables"
@@ -237,15 +259,18 @@ def _file(path: Path) -> Found:
                         "weights; look for its .h5")
     if content.startswith(b"\x93NUMPY"):
         raise DataError(f"{path}: is an array of NumPy: {_how_to_load(content)}")
+    for begins, inside, words in _OTHERS:
+        if content.lstrip().startswith(begins) and inside in content:
+            raise DataError(f"{path}: is {words}")
     return _graph(path, content)
 
 
 def _how_to_load(content: bytes) -> str:
-    if b"'descr': '|O'" not in content[:128]:
+    if b"'descr': '|O" not in content[:128]:
         return "np.load reads it"
-    return ("it holds Python objects, which np.load reads with allow_pickle=True; "
-            "that runs whatever the file says, so do it in a container if the file is "
-            "not yours")
+    return ('it holds Python objects, which np.load(path, allow_pickle=True, encoding='
+            '"latin1").item() reads; that runs whatever the file says, so do it in a '
+            "container if the file is not yours")
 
 
 def _records(path: Path, content: bytes) -> Found | None:
