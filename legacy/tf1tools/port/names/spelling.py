@@ -60,6 +60,9 @@ def spelled(use, new: str) -> str | None:
         return ""
     if is_tensorflow(name) or is_tensorflow(new):
         return None if new.startswith("tf.python") else written(new, use.part)
+    if new.startswith(f"{through}.") and name.startswith(f"{through}."):
+        local = use.part.written(use.function)  # `Image.x` of `from PIL import Image`
+        return local.removesuffix(name[len(through):]) + new[len(through):]
     package = name.partition(".")[0]
     module = new.rpartition(".")[0]
     if not module or module == "str" or not new.startswith(package + "."):
@@ -78,5 +81,6 @@ def imports(use, new: str):
     module = first if first == "tf_slim" or first in BESIDE else \
         new.rpartition(".")[0]
     own = first == use.name.partition(".")[0] and "." not in module
-    if module and not own and first not in ("tf", "numpy", "str"):
+    there = module == use.name.rpartition(".")[0]
+    if module and not there and not own and first not in ("tf", "numpy", "str"):
         yield Need(use.part, f"import {module}")

@@ -9,6 +9,7 @@ from tf1tools.port.table.known import (
     NOTHING,
     inner,
     is_gone,
+    is_package,
     resolves,
     section,
     signature,
@@ -46,7 +47,8 @@ def _is_there(new: str, tensorflow: bool) -> bool:
         return True
     if tensorflow or new.startswith("tf.") or new.partition(".")[0] in BESIDE:
         return value(new) is not NOTHING
-    return "." not in new or resolves(new)
+    # What is not installed cannot be asked, and is named at its import.
+    return "." not in new or resolves(new) or not is_package(new.partition(".")[0])
 
 
 def _from_tensorflow(path: str) -> str | None:

@@ -13,7 +13,7 @@ from tf1tools.port.names.spelling import from_import, imports, needs, spelled
 from tf1tools.port.names.today import is_tensorflow, today
 from tf1tools.port.reading import files as sources
 from tf1tools.port.reading.part import Part, Use
-from tf1tools.port.reading.project import Certainty, File, Project
+from tf1tools.port.reading.project import MAIN, Certainty, File, Project
 from tf1tools.port.rule import (
     HOOKS,
     RULES,
@@ -126,7 +126,10 @@ class Work:
 
     def _put_beside(self, rule: Rule, part: Part, name: str) -> None:
         """Notes where a file of ours goes; what has its name and is not it, stays."""
-        for home in self.project.homes(part.file):
+        homes = self.project.homes(part.file)
+        if not any(MAIN.search(one.code) for one in self.project.programs(part.file)):
+            homes = homes | {self.project.above_packages(part.file)}
+        for home in homes:
             there = home / name
             if not os.path.lexists(there):
                 self.beside[there].add(rule.name)

@@ -33,11 +33,13 @@ class Parsed(NamedTuple):
       edits: what makes Python 3 of it.
       tree: of the edited text; `None` where it cannot be parsed.
       words: what is to be said of it.
+      wrong: the line that no parser takes and its cause, where there is no tree.
     """
 
     edits: list[Edit]
     tree: ast.Module | None
     words: tuple[str, ...] = ()
+    wrong: tuple[int, str] = (1, "")
 
 
 def files_of(path: Path) -> Iterator[Path]:
@@ -165,15 +167,20 @@ def parsed(code: str) -> Parsed:
     edits = [edit for hook in HOOKS["text"] for edit in hook.ask(code, tree)]
     if edits:
         tree, wrong = _tried(applied(code, edits))
-    return Parsed(edits, tree, (*["Python 2"] * bool(edits), *wrong))
+    words = [f"syntax error in line {wrong[0]}: read as far as it goes"] * (not tree)
+    return Parsed(edits, tree, (*["Python 2"] * bool(edits), *words), wrong)
 
 
-def _tried(code: str) -> tuple[ast.Module | None, tuple[str, ...]]:
-    """Returns the tree of code, or a word on why there is none."""
+def _tried(code: str) -> tuple[ast.Module | None, tuple[int, str]]:
+    """Returns the tree of code, or else the line and the cause that there is none."""
     try:
-        return parse(code), ()
+        return parse(code), (1, "")
     except SyntaxError as error:
-        return None, (f"syntax error in line {error.lineno}: read as far as it goes",)
+        line = error.lineno or 1
+        text = code.split("\n")[line - 1] if line <= code.count("\n") + 1 else ""
+        word = re.search(r"\bimport\b.*\b(None|True|False|print|exec)\b", text)
+        return None, (line, f"{word[1]} cannot be imported in Python 3" if word
+                      else error.msg)
 
 
 def pieces(code: str) -> Iterator[ast.Module]:

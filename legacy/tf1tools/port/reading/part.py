@@ -118,7 +118,7 @@ class Part:
         self.file, self.number, self.cell, self.found = file, number, cell, found
         plain = sources.with_plain_newlines(found)
         read = sources.parsed(plain if cell is None else sources.masked(plain))
-        self.edits, self.tree = read.edits, read.tree
+        self.edits, self.tree, self.wrong = read.edits, read.tree, read.wrong
         self.text, self._original = Text(applied(plain, read.edits)), Text(plain)
         self._moves = Places(read.edits)
         where = "" if cell is None else f"cell {cell}: "

@@ -22,7 +22,7 @@ from tf1tools.port.text.syntax import canonical, modules_of
 
 _PATHS = re.compile(rb"sys\.path\.(?:insert|append)\((?:\s*\d+\s*,)?\s*['\"]([^'\"]+)")
 _METHODS = re.compile(rb"^[ \t]+def\s+(\w+)\s*\(\s*self\b", re.M)
-_MAIN = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.M)
+MAIN = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.M)
 
 
 class Certainty(enum.IntEnum):
@@ -199,7 +199,7 @@ class Project:
         """Returns the programs: what has a main part, and what nobody imports."""
         imported = {other for file in self.files.values() for other in file.imports}
         return [file for file in self.files.values() if file.path.name != "__init__.py"
-                and (file not in imported or _MAIN.search(file.code))]
+                and (file not in imported or MAIN.search(file.code))]
 
     @functools.cached_property
     def _starts_of(self) -> dict[File, list[File]]:
@@ -223,7 +223,14 @@ class Project:
         """
         starts = self._starts_of.get(file, ())
         return {self._home(start) for start in starts}.union(
-            *map(self._package_homes, starts)) or {file.path.parent}
+            *map(self._package_homes, starts)) or {self.above_packages(file)}
+
+    def above_packages(self, file: File) -> Path:
+        """Returns the folder from which the package of a file can be imported."""
+        home = file.path.parent
+        while self.holds_package(home) and home != self.root:
+            home = home.parent
+        return home
 
     @functools.cache  # noqa: B019
     def _package_homes(self, start: File) -> set[Path]:
@@ -241,12 +248,9 @@ class Project:
 
     @functools.cache  # noqa: B019
     def _home(self, start: File) -> Path:
-        home = start.path.parent
-        while self.holds_package(home) and home != self.root and any(
-                getattr(node, "level", 0) for part in start.parts
-                for node in part.nodes):
-            home = home.parent  # it is started as `python -m package.start`
-        return home
+        relative = any(getattr(node, "level", 0) for part in start.parts
+                       for node in part.nodes)  # `python -m package.start`
+        return self.above_packages(start) if relative else start.path.parent
 
     def together(self, file: File) -> set[File]:
         """Returns the files that import each other, near and far, either way."""

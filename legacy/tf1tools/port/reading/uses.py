@@ -234,7 +234,7 @@ class Reader(ast.NodeVisitor):
             self._add(node.func, f".{method}({given})", arguments)
 
     def visit_Attribute(self, node):
-        if node.attr[:2] == "__" and node.attr != "__flags":
+        if node.attr[:2] == "__":
             self.visit(node.value)  # of the value that a name stands for
             return
         if found := self._full(node):
@@ -242,8 +242,6 @@ class Reader(ast.NodeVisitor):
             return
         if node.attr == "value" and is_axis(node.value):
             self._add(node, AXIS_VALUE)
-        elif node.attr == "__flags":
-            self._add(node, ".__flags")
         self.generic_visit(node)
 
     def visit_Name(self, node):

@@ -25,6 +25,26 @@ After:
     tf.disable_v2_behavior()
     import tutorials_mnist as input_data
     mnist = input_data.read_data_sets("MNIST_data", one_hot=True)
+
+A package that is imported by a name made at run time is reached from the folder above:
+
+Before:
+
+    # file: main.py
+    import importlib
+    print(importlib.import_module("digits").read)
+    # file: digits/__init__.py
+    from tensorflow.examples.tutorials.mnist import input_data
+    read = input_data.read_data_sets
+
+After:
+
+    # file: tutorials_mnist.py
+    # file: digits/__init__.py
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    import tutorials_mnist as input_data
+    read = input_data.read_data_sets
 """
 
 from tf1tools.port.rule import Need, Rule

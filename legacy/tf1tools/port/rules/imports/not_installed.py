@@ -47,7 +47,9 @@ def missing(file, work):
         for node in part.imports:
             for name in modules_of(node):
                 package = name.partition(".")[0]
-                if not (is_package(package) or row_of(name) or file.project.own(
+                row = row_of(name)
+                elsewhere = row and row.new.partition(".")[0] != package
+                if not (is_package(package) or elsewhere or file.project.own(
                         file.path, name) or file.project.is_own(file.path, name)
                         or package in BESIDE):
                     yield part.left(node, f"the package {package}, which is not "

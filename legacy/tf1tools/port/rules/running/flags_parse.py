@@ -18,6 +18,18 @@ After:
     FLAGS.flag_values_dict()
     print(FLAGS.flag_values_dict(), 6 / 2)
 
+The flags themselves, of which a program asks `value`, are where they were:
+
+Stays:
+
+    FLAGS = tf.flags.FLAGS
+    for name in FLAGS.__flags.keys():
+        print(name, FLAGS.__flags[name].value)
+    for name, flag in FLAGS.__dict__["__flags"].items():
+        print(name, flag.value)
+    flags = FLAGS.__flags
+    print([flags[name].value for name in flags])
+
 Stays:
 
     FLAGS = tf.flags.FLAGS
@@ -25,9 +37,30 @@ Stays:
     tf.flags.FLAGS(x)
 """
 
-from tf1tools.port.rule import Rule
+import ast
+
+from tf1tools.port.reading.project import Certainty
+from tf1tools.port.rule import Change, Rule
 
 rule = Rule(__name__, __doc__, __file__)
 
-rule.rows({"._parse_flags()": (".flag_values_dict", "of flags"),
-           ".__flags": (".flag_values_dict()", "of flags")}, of=("absl", "tf"))
+rule.rows({"._parse_flags()": (".flag_values_dict", "of flags")}, of=("absl", "tf"))
+
+
+@rule.node(ast.Attribute)
+def held(node, part):
+    """Asks for the values, unless the program asks the flags themselves."""
+    if node.attr == "__flags" and not asks_flags(node, part) and \
+            part.file.project.gives({"absl", "tf"}, node.value, part) is Certainty.YES:
+        end = part.text.span(node)[1]
+        yield Change(part, end - len("__flags"), end, "flag_values_dict()")
+
+
+def asks_flags(node, part) -> bool:
+    """Returns whether the statement of a node asks for `value`, or the function."""
+    while not isinstance(node, ast.stmt):
+        node = part.parents[node]
+    while isinstance(node, ast.Assign | ast.AnnAssign):
+        node = part.parents[node]
+    return any(isinstance(one, ast.Attribute) and one.attr == "value"
+               for one in ast.walk(node))

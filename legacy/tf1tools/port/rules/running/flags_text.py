@@ -27,6 +27,8 @@ Stays:
 import ast
 
 from tf1tools.port.rule import Rule
+from tf1tools.port.rules.running.flags_absl import is_flags
+from tf1tools.port.rules.running.flags_parse import asks_flags
 
 rule = Rule(__name__, __doc__, __file__)
 
@@ -36,7 +38,7 @@ def no_decode(node, part):
     """Takes `decode` of a flag out."""
     function = node.func
     if isinstance(function, ast.Attribute) and function.attr == "decode" and isinstance(
-            function.value, ast.Attribute) and _is_flags(function.value.value, part):
+            function.value, ast.Attribute) and is_flags(function.value.value, part):
         yield part.instead(node, part.written(function.value))
 
 
@@ -44,11 +46,7 @@ def no_decode(node, part):
 def no_dictionary(node, part):
     """Asks the flags for their dictionary."""
     held = node.value
-    if isinstance(held, ast.Attribute) and held.attr == "__dict__" and _is_flags(
-            held.value, part) and getattr(node.slice, "value", "") == "__flags":
+    if isinstance(held, ast.Attribute) and held.attr == "__dict__" and is_flags(
+            held.value, part) and getattr(node.slice, "value", "") == "__flags" and \
+            not asks_flags(node, part):
         yield part.instead(node, f"{part.written(held.value)}.flag_values_dict()")
-
-
-def _is_flags(node, part) -> bool:
-    full = part.full(node)
-    return full.startswith("tf") and full.endswith(".FLAGS")

@@ -1,0 +1,37 @@
+"""`contrib.data` of TensorFlow 1.2 had other names for the threads of a `map`.
+
+Since: TensorFlow 1.4
+Sitting: 10a
+Side: TensorFlow 1.3
+
+Before:
+
+    data = tf.contrib.data.Dataset.range(4).map(f, num_threads=2, output_buffer_size=8)
+
+After:
+
+    data = tf.data.Dataset.range(4).map(f, num_parallel_calls=2).prefetch(8)
+"""
+
+import ast
+
+from tf1tools.port.rule import Change, Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+
+@rule.node(ast.Call)
+def threads(node, part):
+    """Writes the arguments of today."""
+    if getattr(node.func, "attr", "") not in ("map", "filter", "flat_map"):
+        return
+    spans = part.arguments(node)
+    words = {word.arg: word for word in node.keywords}
+    if word := words.get("num_threads"):
+        start = part.text.span(word)[0]
+        yield Change(part, start, start + len("num_threads"), "num_parallel_calls")
+    if word := words.get("output_buffer_size"):
+        place = next(n for n, (start, end) in enumerate(spans)
+                     if start <= part.start(word) < end)
+        yield Change(part, spans[place - 1][1], spans[place][1], "")
+        yield part.behind(node, f".prefetch({part.written(word.value)})")

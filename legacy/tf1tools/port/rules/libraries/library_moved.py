@@ -1,0 +1,43 @@
+"""Pillow, SciPy and scikit-learn moved names, and took some away.
+
+The table is asked of what is installed, as for NumPy. A package that is not installed
+is left too, at its import.
+
+Since: Pillow 10, SciPy 1.3 to 1.14, scikit-learn 0.20 to 1.2
+Sitting: 10a
+Side: none: no old version is installed beside today's
+
+Before:
+
+    from PIL import Image
+    import PIL.Image
+    print(image.resize((8, 8), Image.ANTIALIAS), PIL.Image.CUBIC)
+
+After:
+
+    from PIL import Image
+    import PIL.Image
+    print(image.resize((8, 8), Image.LANCZOS), PIL.Image.BICUBIC)
+
+Before:
+
+    from PIL.Image import ANTIALIAS
+    print(ANTIALIAS)
+
+After:
+
+    from PIL.Image import LANCZOS as ANTIALIAS
+    print(ANTIALIAS)
+
+Left:
+
+    from sklearn.cross_validation import KFold  # left: not installed
+    import scipy.ndimage  # left: not installed
+    scipy.ndimage.imread("a.png")  # left: PIL.Image.open
+"""
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+rule.rows()

@@ -1,0 +1,91 @@
+"""absl is stricter with flags than TensorFlow 1 was, and has some of its own.
+
+A name that absl has already is overridden, and the default of an integer flag is
+written as an integer. A default of another type than its flag is left, and so is a flag
+that the program sets and defines nowhere.
+
+Since: TensorFlow 1.5
+Sitting: 10a
+Side: TensorFlow 1.4
+
+Before:
+
+    flags = tf.app.flags
+    flags.DEFINE_string("log_dir", "log/train", "where")
+    flags.DEFINE_integer("steps", 5e3, "how many")
+
+After:
+
+    flags = tf.app.flags
+    flags.DEFINE_string("log_dir", "log/train", "where", allow_override=True)
+    flags.DEFINE_integer("steps", 5000, "how many")
+
+Left:
+
+    FLAGS = tf.app.flags.FLAGS
+    tf.app.flags.DEFINE_integer("rate", 0.5, "a float")  # left: DEFINE_float
+    tf.app.flags.DEFINE_string("size", 3, "no text")  # left: a default of text
+    FLAGS.rate = 3
+    FLAGS.words = 4  # left: define the flag words first
+"""
+
+import ast
+
+from tf1tools.port.rule import Rule
+
+rule = Rule(__name__, __doc__, __file__)
+
+OF_ABSL = {
+    "alsologtostderr", "log_dir", "logger_levels", "logtostderr", "only_check_args",
+    "pdb", "pdb_post_mortem", "profile_file", "run_with_pdb", "run_with_profiling",
+    "showprefixforinfo", "stderrthreshold", "use_cprofile_for_profiling", "v",
+    "verbosity"}
+KINDS = ("string", "integer", "float", "boolean", "bool", "enum", "list", "multistring")
+
+
+@rule.call(*(f"{home}.DEFINE_{kind}" for home in ("tf.app.flags", "tf.flags")
+             for kind in KINDS))
+def define(use):
+    """Overrides a flag of absl, and writes a default of the flag's type."""
+    name, default = [*_values(use, "flag_name", "default_value"), None, None][:2]
+    if getattr(name, "value", None) in OF_ABSL and not use.keyword("allow_override"):
+        yield from use.add_argument("allow_override=True")
+    value, kind = getattr(default, "value", None), use.name.rpartition("_")[2]
+    if kind == "integer" and isinstance(value, float):
+        yield use.part.instead(default, str(int(value))) if value.is_integer() else \
+            use.left("it takes a whole number; write DEFINE_float")
+    elif kind == "string" and isinstance(value, int | float):
+        yield use.left("it takes a default of text, or None")
+
+
+def _values(use, *names: str) -> list:
+    """Returns the nodes of the first arguments, by place or by name."""
+    found = [*use.node.args[:2]]
+    return found + [word.value for name in names[len(found):]
+                    if (word := use.keyword(name) or use.keyword(name[5:]))]
+
+
+@rule.project
+def assigned(project, work):
+    """Leaves what sets a flag that no file of the project defines."""
+    parts = [part for file in project.files.values() for part in file.parts]
+    calls = [node for part in parts for node in part.nodes if isinstance(node, ast.Call)
+             and (getattr(node.func, "attr", "") or getattr(node.func, "id", ""))[:7]
+             == "DEFINE_"]
+    names = {getattr([*call.args, None][0], "value", None) or next(
+        (getattr(word.value, "value", None) for word in call.keywords
+         if word.arg in ("name", "flag_name")), None) for call in calls}
+    if None in names:  # a name is made at run time
+        return
+    for part in parts:
+        for node in part.nodes if project.is_old(part.file) else ():
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and \
+                    node.attr not in names | OF_ABSL and is_flags(node.value, part):
+                yield part.left(node, f"define the flag {node.attr} first, with "
+                                      "tf.flags.DEFINE_...: absl sets no other")
+
+
+def is_flags(node, part) -> bool:
+    """Returns whether an expression is TensorFlow's `FLAGS`."""
+    full = part.full(node)
+    return full.startswith("tf") and full.endswith(".FLAGS")
