@@ -25,7 +25,8 @@ rule = Rule(__name__, __doc__, __file__)
 TODAY = {
     "xrange": "range", "raw_input": "input", "unicode": "str", "basestring": "str",
     "long": "int", "unichr": "chr", "file": "open", "reduce": "functools.reduce",
-    "reload": "importlib.reload", "intern": "sys.intern", "buffer": "memoryview",
+    "reload": "importlib.reload", "intern": "sys.intern",
     "execfile": "", "cmp": "", "apply": "", "coerce": "",
 }
+rule.rows({"builtins.buffer": ("", "memoryview(...), of bytes and not of text")})
 rule.rows({f"builtins.{old}": new for old, new in TODAY.items()})

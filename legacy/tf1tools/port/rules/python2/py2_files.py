@@ -1,7 +1,8 @@
-"""A pickle and a proto are bytes, a table of `csv` is text; to Python 2 all was one.
+"""A pickle and a proto are bytes, a table and JSON are text; to Python 2 all was one.
 
-So the file of a pickle or a proto is opened with `b`, and that of a table without, and
-with `newline=""`. A pickle of Python 2 is read with its text as Latin-1.
+So the file of a pickle or a proto is opened with `b`. The file of JSON, of `print >>`
+or of text is opened without, and that of a table too, with `newline=""`. A pickle of
+Python 2 is read with its text as Latin-1. No mode has a `U` today.
 
 Since: Python 3.0
 Sitting: 10a
@@ -9,21 +10,29 @@ Side: Python 2.7
 
 Before:
 
-    import csv, pickle
+    import csv, json, pickle
     f = open("a", "wb")
     csv.writer(f)
     f = open("b")
     print pickle.load(f)
     graph.ParseFromString(open("c").read())
+    with open("d", "wb") as g, open("e", "wb") as h, open("f", "rU") as lines:
+        json.dump({}, g)
+        h.write("%d words" % 3)
+        print lines.read()
 
 After:
 
-    import csv, pickle
+    import csv, json, pickle
     f = open("a", "w", newline="")
     csv.writer(f)
     f = open("b", "rb")
     print(pickle.load(f, encoding="latin1"))
     graph.ParseFromString(open("c", "rb").read())
+    with open("d", "w") as g, open("e", "w") as h, open("f", "r") as lines:
+        json.dump({}, g)
+        h.write("%d words" % 3)
+        print(lines.read())
 """
 
 import ast
@@ -41,7 +50,41 @@ def modes(node, part):
     if module.lower() in ("pickle", "cpickle"):
         yield from _pickle(node, function, part)
     elif module == "csv" and node.args:
-        yield from _without_b(_opening(node.args[0], part), part)
+        yield from _without_b(_opening(node.args[0], part), part, ', newline=""')
+    elif (dotted(node.func), len(node.args) > 1) == ("json.dump", True):
+        yield from _without_b(_opening(node.args[1], part), part)
+    elif dotted(node.func) == "print":
+        yield from (change for word in node.keywords if word.arg == "file"
+                    for change in _without_b(_opening(word.value, part), part))
+    elif getattr(node.func, "attr", "") == "write" and node.args and _is_text(
+            node.args[0], part):
+        yield from _without_b(_opening(node.func.value, part), part)
+
+
+def _is_text(node, part) -> bool:
+    """Returns whether an expression is text by its spelling."""
+    match node:
+        case ast.BinOp():
+            return _is_text(node.left, part) or isinstance(
+                node.op, ast.Add) and _is_text(node.right, part)
+        case ast.Call(func=ast.Attribute(attr="format" | "join")):
+            return _is_text(node.func.value, part)
+        case ast.Call():
+            return dotted(node.func) in ("str", "json.dumps", "repr")
+    return isinstance(node, ast.JoinedStr) or isinstance(
+        getattr(node, "value", None), str)
+
+
+@rule.node(ast.Call)
+def without_u(node, part):
+    """Takes a `U` out of a mode, which Python 3.11 refuses."""
+    name = dotted(node.func) or ""
+    modes = [*node.args[1:2], *(word.value for word in node.keywords
+                                if word.arg == "mode")]
+    for mode in modes if name in ("open", "file", "io.open", "codecs.open") else ():
+        value = getattr(mode, "value", "")
+        if isinstance(value, str) and "U" in value:
+            yield part.instead(mode, f'"{value.replace("U", "") or "r"}"')
 
 
 @rule.python2(ast.Module)
@@ -64,15 +107,15 @@ def _pickle(node, function: str, part):
 def _opening(stream, part) -> ast.Call | None:
     """Returns the call of `open` that an expression stands for, the last before it."""
     calls = [one for one in part.values(stream) if isinstance(one, ast.Call)
-             and dotted(one.func) == "open" and one.lineno <= stream.lineno]
+             and dotted(one.func) in ("open", "file") and one.lineno <= stream.lineno]
     return max(calls, key=lambda call: call.lineno, default=None)
 
 
-def _without_b(opened: ast.Call | None, part):
+def _without_b(opened: ast.Call | None, part, more: str = ""):
     mode = opened.args[1] if opened and len(opened.args) == 2 else None
     if isinstance(mode, ast.Constant) and "b" in str(mode.value):
         text = str(mode.value).replace("b", "")
-        yield part.instead(mode, f'"{text}", newline=""')
+        yield part.instead(mode, f'"{text}"{more}')
 
 
 def _with_b(opened: ast.Call, part):

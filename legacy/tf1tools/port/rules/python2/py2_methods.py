@@ -30,6 +30,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 rule.rows({old: (new, "of a dictionary") for old, new in {
     ".iteritems()": ".items", ".itervalues()": ".values", ".iterkeys()": ".keys",
-    ".viewitems()": ".items", ".has_key(...)": ".__contains__",
+    ".viewitems()": ".items", ".viewkeys()": ".keys", ".viewvalues()": ".values",
+    ".has_key(...)": ".__contains__",
 }.items()}, of=("dict", "h5py", "numpy", "pandas", "scipy", "simplejson", "six", "tf",
                      "ujson", "yaml"))

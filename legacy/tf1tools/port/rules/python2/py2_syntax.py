@@ -1,8 +1,9 @@
 """The syntax of Python 2 becomes that of Python 3; what is meant stays the same.
 
 `print` and `exec` were statements, an error and a name were parted by a comma, and a
-`lambda` took pairs. What Python 3 parses is asked for `print >> file` alone, which is a
-tuple to it, and fails. Tabs that stand beside blanks go to the next eighth column.
+function and a `lambda` took pairs. What Python 3 parses is asked for `print >> file`
+alone, which is a tuple to it, and fails. Tabs beside blanks go to the next eighth
+column.
 
 Since: Python 3.0
 Sitting: 10a
@@ -18,6 +19,10 @@ Before:
     except (ValueError, KeyError), error:
         exec "x = 1" in names
     pairs.sort(key=lambda (a, b): a + b)
+    def far((x, y), (w, (h, _))=(1, (2, 3))):
+        'Says how far.'
+        return x + w
+    def near((x, y)): return x
 
 After:
 
@@ -29,6 +34,12 @@ After:
     except (ValueError, KeyError) as error:
         exec("x = 1", names)
     pairs.sort(key=lambda a_b: (lambda a, b: a + b)(*a_b))
+    def far(x_y, w_h__=(1, (2, 3))):
+        'Says how far.'
+        (x, y) = x_y
+        (w, (h, _)) = w_h__
+        return x + w
+    def near(x_y): (x, y) = x_y; return x
 
 Before:
 
@@ -125,8 +136,11 @@ def _changes(code: str) -> Iterator[Edit]:
     whole = list(_tokens(code))
     yield from _words(whole)
     printing = not re.search(r"from\s+__future__\s+import[^\n]*print_function", code)
-    for statement in _statements(whole):
+    statements = list(_statements(whole))
+    for number, statement in enumerate(statements):
         first = statement[0].text
+        if first == "def":
+            yield from _pairs(statement, statements[number + 1:number + 3], code)
         if first == "print" and printing:
             yield from _print(statement, code)
         elif first == "exec":
@@ -240,6 +254,26 @@ def _except(statement: list[Token]) -> Iterator[Edit]:
     if len(commas := _commas(statement)) == 1 and len(statement) == commas[0] + 2:
         comma = statement[commas[0]]
         yield Edit(comma.start, comma.end, " as")
+
+
+def _pairs(head: list[Token], body: list[list[Token]], code: str) -> Iterator[Edit]:
+    """`def f((a, b)):` takes one pair, and its first line takes the pair apart."""
+    taken = []
+    for before, token in zip(head, head[1:], strict=False):
+        if token.text == "(" and before.text in ("(", ",") and \
+                token.depth == head[0].depth + 1:
+            close = next(one for one in head if one.start > token.start
+                         and one.text == ")" and one.depth == token.depth)
+            names = "_".join(one.text for one in head if one.kind == "name"
+                             and token.start < one.start < close.start)
+            yield Edit(token.start, close.end, names)
+            taken.append(f"{code[token.start:close.end]} = {names}")
+    if taken and body:
+        docstring = len(body) > 1 and len(body[0]) == 1 and body[0][0].kind == "string"
+        first = body[docstring][0].start
+        line = code[code.rfind("\n", 0, first) + 1:first]
+        between = "; " if line.strip() else f"\n{line}"
+        yield Edit(first, first, between.join([*taken, ""]))
 
 
 def _lambdas(statement: list[Token]) -> Iterator[Edit]:
