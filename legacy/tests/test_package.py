@@ -118,3 +118,9 @@ def test_watch_uses_of_queues_what_the_page_for_outsiders_lists():
     assert {node.module for node in imports} == {"helpers.queues.outside"}
     assert {alias.name for node in imports for alias in node.names} == {
         *outside.__all__}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_explains_itself_in_a_bare_python(installed, name):
+    done = run(installed, "-m", "tf1tools", name, "--help")
+    assert done.returncode == 0 and f"tf1 {name}" in done.stdout, done

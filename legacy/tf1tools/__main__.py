@@ -1,5 +1,6 @@
 """The command line: `tf1 COMMAND`, or `python -m tf1tools COMMAND`."""
 
+import ast
 import importlib
 import importlib.util
 import sys
@@ -73,7 +74,10 @@ def _run(name: str, rest: list[str]) -> int:
         sys.path.append(str(CHECKOUT))
     if missing := [package for package in command.packages
                    if importlib.util.find_spec(package) is None]:
-        print(f"tf1 {name}: {_advice(missing)}", file=sys.stderr)
+        if {"-h", "--help"} & set(rest[:1]):
+            print(_documentation(command.module))
+            return 0
+        print(f"tf1 {name}: {_advice(name, missing)}", file=sys.stderr)
         return 1
     return importlib.import_module(command.module).main(rest)
 
@@ -85,13 +89,19 @@ def usage() -> str:
                       "tf1 COMMAND --help says more about a command."])
 
 
-def _advice(missing: list[str]) -> str:
-    """Returns what is missing, and how to get it."""
-    if missing == ["helpers"]:
-        return ("this command needs the course's package `helpers`, which is not "
-                "installed with tf1; run `python3 legacy/tf1.py` in a checkout")
-    return (f"this command needs {', '.join(missing)}; run it from a checkout of the "
-            "course, with the Python of its .venv")
+def _documentation(module: str) -> str:
+    """Returns the documentation of a command that cannot be imported here."""
+    path = Path(importlib.util.find_spec(module).origin)
+    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+
+
+def _advice(name: str, missing: list[str]) -> str:
+    """Returns what is missing, and the line that runs the command."""
+    line = f"python3 course.py {name} ..." if name in ("watch", "weights") else (
+        f".venv/bin/python legacy/tf1.py {name} ...")
+    place = CHECKOUT if (CHECKOUT / "course.py").exists() else "a clone of the course"
+    return (f"it needs {', '.join(missing)}, which this Python does not have; run "
+            f"`{line}` in {place} (the checkout brings them)")
 
 
 if __name__ == "__main__":
