@@ -20,6 +20,7 @@ from benchmarks import rounds
 from helpers import records
 from helpers.shapes import write_tiny_shapes
 from helpers.tiny_layout import FOLDER, TinyLayout
+from tools import notebook as nb
 
 
 def write_files(folder: Path, count: int) -> None:
@@ -75,7 +76,7 @@ def converted(folder: Path, name: str) -> rounds.Result:
 def main(arguments: list[str]) -> rounds.Table:
     """Runs both contestants."""
     parser = rounds.options_of("conversion")
-    parser.add_argument("--files", type=int, default=100_000)
+    parser.add_argument("--files", type=nb.count, default=100_000)
     options = parser.parse_args(arguments)
     if options.quick:
         options.rounds, options.files = 1, 400

@@ -25,6 +25,7 @@ from PIL import Image
 
 from benchmarks import rounds
 from helpers import queues, records
+from tools import notebook as nb
 
 BATCH, BUFFER, SIDE = 64, 1000, 64
 FEATURES = {"image": tf.io.FixedLenFeature([], tf.string),
@@ -142,8 +143,8 @@ def read(prefix: Path, count: int, name: str) -> rounds.Result:
 def main(arguments: list[str]) -> rounds.Table:
     """Runs all contestants."""
     parser = rounds.options_of("pipeline")
-    parser.add_argument("--batches", type=int, default=300)
-    parser.add_argument("--records", type=int, default=20_000)
+    parser.add_argument("--batches", type=nb.count, default=300)
+    parser.add_argument("--records", type=nb.count, default=20_000)
     options = parser.parse_args(arguments)
     if options.quick:
         options.rounds, options.batches, options.records = 1, 2, 2_000

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from helpers import lesson
 from helpers.errors import first_line
+from tools import notebook as nb
 
 
 class Table(NamedTuple):
@@ -66,7 +67,7 @@ def options_of(name: str, rounds: int = 5) -> argparse.ArgumentParser:
     """Returns a parser of what all contests have in common."""
     parser = argparse.ArgumentParser(prog=f"course.py bench {name}")
     parser.add_argument("--quick", action="store_true", help="small: does it run?")
-    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--rounds", type=nb.count, default=rounds)
     return parser
 
 

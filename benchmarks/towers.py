@@ -23,6 +23,7 @@ import tensorflow.compat.v1 as tf1
 from benchmarks import rounds
 from helpers import towers as ours
 from helpers.vgg import vgg_net
+from tools import notebook as nb
 
 LEARNING_RATE, MOMENTUM = 0.001, 0.9
 SPEED, MEMORY = 1.15, 0.5  # at least, and at most, of the strategy's
@@ -123,7 +124,8 @@ def main(arguments: list[str]) -> rounds.Table:
     parser = rounds.options_of("towers", rounds=1)
     parser.set_defaults(image_size=224, classes=1000, batch=20, towers=4,
                         base_width=64)
-    parser.add_argument("--steps", type=int, default=5, help="after one to warm up")
+    parser.add_argument("--steps", type=nb.count, default=5,
+                        help="after one to warm up")
     options = parser.parse_args(arguments)
     if options.quick:
         options.image_size, options.classes, options.batch = 32, 5, 2

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import __main__ as bench
 from benchmarks import growth, rounds
 from helpers.files import ROOT
+from tools import serve_graphs
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +54,12 @@ def test_medians_of_rounds_and_ratios():
     assert lines[2].split() == ["ours", "6.00", "2.00", "3.00"]
     # Only rates of one round are compared.
     assert lines[-1] == "ours / limit: 0.50, rounds 0.08 to 0.67; goal 0.6: NOT MET"
+
+
+@pytest.mark.parametrize("number", ["-1", "0", "nan", "1.5", "inf", "²", ""])
+def test_counts_that_cannot_be_are_refused_in_one_way(number, capsys):
+    for main, option in ((serve_graphs.main, "--port"),
+                         (rounds.options_of("towers").parse_args, "--rounds")):
+        with pytest.raises(SystemExit):
+            main([f"{option}={number}"])
+        assert "is not a whole number above 0" in capsys.readouterr().err

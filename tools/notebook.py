@@ -64,6 +64,17 @@ def parser(command: str, documentation: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
+def count(text: str) -> int:
+    """Converts a command-line argument to a whole number above 0.
+
+    Raises:
+      argparse.ArgumentTypeError: If it is something else.
+    """
+    if not text.isascii() or not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
 def chosen(
     parser: argparse.ArgumentParser, arguments: list[str]
 ) -> tuple[argparse.Namespace, list[Path]]:

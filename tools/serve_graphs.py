@@ -12,6 +12,7 @@ import sys
 
 from helpers.files import ROOT
 from helpers.lesson import quiet_tensorflow
+from tools import notebook as nb
 
 TASKS = ROOT / "prebuilt" / "tasks" / "questions.txt"
 
@@ -21,7 +22,7 @@ def main(arguments: list[str]) -> int:
         return check(answers)
     (ROOT / "logs").mkdir(exist_ok=True)
     parser = argparse.ArgumentParser(prog="course.py tensorboard", add_help=False)
-    parser.add_argument("--port", type=int, default=6006)
+    parser.add_argument("--port", type=nb.count, default=6006)
     options, rest = parser.parse_known_args(arguments)
     try:
         port = free_port(options.port)

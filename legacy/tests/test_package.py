@@ -1,6 +1,7 @@
 """The package itself: it installs, it runs on a bare Python, its documents are true."""
 
 import ast
+import importlib
 import os
 import re
 import shutil
@@ -124,3 +125,14 @@ def test_watch_uses_of_queues_what_the_page_for_outsiders_lists():
 def test_each_command_explains_itself_in_a_bare_python(installed, name):
     done = run(installed, "-m", "tf1tools", name, "--help")
     assert done.returncode == 0 and f"tf1 {name}" in done.stdout, done
+
+
+@pytest.mark.parametrize("number", ["-1", "0", "nan", "inf", "1e999", "ten", ""])
+@pytest.mark.parametrize("words", [
+    ["watch", "--stall={}", "old.py"],
+    ["port", "--write", "old.py", "new", "--try", "python old.py", "--seconds={}"]])
+def test_seconds_that_cannot_be_are_refused_in_one_way(words, number, capsys):
+    module = importlib.import_module(COMMANDS[words[0]].module)
+    with pytest.raises(SystemExit):
+        module.main([word.format(number) for word in words[1:]])
+    assert f"{number!r} is not a number of seconds above 0" in capsys.readouterr().err

@@ -24,6 +24,8 @@ import json
 import sys
 from pathlib import Path
 
+from tf1tools.arguments import seconds
+
 
 def main(argv: list[str] | None = None) -> int:
     """Prints the report on a file or a folder.
@@ -65,7 +67,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--write", action="store_true", help="make a changed copy")
     parser.add_argument("--try", metavar="COMMAND", dest="script", default="",
                         help="run a program of the copy, and say how it ended")
-    parser.add_argument("--seconds", type=float, default=120,
+    parser.add_argument("--seconds", type=seconds, default=120,
                         help="time after which --try ends the program (120)")
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="",
                         help="the page of a rule; without a name, the list of all")

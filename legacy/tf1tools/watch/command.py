@@ -29,6 +29,8 @@ import types
 from pathlib import Path
 from typing import Any
 
+from tf1tools.arguments import seconds
+
 ROOT = Path(__file__).resolve().parents[3]
 SESSIONS = "tensorflow.python.client.session"
 COORDINATORS = "tensorflow.python.training.coordinator"
@@ -206,7 +208,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="tf1 watch", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--stall", type=float, default=10, metavar="SECONDS",
+    parser.add_argument("--stall", type=seconds, default=10, metavar="SECONDS",
                         help="how long no step may end (10)")
     parser.add_argument("--film", type=Path, metavar="FILE", help="write the film")
     parser.add_argument("script", help="the program")
