@@ -60,8 +60,10 @@ def spelled(use, new: str) -> str | None:
         return ""
     if is_tensorflow(name) or is_tensorflow(new):
         return None if new.startswith("tf.python") else written(new, use.part)
-    if new.startswith(f"{through}.") and name.startswith(f"{through}."):
+    if new.rpartition(".")[0] == name.rpartition(".")[0] and name != through:
         local = use.part.written(use.function)  # `Image.x` of `from PIL import Image`
+        if name == f"{through}.{local}":  # `from PIL.Image import *` brings it
+            return new[len(through) + 1:]
         return local.removesuffix(name[len(through):]) + new[len(through):]
     package = name.partition(".")[0]
     module = new.rpartition(".")[0]

@@ -300,9 +300,9 @@ class Work:
 
     def _edits(self, part: Part) -> list[Edit]:
         """Returns the changes of a part, on top of those that make it Python 3."""
-        return [] if part in self._torn else list(dict.fromkeys(
-            Edit(*one[1:4]) for one in sorted(self.of(Change, part.file), key=_place)
-            if one.part is part))
+        changes = dict.fromkeys(sorted(self.of(Change, part.file), key=_place))
+        return [] if part in self._torn else [
+            Edit(*one[1:4]) for one in changes if one.part is part]
 
     def _text(self, part: Part) -> str:
         """Returns the new text of a part, with the newlines that it had."""

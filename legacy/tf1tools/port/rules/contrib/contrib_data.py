@@ -30,7 +30,10 @@ def threads(node, part):
     if word := words.get("num_threads"):
         start = part.text.span(word)[0]
         yield Change(part, start, start + len("num_threads"), "num_parallel_calls")
-    if word := words.get("output_buffer_size"):
+    word = words.get("output_buffer_size")
+    if word and not isinstance(word.value, ast.Constant | ast.Name):
+        yield part.left(node, "output_buffer_size= is .prefetch(...) behind the call")
+    elif word:
         place = next(n for n, (start, end) in enumerate(spans)
                      if start <= part.start(word) < end)
         yield Change(part, spans[place - 1][1], spans[place][1], "")

@@ -84,7 +84,7 @@ def without_u(node, part):
     for mode in modes if name in ("open", "file", "io.open", "codecs.open") else ():
         value = getattr(mode, "value", "")
         if isinstance(value, str) and "U" in value:
-            yield part.instead(mode, f'"{value.replace("U", "") or "r"}"')
+            yield _letter("U", mode, part, "r" * (value == "U"))
 
 
 @rule.python2(ast.Module)
@@ -114,8 +114,14 @@ def _opening(stream, part) -> ast.Call | None:
 def _without_b(opened: ast.Call | None, part, more: str = ""):
     mode = opened.args[1] if opened and len(opened.args) == 2 else None
     if isinstance(mode, ast.Constant) and "b" in str(mode.value):
-        text = str(mode.value).replace("b", "")
-        yield part.instead(mode, f'"{text}"{more}')
+        yield _letter("b", mode, part)
+        yield part.behind(mode, more)
+
+
+def _letter(letter: str, mode, part, new: str = "") -> Change:
+    """Returns the change of one letter of a mode, so that two may change."""
+    at = part.start(mode) + part.written(mode).rindex(letter)
+    return Change(part, at, at + 1, new)
 
 
 def _with_b(opened: ast.Call, part):
