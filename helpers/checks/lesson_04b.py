@@ -1,5 +1,6 @@
 """The check of lesson 04b: batches from shards of digits."""
 
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -10,44 +11,49 @@ from helpers import records
 from helpers.checks.claims import answering, close, drawn, exercise, raises, same, shown
 from helpers.checks.lesson_04a import stored_order
 
-EACH = "each digit comes once, in [-1, 1], with its own label"
-MOST = 60  # digits of a case; a data set without end is cut there
+EACH = "each digit appears exactly once, in [-1, 1], with its own label"
+KEEPS = "a shuffle buffer of 1 keeps the order of the files"
+MOST = 60  # batches at most, because a data set could be endless
 
 
 def _case(rng, size):
-    """Draws digits, their labels, and what a call may ask for."""
+    """Draws digits, their labels, a batch size and the size of a shuffle buffer."""
     count, height, width = 20 * (size > 0) + 1 + 4 * size, 1 + size, 9 - size
     images = rng.integers(0, 256, [count, height, width], np.uint8)
     images[0, 0, 0], images[-1, -1, -1] = 0, 255
     labels = rng.integers(0, 10, count)
-    batch, crowd = 1 + 3 * size % 8, [1, count, 4 + size][size % 3]
-    return images, labels, batch, crowd
+    batch, buffer = 1 + 3 * size % 8, [1, count, 4 + size][size % 3]
+    return images, labels, batch, buffer
 
 
 @exercise(
     "Exercise 1: digit_batches",
-    "`parse_one` under `Errors that name the record` parses such a record; here "
-    "`tf.io.decode_raw` and `tf.reshape` take the place of the decoder.",
-    "the first lines: `paths = records.open_shards(path_prefix)` and `rows = "
-    "tf.data.TFRecordDataset(paths).shuffle(crowd)`. What is left: map, and batch.",
+    "`parse_one` in the section `Errors that name the record` parses one record. "
+    "Write a similar function that replaces the decoder by `tf.io.decode_raw` and "
+    "`tf.reshape`.",
+    "Begin with `paths = records.open_shards(path_prefix)` and `rows = "
+    "tf.data.TFRecordDataset(paths).shuffle(shuffle_buffer)`. What is left is to "
+    "parse each record with `map`, and to call `batch`.",
 )
 def check_digit_batches(attempt):
-    """Compares each digit of `(path_prefix, batch_size, height, width, crowd)`."""
-    for images, labels, batch, crowd in drawn(_case, how_many=9):
+    """Checks the order, type and value of each digit of an attempt."""
+    for images, labels, batch, buffer in drawn(_case, how_many=9):
         count, height, width = images.shape
         case = (f"{count} digits of {height} x {width} in batches of {batch}, "
-                f"crowd {crowd}")
+                f"shuffle buffer {buffer}")
         with tempfile.TemporaryDirectory() as folder:
             prefix = Path(folder, "digits")
             _write(prefix, images, labels)
+            _add_other_shards(prefix, images, labels)
             stored = stored_order(count, Path(folder, "order"), min(2, count), seed=1)
             for name in ("pixels", "label") if count == 1 else ():
                 _write(Path(folder, name), images, labels, without=name)
                 with answering(f"a record without `{name}`"):
-                    dataset = attempt(Path(folder, name), 1, height, width, crowd)
+                    dataset = attempt(Path(folder, name), 1, height, width, buffer)
                     refused = raises(tf.errors.InvalidArgumentError, list, dataset)
-                yield (EACH, refused, f"a record without `{name}`, and no error came")
-            dataset = attempt(prefix, batch, height, width, crowd)
+                yield ("a record without `pixels` or `label` is an error", refused,
+                       f"a record without `{name}` was read without an error")
+            dataset = attempt(prefix, batch, height, width, buffer)
             with answering(case):
                 epochs = [list(dataset.take(MOST + 1).as_numpy_iterator())
                           for _ in range(2)]
@@ -55,29 +61,33 @@ def check_digit_batches(attempt):
         due = [(((size, height, width, 1), "float32"), ((size,), "int32"))
                for size in sizes]
         for batches in epochs:
-            yield same("batches have the size, shapes and types asked for, the last "
-                       "few digits too", due, tf.nest.map_structure(
+            yield same("batches have the requested size, shapes and types, also the "
+                       "last one", due, tf.nest.map_structure(
                            lambda part: (part.shape, part.dtype.name), batches), case)
         orders = [_places(batches, images, labels) for batches in epochs]
         for order in orders:
-            yield same(EACH, [*range(count)], sorted(order), f"{case}, -1 for no digit")
-        if crowd == 1:
-            yield same("a crowd of 1 keeps the order of the files",
-                       [stored, stored], orders, case)
+            yield same(EACH, [*range(count)], sorted(order),
+                       f"{case} (-1 stands for a picture that was not stored)")
+        if buffer == 1:
+            yield same(KEEPS, [stored, stored], orders, case)
+            yield (KEEPS, not _may_reorder(dataset),
+                   f"{case}: a stage has `deterministic=False`, so it may return "
+                   "records in another order")
         else:
-            yield ("a larger crowd gives another order in each epoch",
+            yield ("a larger shuffle buffer gives another order in each epoch",
                    stored not in orders and orders[0] != orders[1],
-                   f"{case}: {shown('two orders, none that of the files', orders)}")
-            if crowd < count:
+                   f"{case}: {shown('two orders, both unlike the files', orders)}")
+            if buffer < count:
                 ahead = max(stored.index(place) - k for order in orders
                             for k, place in enumerate(order))
-                yield ("a crowd draws from no more records than it says",
-                       crowd // 2 <= ahead < crowd and _mixed(dataset) <= {tf.string},
-                       f"{case}: some come {ahead} places early, or are parsed before")
+                yield ("unparsed records are shuffled, in a buffer of the given size",
+                       buffer // 2 <= ahead < buffer and _mixed(dataset) <= {tf.string},
+                       f"{case}: a digit came {ahead} places early, or records were "
+                       "parsed before they were shuffled")
 
 
 def _write(prefix, images, labels, without=""):
-    """Writes the digits to two shards, one digit to one."""
+    """Writes the digits to two shards, or a single digit to one shard."""
     examples = []
     for image, label in zip(images, labels, strict=True):
         example = tf.train.Example()
@@ -88,17 +98,37 @@ def _write(prefix, images, labels, without=""):
     records.write_shards(examples, prefix, min(2, len(examples)), seed=1)
 
 
-def _mixed(dataset):
-    """Returns the types of what a data set shuffles: of records, string."""
+def _add_other_shards(prefix, images, labels):
+    """Adds a shard of an earlier conversion, and shards of a longer prefix."""
+    _write(prefix.with_name(prefix.name + "2"), images, labels)
+    first = records.open_shards(prefix)[0]
+    shutil.copy(first, prefix.with_name(prefix.name + "-00007-of-00009"))
+
+
+def _nodes(dataset):
+    """Returns the stages of a data set, as nodes of its graph."""
     variant = tf.data.experimental.to_variant(dataset)
     graph = tf.raw_ops.DatasetToGraphV2(input_dataset=variant).numpy()
-    nodes = tf.compat.v1.GraphDef.FromString(graph).node
+    return tf.compat.v1.GraphDef.FromString(graph).node
+
+
+def _mixed(dataset):
+    """Returns the types of the items that a data set shuffles; a record is a string."""
     return {tf.as_dtype(node.attr["output_types"].list.type[0])
-            for node in nodes if "Shuffle" in node.op}
+            for node in _nodes(dataset) if "Shuffle" in node.op}
+
+
+def _may_reorder(dataset):
+    """Returns whether a parallel stage may return its items in another order."""
+    loose = {b"false"}
+    if dataset.options().deterministic is False:
+        loose.add(b"default")
+    return any(node.attr["deterministic"].s in loose
+               for node in _nodes(dataset) if "deterministic" in node.attr)
 
 
 def _places(batches, images, labels):
-    """Returns which digit each picture is, with its label; -1 where it is none."""
+    """Returns the place of each picture and label, or -1 if they were not stored."""
     due = {(image.tobytes(), int(label)): place
            for place, (image, label) in enumerate(zip(images, labels, strict=True))}
     places = []
