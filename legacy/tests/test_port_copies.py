@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+from helpers.filetree import remove_tree
 from tf1tools.port import command as port
 from tf1tools.port import rule
 from tf1tools.port.outcome import write
@@ -165,6 +166,10 @@ def test_a_project_is_copied_at_any_depth(tmp_path):
         os.mkdir(here)
     with open(os.path.join(here, "a.py"), "w") as file:
         file.write("import tensorflow as tf\nx = tf.log(1.)\n")
-    port.main(["--write", str(old), str(tmp_path / "n")])
-    with open(os.path.join(tmp_path / "n", *["d"] * 1100, "a.py")) as copy:
-        assert "compat.v1" in copy.read()
+    try:
+        port.main(["--write", str(old), str(tmp_path / "n")])
+        with open(os.path.join(tmp_path / "n", *["d"] * 1100, "a.py")) as copy:
+            assert "compat.v1" in copy.read()
+    finally:  # pytest could not remove them, as it calls itself for each folder
+        for folder in tmp_path.iterdir():
+            remove_tree(folder)
