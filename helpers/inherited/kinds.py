@@ -28,7 +28,7 @@ _OP = re.compile(r"\w[\w>.]*")  # the type of an op, those of other libraries in
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 # How files of other programs begin, what is in them, and what they are.
 _OTHERS = (
-    (b"PK\x03\x04", b".npy", "an archive of NumPy arrays: np.load(path) reads it, and "
+    (b"PK\x03\x04", b".npy", "an archive of NumPy arrays: np.load reads it, and "
      "its `files` lists their names"),
     (b"PK\x03\x04", b"data.pkl", "a checkpoint of PyTorch: torch.load(path, "
      "weights_only=True) reads it"),
@@ -268,9 +268,9 @@ def _file(path: Path) -> Found:
 def _how_to_load(content: bytes) -> str:
     if b"'descr': '|O" not in content[:128]:
         return "np.load reads it"
-    return ('it holds Python objects, which np.load(path, allow_pickle=True, encoding='
-            '"latin1").item() reads; that runs whatever the file says, so do it in a '
-            "container if the file is not yours")
+    return ("it holds Python objects: np.load reads it, and `.item()` takes them out, "
+            'with encoding="latin1" and allow_pickle=True; that runs whatever the file '
+            "says, so do it in a container if the file is not yours")
 
 
 def _records(path: Path, content: bytes) -> Found | None:

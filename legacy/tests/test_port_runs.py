@@ -190,7 +190,7 @@ NOT_RUN = {
         "python.data.ops.iterator_ops.Iterator",
         "contrib.layers.python.layers.summaries")),
     "Tkinter", "input_data", "collections.MutableSequence", "collections.MutableSet",
-    "numpy.reshape(newshape=)",
+    "numpy.reshape(newshape=)", ".viewkeys()", ".viewvalues()",
     *(f"matplotlib.pyplot.{name}=)" for name in (
         "hist(normed", "subplot(axisbg", "axes(axisbg", "grid(b")),
 }
