@@ -75,4 +75,4 @@ def _by_one_run(graph, batch):
                              "the queue has room for a whole group") from None
         finally:
             coord.request_stop()
-            coord.join(threads, stop_grace_period_secs=5)
+            coord.join(threads, stop_grace_period_secs=60)
