@@ -20,7 +20,13 @@ from tf1tools.port.outcome.work import Work
 SECONDS, MEMORY, DISK = 120, 16 << 30, 2 << 30
 _TF1 = Path(__file__).parents[3] / "tf1.py"
 _WITHOUT_NETWORK = (("unshare", "-n"), ("unshare", "-rn"))
-_LOOPBACK = 'ip link set lo up 2>/dev/null; exec "$@"'  # for clusters of one machine
+# Brings up the loopback for clusters of one machine, then becomes the program.
+_LOOPBACK = """if True:
+    import contextlib, os, subprocess, sys
+    with contextlib.suppress(OSError):
+        subprocess.run(["ip", "link", "set", "lo", "up"], stderr=subprocess.DEVNULL)
+    os.execv(sys.argv[1], sys.argv[1:])
+"""
 _FRAME = re.compile(r'^  File "(.+)", line (\d+)', re.M)
 _BUILT = re.compile(r"Original stack trace|Detected at node|^Node:", re.M)
 _ANSWER = "tf1 watch: the error to look at is "
@@ -57,7 +63,7 @@ def tried(out: Path, script: list[str], work: Work, seconds: float = SECONDS) ->
     """
     tf1 = [str(_TF1)] if _TF1.is_file() else ["-m", "tf1tools"]
     network = next((list(words) for words in _WITHOUT_NETWORK if _works(words)), [])
-    command = [*network, *["sh", "-c", _LOOPBACK, "sh"] * bool(network),
+    command = [*network, *[sys.executable, "-c", _LOOPBACK] * bool(network),
                sys.executable, *tf1, "watch", *script]
     start, before = time.monotonic(), _size(out)
     with tempfile.TemporaryFile("w+", errors="replace") as said:
