@@ -1,4 +1,4 @@
-"""One check per exercise: `check_<exercise>(attempt)` returns a `Report`.
+"""Automatic checks of the exercises: `check_<exercise>(attempt)` returns a `Report`.
 
 A report prints ticks, crosses and, when asked, hints; it is truthy only when all of it
 holds. Checks need no network. Those of lesson NN live in `helpers.checks.lesson_NN`, so

@@ -1,4 +1,4 @@
-"""What looks over the shoulder of an attempt, and calls it as nobody expects.
+"""Detects side effects of a student's function, and calls it under harder conditions.
 
 An attempt may change nothing but what its exercise is about: not its arguments, not the
 graph's collections, not the process around it. In the second round of a check (see
@@ -19,7 +19,7 @@ QUEUES = ("queue_runners", "summaries", "variables", "local_variables")
 
 
 class Watch:
-    """What is known of the calls of one attempt.
+    """Records the side effects of the calls of one attempt.
 
     Attributes:
       second: whether a check is in its second round.
@@ -37,7 +37,7 @@ class Watch:
         self._before: list[tuple[str, Any, Any]] = []
 
     def over(self, attempt: Callable) -> Callable:
-        """Returns an attempt that is watched, and called otherwise in round two."""
+        """Wraps an attempt so that its side effects are recorded."""
 
         @functools.wraps(attempt)
         def call(*args, **options):
@@ -65,7 +65,7 @@ class Watch:
         return call
 
     def look(self) -> None:
-        """Notes whether an argument of the last call is no longer what it was."""
+        """Records whether the last call has changed one of its arguments."""
         for name, value, before in self._before:
             if snapshot(value) != before:
                 self._note(f"your answer changed {name}: work on a copy")
@@ -93,7 +93,7 @@ class Watch:
         os.chdir(around["the working folder"])
 
     def _earlier(self, attempt, args, options) -> None:
-        """Calls an attempt with other tensors, in the graph where its turn is next."""
+        """Calls the attempt once before with other tensors in the same graph."""
         if not self.twice:
             return
         graph = tf1.get_default_graph()
@@ -107,7 +107,7 @@ class Watch:
         self.unusual.add("your answer had been called in this graph before")
 
     def _of_unknown_length(self, args: tuple) -> tuple:
-        """Returns the arguments, with tensors whose first axis nobody knows."""
+        """Replaces the first dimension of each tensor argument by None."""
         def forgotten(value):
             if not _is_tensor(value) or not value.shape.rank or value.shape[0] is None:
                 return value
@@ -118,7 +118,7 @@ class Watch:
 
 
 def snapshot(value: object) -> object:
-    """Returns what equals another snapshot of the value while it does not change."""
+    """Returns a copy that compares equal until the value is changed in place."""
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, value.tobytes()
     if isinstance(value, dict):
@@ -137,21 +137,21 @@ def _is_tensor(value: object) -> bool:
 
 
 def _other(value: Any) -> Any:
-    """Returns another tensor of the same kind; what is none stays as it is."""
+    """Returns another tensor of the same dtype, or the value if it is no tensor."""
     if not _is_tensor(value):
         return value
     return value + value if value.dtype.is_floating else tf.zeros_like(value)
 
 
 def _collections(graph: tf.Graph) -> dict[str, list]:
-    """Returns the items of each collection; TensorFlow's own lists have other keys."""
+    """Returns the items of each graph collection, without internal contexts."""
     return {key: graph.get_collection(key)
             for key in graph.get_all_collection_keys()
             if isinstance(key, str) and not key.endswith("_context")}
 
 
 def _surroundings() -> dict[str, Any]:
-    """Returns what belongs to the process, by its name in words."""
+    """Returns the process-wide settings that an attempt must not change."""
     scope = tf1.get_variable_scope()
     return {"the environment variables": dict(os.environ),
             "the working folder": os.getcwd(),

@@ -1,4 +1,4 @@
-"""What every exercise check is made of: drawn cases, claims, and a report with hints.
+"""Framework of the exercise checks: random cases, claims, and reports with hints.
 
 A check is a generator of claims over drawn cases, small ones first. It stops at the
 first claim that does not hold, which so is the smallest case that fails. Then comes a
@@ -26,7 +26,7 @@ MOST = 800  # characters of what is wrong
 
 
 class Report:
-    """The answer to an attempt; truthy only when every claim holds.
+    """Result of a check, which is true only if every claim holds.
 
     Attributes:
       title: the exercise.
@@ -44,7 +44,7 @@ class Report:
         self.broken = ""
 
     def add(self, text: str, holds: object, wrong: str) -> None:
-        """Adds a claim; what is wrong is shortened to a length that a page has."""
+        """Adds a claim, and shortens the description of its failure."""
         self.claims.append((text, bool(holds), shortened(wrong)))
 
     def __bool__(self) -> bool:
@@ -84,7 +84,7 @@ class Report:
 
 def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = True,
              unknown: bool = True, is_class: bool = False) -> Callable:
-    """Turns a generator of claims into a check that returns a `Report`.
+    """Returns a decorator that turns a generator of claims into a check.
 
     The generator yields `(claim, holds, what_is_wrong)`, the same claim for each case.
     The check stops at the first claim that does not hold. An error in the answer
@@ -130,7 +130,7 @@ def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = Tr
 
 
 def _follow(report: Report, claims: Iterator[Claim], watch: Watch) -> None:
-    """Adds claims to a report, up to the first that does not hold."""
+    """Adds claims to a report up to the first that does not hold."""
     try:
         for text, holds, wrong in claims:
             watch.look()
@@ -170,7 +170,7 @@ def _words(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def answering(case: str = "") -> Iterator[None]:
-    """Marks errors inside as the answer's, in a case of which the reader is told."""
+    """Context manager that attributes errors to the answer and names the case."""
     try:
         yield
     except (KeyboardInterrupt, GeneratorExit):
@@ -184,7 +184,7 @@ def answering(case: str = "") -> Iterator[None]:
 def drawn(
     make: Callable[[np.random.Generator, int], Any], how_many: int = 20
 ) -> Iterator[Any]:
-    """Yields `make(rng, size)` for the sizes 0, 1, 2, ...: small cases come first.
+    """Yields random cases of increasing size from `make(rng, size)`.
 
     Each case has a generator of its own, so a case can be made again; those of the
     second round have the next seed.
@@ -198,7 +198,7 @@ def drawn(
 
 
 def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) -> bool:
-    """Returns whether numbers are equal up to rounding, in shape and in every value.
+    """Returns whether two results have equal shapes and equal values up to rounding.
 
     Args:
       found: what an answer gave; what is no number or array of numbers is not close.
@@ -220,7 +220,7 @@ def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) ->
 
 
 def raises(kind: type[Exception], function: Callable, *arguments: Any) -> bool:
-    """Returns whether a call raises an error of a kind; another error goes on."""
+    """Returns whether a call raises an error of a kind; other errors propagate."""
     try:
         function(*arguments)
     except kind:
@@ -229,7 +229,7 @@ def raises(kind: type[Exception], function: Callable, *arguments: Any) -> bool:
 
 
 def shown(due: object, found: object) -> str:
-    """Returns "due ..., yours ..." on one line, each shortened to 200 characters."""
+    """Describes the expected and the actual value on one line."""
     def plain(value):
         if isinstance(value, list):
             return [plain(one) for one in value]
@@ -240,31 +240,31 @@ def shown(due: object, found: object) -> str:
 
 
 def shortened(text: str, most: int = MOST) -> str:
-    """Returns a text of at most so many characters, cut between two words."""
+    """Shortens a text to at most `most` characters at a word boundary."""
     return text if len(text) <= most else text[: most - 3].rsplit(" ", 1)[0] + "..."
 
 
 def same(text: str, due: object, found: object, case: str = "") -> Claim:
-    """Returns the claim that an answer gave or did what is due, of the same type."""
+    """Returns the claim that two values are equal and have the same type."""
     holds = type(found) is type(due) and found == due
     return text, holds, "" if holds else f"{case}: {shown(due, found)}"
 
 
 def near(text: str, due: object, found: object, case: str = "",
          rtol: float = 1e-5, atol: float = 1e-6) -> Claim:
-    """Returns the claim that an answer's numbers are due, up to rounding."""
+    """Returns the claim that two results are numerically equal up to rounding."""
     holds = close(found, due, rtol, atol)
     return text, holds, "" if holds else f"{case}: {shown(due, found)}"
 
 
 def tensor(text: str, dtype: tf.DType, found: object, case: str = "") -> Claim:
-    """Returns the claim that what an answer gave is a tensor of a dtype."""
+    """Returns the claim that a result is a tensor of the given dtype."""
     holds = isinstance(found, tf.Tensor) and found.dtype == dtype
     return text, holds, f"{case}: it returned {found!r:.80}"
 
 
 def is_untouched(attempt: object) -> bool:
-    """Returns whether an attempt is still the stub: a function or class of `pass`."""
+    """Returns whether an attempt still has an empty body, as in the exercise stub."""
     if isinstance(attempt, type):
         return not any(callable(value) for value in vars(attempt).values())
     if not hasattr(attempt, "__code__"):

@@ -1,4 +1,4 @@
-"""The check of lesson 01a: two calls share one set of weights."""
+"""Exercise check of lesson 01a: two calls of a layer share one set of weights."""
 
 import contextlib
 
@@ -27,7 +27,7 @@ SHARED = "creates one layer `embed` per calling scope, and obeys the caller's mo
     adds=VARIABLES, twice=False,
 )
 def check_siamese(attempt):
-    """Compares values and gradients of `(left, right, units)` in four calls."""
+    """Checks that two calls of a layer share weights, in values and in gradients."""
     for left, right, units, around in drawn(_pictures, how_many=6):
         with tf.Graph().as_default() as graph:
             feed = {tf1.placeholder(tf.float32, [None, left.shape[1]]): left,

@@ -1,4 +1,4 @@
-"""The check of lesson 01b: an optimizer keeps its variables in a scope of its own."""
+"""Exercise check of lesson 01b: an optimizer whose variables have their own scope."""
 
 import numpy as np
 import tensorflow as tf
@@ -18,7 +18,7 @@ MODES = [False, True, tf1.AUTO_REUSE]
     adds=("variables", "train_op"), twice=False,
 )
 def check_minimize_anywhere(attempt):
-    """Trains with one or two optimizers in turn, and compares with NumPy."""
+    """Checks training steps of one or two optimizers against NumPy."""
     for kind, rate, mode, names, pulls, inside in drawn(_training, how_many=9):
         case = f"{kind} at {rate}, reuse={mode}, names {names}"
         with tf.Graph().as_default() as graph:
@@ -60,7 +60,7 @@ def check_minimize_anywhere(attempt):
 
 
 def _training(rng, size):
-    """Draws optimizer, mode and names; the third weight is not trainable."""
+    """Draws an optimizer, a reuse mode, scope names, and gradients for one case."""
     kind = ["descent", "momentum", "Adam"][size % 3]
     names = [f"{word}_{rng.integers(9)}"
              for word in ("encoder", "decoder")[: 1 + size % 2]]
@@ -80,7 +80,7 @@ def _optimizer(kind, rate):
 
 
 def _by_hand(kind, rate, pulls, optimizers):
-    """Returns the weights after six steps, with moments and a count per optimizer."""
+    """Computes the weights after six training steps with NumPy."""
     moves = np.concatenate([np.full(len(p), n < 2) for n, p in enumerate(pulls)])
     pull, w = np.concatenate(pulls), np.ones(len(moves))
     m, v = np.zeros([2, optimizers, len(w)])

@@ -1,4 +1,4 @@
-"""The check of lesson 02a: each op is on the device that was asked for."""
+"""Exercise check of lesson 02a: every op runs on the requested device."""
 
 import numpy as np
 import tensorflow as tf
@@ -21,7 +21,7 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
     adds=VARIABLES,
 )
 def check_spread(attempt):
-    """Runs `(x, nodes, devices)` on drawn devices, and reads the placement."""
+    """Checks that the slices of a batch are multiplied on the requested devices."""
     for batch, nodes, numbers in drawn(_batch, how_many=10):
         devices = [f"/cpu:{n}" for n in numbers]
         case = f"x of shape {batch.shape}, {nodes} nodes, {devices}"
@@ -52,7 +52,7 @@ def check_spread(attempt):
 
 
 def _batch(rng, size):
-    """Draws a batch with zeros and equal rows, nodes, and devices in any order."""
+    """Draws a batch, a number of nodes, and a list of devices in random order."""
     devices = rng.permutation(4)[: 2 + size % 3]
     shape = len(devices) * int(rng.integers(1, 2 + size // 2)), 1 + size % 4
     batch = rng.integers(-2, 3, shape).astype(np.float32)
@@ -60,7 +60,7 @@ def _batch(rng, size):
 
 
 def on_devices(variables, weights, results, feed, kinds=()):
-    """Runs the graph of an answer on four CPUs, with each op where it was pinned.
+    """Runs a graph on four CPU devices and records where every op was placed.
 
     Returns:
       The results, their gradients with respect to the variables, the device of each

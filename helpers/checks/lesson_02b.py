@@ -1,4 +1,4 @@
-"""The check of lesson 02b: independent chains of products, one on each device."""
+"""Exercise check of lesson 02b: independent chains of products, one per device."""
 
 import numpy as np
 import tensorflow as tf
@@ -20,7 +20,7 @@ from helpers.checks.lesson_02a import on_devices
     adds=VARIABLES, unknown=False,
 )
 def check_side_by_side(attempt):
-    """Runs `(x, depth, devices)`, and reads placement and transfers."""
+    """Checks that chains of matrix products stay on their own devices."""
     for rows, depth, numbers in drawn(_chains, how_many=8):
         devices = [f"/cpu:{n}" for n in numbers]
         case = f"x of shape {rows.shape}, depth {depth}, {devices}"
@@ -77,7 +77,7 @@ def _chains(rng, size):
 
 
 def _chain(rows, w, depth):
-    """Returns rows @ w ... @ w and its gradient, one term for each product."""
+    """Computes the product of `rows` with `depth` copies of `w`, and its gradient."""
     power = [np.linalg.matrix_power(w, n) for n in range(depth + 1)]
     terms = [(rows @ power[n]).T @ np.ones_like(rows) @ power[depth - 1 - n].T
              for n in range(depth)]

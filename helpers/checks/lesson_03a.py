@@ -1,4 +1,4 @@
-"""Checks of lesson 03a: the body of a thread, and a pipeline that delivers."""
+"""Exercise checks of lesson 03a: the body of a thread, and a queue pipeline."""
 
 import contextlib
 import threading
@@ -17,7 +17,7 @@ _ERRORS = (ValueError, OSError, KeyError,
 
 
 class _ScriptedCoordinator(tf1.train.Coordinator):
-    """A coordinator and its job, which records the seconds waited before each call."""
+    """Coordinator that stops at a given call of its job and records the pauses."""
 
     def __init__(self, last, how, error):
         super().__init__()
@@ -27,7 +27,7 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
             self.request_stop()
 
     def should_stop(self):
-        """Returns whether to stop; see `tf1.train.Coordinator`."""
+        """Returns whether a stop was requested, and counts the calls."""
         self._asked += 1
         if self._asked > 1000:
             raise SystemExit  # ends the thread of an attempt that spins
@@ -39,7 +39,7 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
         return super().should_stop()
 
     def wait_for_stop(self, timeout=None):
-        """Waits for the stop; see `tf1.train.Coordinator`."""
+        """Records the timeout and returns at once whether a stop was requested."""
         self._waits.append(1e9 if timeout is None else timeout)
         if len(self._waits) > 1000:
             raise SystemExit  # ends the thread of an attempt that calls no job
@@ -48,7 +48,7 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
         return super().wait_for_stop(0)
 
     def job(self):
-        """Stops or fails in its last call; its return value means nothing."""
+        """Counts its calls, and requests a stop or raises the error in the last."""
         self.pauses.append(sum(self._waits))
         self._waits.clear()
         self._asked = 0
@@ -62,7 +62,7 @@ class _ScriptedCoordinator(tf1.train.Coordinator):
 
 
 def _thread_case(rng, size):
-    """Draws after how many calls there is a stop or an error, and which."""
+    """Draws the number of calls before the stop, the way of stopping, and the error."""
     how = ["in a pause", "in the job", "by an error", "by a clean end"][size % 4]
     error = None
     if how == "by an error":
@@ -80,7 +80,7 @@ def _thread_case(rng, size):
     "not coord.wait_for_stop(0.01):`. The only line that is left is `job()`.",
 )
 def check_repeat_until_stop(attempt):
-    """Checks an attempt in threads that are stopped, that fail, and that end."""
+    """Checks a thread function with stops, errors, and the end of the data."""
     for last, how, error in drawn(_thread_case, 12):
         coord = _ScriptedCoordinator(last, how, error)
         thread = threading.Thread(
@@ -129,7 +129,7 @@ def _delivery(rng, size):
     adds=QUEUES,
 )
 def check_deliver(attempt):
-    """Counts what the pipelines of `(numbers, batch_size, threads)` deliver."""
+    """Checks that a queue pipeline delivers every number exactly once."""
     for numbers, batch_size, threads in drawn(_delivery, 12):
         case = f"{numbers}, batches of {batch_size}, {threads} threads"
         with tf.Graph().as_default() as graph:
@@ -139,7 +139,7 @@ def check_deliver(attempt):
 
 
 def delivers(graph, batch, items, batch_size, threads, case):
-    """Yields whether a pipeline delivers every item once, with so many threads."""
+    """Yields the claims that a pipeline delivers every item once, in full batches."""
     yield same("fills the queue of batches with the requested number of threads",
                threads, len(feeding(batch)[1]), case)
     with tf1.Session(graph=graph) as session, answering(case):
@@ -166,7 +166,7 @@ def initialise(session):
 
 
 def feeding(batch):
-    """Returns the queue from which a batch comes, and the ops of its threads."""
+    """Returns the queue that a batch is dequeued from, and its enqueue ops."""
     for op in _before(batch):
         if op.type.startswith("QueueDequeue"):
             queue = op.inputs[0]
@@ -179,7 +179,7 @@ def feeding(batch):
 
 
 def _before(fetch):
-    """Yields the op of a fetch, and every op on which it depends."""
+    """Yields the op of a fetch and every op on which it depends."""
     waiting = [fetch if isinstance(fetch, tf.Operation) else fetch.op]
     seen = set()
     for op in waiting:

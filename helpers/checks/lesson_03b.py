@@ -1,4 +1,4 @@
-"""The check of lesson 03b: why a pipeline runs no step."""
+"""Exercise check of lesson 03b: diagnosis of a pipeline that runs no step."""
 
 import tempfile
 import threading
@@ -25,7 +25,7 @@ _CAUSES = ("local variables", "batch too large", "no data", "thread failed")
     "line is `if \"localhost/\" in raised:`. The four answers are left to do.",
 )
 def check_why_no_step(attempt):
-    """Checks an attempt on pipelines that run no step, for different causes."""
+    """Checks the diagnosis of pipelines that fail before their first step."""
     with tempfile.TemporaryDirectory() as folder:
         for what, cause, build, built in drawn(partial(_broken, Path(folder)), 16):
             before = set(threading.enumerate())
@@ -48,7 +48,7 @@ def check_why_no_step(attempt):
 
 
 def _broken(folder, rng, size):
-    """Draws a broken pipeline: a description, the cause, and its function `build`."""
+    """Draws a broken pipeline and returns its description, cause, and builder."""
     cause, built = _CAUSES[size % 4], []
     batch_size = int(rng.integers(3, 9))
     lines = [f"{n},{n}" for n in rng.integers(-99, 99, batch_size + 4)]
@@ -90,7 +90,7 @@ def _late(line):
 
 
 def _batch(kind, path, lines, size):
-    """Builds a pipeline of some kind in the current graph, and returns its batch."""
+    """Builds a pipeline of the given kind and returns its batch tensor."""
     if kind == "table":
         rows = tf1.train.range_input_producer(len(lines), num_epochs=1)
         return tf1.train.batch([rows.dequeue()], size)

@@ -1,4 +1,4 @@
-"""The check of lesson 03c: lines of text files, handed over in groups."""
+"""Exercise check of lesson 03c: lines of text files, enqueued in groups."""
 
 import tempfile
 from pathlib import Path
@@ -23,7 +23,7 @@ _PATIENCE = 10  # seconds for one run
     adds=(*QUEUES, "iterators"),
 )
 def check_lines_in_groups(attempt):
-    """Checks the lines and the groups that an attempt's pipelines deliver."""
+    """Checks that a pipeline delivers all lines and enqueues whole groups."""
     with tempfile.TemporaryDirectory() as folder:
         for texts, batch_size, threads, group in drawn(_case, 12):
             files = [f"{folder}/{number}.txt" for number in range(len(texts))][::-1]
@@ -46,7 +46,7 @@ def check_lines_in_groups(attempt):
 
 
 def _case(rng, size):
-    """Draws files as lists of lines with a header, which some have alone."""
+    """Draws text files with header lines, a batch size, and a group size."""
     group = [1, 2, 3, 15, 40][size % 5]  # 40 is more than the default capacity
     texts = []
     for number in range(1 + size // 3):
@@ -57,7 +57,7 @@ def _case(rng, size):
 
 
 def _by_one_run(graph, batch):
-    """Returns the number of lines that one run of a thread's op enqueues."""
+    """Returns the number of lines that one run of an enqueue op adds."""
     with graph.as_default(), tf1.Session() as session:
         queue, puts = feeding(batch)
         size = tf.raw_ops.QueueSizeV2(handle=queue)

@@ -1,4 +1,4 @@
-"""The checks of lesson 04a: TFRecords."""
+"""Exercise checks of lesson 04a: reading and writing TFRecord files."""
 
 import struct
 import tempfile
@@ -14,7 +14,7 @@ from helpers.records.wire import masked_crc
 
 
 def _payloads(rng, size):
-    """Draws the payloads of one file: at first none, then up to four, some empty."""
+    """Draws the payloads of one TFRecord file, some of them empty."""
     lengths = rng.integers(0, 60, min(size, 1 + size % 4)) * (rng.random() < 0.8)
     return [rng.bytes(int(length)) for length in lengths]
 
@@ -27,7 +27,7 @@ def _payloads(rng, size):
     "What is left: header, payload and footer, each with its length and checksum.",
 )
 def check_split_records(attempt):
-    """Compares `(data)` with what TensorFlow wrote, then cuts and flips it."""
+    """Checks a TFRecord parser on intact, truncated, and corrupted files."""
     for payloads in drawn(_payloads, how_many=8):
         data = _written(payloads)
         more = [*payloads, *[b""] * 4000] if payloads else []
@@ -51,7 +51,7 @@ def check_split_records(attempt):
 
 
 def _digits(rng, size):
-    """Draws digits, their labels, a number of shards and a seed."""
+    """Draws digit images, their labels, a number of shards, and a seed."""
     count, height, width = 1 + 7 * size, 1 + size, 8 - size
     images = rng.integers(0, 256, [count, width, height], np.uint8).swapaxes(1, 2)
     images[: count // 3] = images[-1]
@@ -70,7 +70,7 @@ def _digits(rng, size):
     "labels, strict=True):`. What is left: fill and yield each, and `write_shards`.",
 )
 def check_digits_to_records(attempt):
-    """Reads back what `(images, labels, path_prefix, num_shards, seed)` wrote."""
+    """Checks the shards, records, and order that a converter has written."""
     for images, labels, num_shards, seed in drawn(_digits, how_many=6):
         case = f"{len(images)} digits {images.shape[1:]}, {labels.dtype} labels: "
         rows = [(image.tobytes(), int(label))
@@ -106,7 +106,7 @@ def _written(payloads):
 
 
 def stored_order(count, prefix, num_shards, seed):
-    """Returns which of so many records `write_shards` puts where."""
+    """Returns the order in which `write_shards` stores `count` records."""
     names = [str(n).encode() for n in range(count)]
     records.write_shards(names, prefix, num_shards, seed=seed)
     return [int(one) for one in _in_files(prefix)]
@@ -118,7 +118,7 @@ def _in_files(prefix):
 
 
 def _fields(record):
-    """Returns pixels and label of a record that holds one of each, and no more."""
+    """Returns the pixels and the label of a record that has only these two fields."""
     feature = tf.train.Example.FromString(record).features.feature
     pixels, label = (feature[name] for name in ("pixels", "label"))
     values = [*pixels.bytes_list.value, *label.int64_list.value]

@@ -1,4 +1,4 @@
-"""The check of lesson 04b: batches from shards of digits."""
+"""Exercise check of lesson 04b: batches from shards of digits."""
 
 import shutil
 import tempfile
@@ -17,7 +17,7 @@ MOST = 60  # batches at most, because a data set could be endless
 
 
 def _case(rng, size):
-    """Draws digits, their labels, a batch size and the size of a shuffle buffer."""
+    """Draws digit images, labels, a batch size, and a shuffle buffer size."""
     count, height, width = 20 * (size > 0) + 1 + 4 * size, 1 + size, 9 - size
     images = rng.integers(0, 256, [count, height, width], np.uint8)
     images[0, 0, 0], images[-1, -1, -1] = 0, 255
@@ -36,7 +36,7 @@ def _case(rng, size):
     "parse each record with `map`, and to call `batch`.",
 )
 def check_digit_batches(attempt):
-    """Checks the order, type and value of each digit of an attempt."""
+    """Checks the order, shapes, dtypes, and values of batches of digits."""
     for images, labels, batch, buffer in drawn(_case, how_many=9):
         count, height, width = images.shape
         case = (f"{count} digits of {height} x {width} in batches of {batch}, "
@@ -99,27 +99,27 @@ def _write(prefix, images, labels, without=""):
 
 
 def _add_other_shards(prefix, images, labels):
-    """Adds a shard of an earlier conversion, and shards of a longer prefix."""
+    """Adds a leftover shard, and shards that have a longer prefix."""
     _write(prefix.with_name(prefix.name + "2"), images, labels)
     first = records.open_shards(prefix)[0]
     shutil.copy(first, prefix.with_name(prefix.name + "-00007-of-00009"))
 
 
 def _nodes(dataset):
-    """Returns the stages of a data set, as nodes of its graph."""
+    """Returns the graph nodes of the stages of a dataset."""
     variant = tf.data.experimental.to_variant(dataset)
     graph = tf.raw_ops.DatasetToGraphV2(input_dataset=variant).numpy()
     return tf.compat.v1.GraphDef.FromString(graph).node
 
 
 def _mixed(dataset):
-    """Returns the types of the items that a data set shuffles; a record is a string."""
+    """Returns the dtypes of the elements that a dataset shuffles."""
     return {tf.as_dtype(node.attr["output_types"].list.type[0])
             for node in _nodes(dataset) if "Shuffle" in node.op}
 
 
 def _may_reorder(dataset):
-    """Returns whether a parallel stage may return its items in another order."""
+    """Returns whether a parallel stage of the dataset may reorder its elements."""
     loose = {b"false"}
     if dataset.options().deterministic is False:
         loose.add(b"default")
@@ -128,7 +128,7 @@ def _may_reorder(dataset):
 
 
 def _places(batches, images, labels):
-    """Returns the place of each picture and label, or -1 if they were not stored."""
+    """Returns the index of each delivered digit, or -1 if it was not stored."""
     due = {(image.tobytes(), int(label)): place
            for place, (image, label) in enumerate(zip(images, labels, strict=True))}
     places = []

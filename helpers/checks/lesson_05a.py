@@ -1,4 +1,4 @@
-"""The check of lesson 05a: the spread of the towers."""
+"""Exercise check of lesson 05a: the largest difference between towers."""
 
 import numpy as np
 import tensorflow as tf
@@ -16,7 +16,7 @@ from helpers.checks.claims import answering, drawn, exercise, near
     "are the distances along axis 0.",
 )
 def check_tower_spread(attempt):
-    """Compares `attempt(gradient_list)` with the spread that NumPy computes."""
+    """Checks the largest gradient difference between towers against NumPy."""
     for rng, size in drawn(lambda *pair: pair, 12):
         with tf.Graph().as_default(), tf1.Session() as session:
             tables, lists, case = _towers(rng, size)
@@ -36,7 +36,7 @@ def check_tower_spread(attempt):
 
 
 def _with_nan(rng: np.random.Generator, lists: list) -> list:
-    """Returns the gradient list with NaN in all places of one gradient."""
+    """Returns the gradient list with one gradient replaced by NaN."""
     tower, at = rng.integers(len(lists)), rng.integers(len(lists[0]))
     gradient, variable = lists[tower][at]
     return [[(gradient * np.nan, variable) if (k, m) == (tower, at) else pair
@@ -44,7 +44,7 @@ def _with_nan(rng: np.random.Generator, lists: list) -> list:
 
 
 def _towers(rng: np.random.Generator, size: int) -> tuple[list, list, str]:
-    """Returns the gradients per variable, the gradient list, and a description."""
+    """Draws gradients for several towers and describes them."""
     towers, dtype = 2 + size % 4, [np.float32, np.float64, np.float16][size % 3]
     tables, columns = [], []
     tiny = 1.0 if size % 2 else 2.0**-30 if dtype != np.float16 else 2.0**-10

@@ -1,4 +1,4 @@
-"""The check of lesson 05b: the average of the gradients of several towers."""
+"""Exercise check of lesson 05b: the average of the gradients of several towers."""
 
 import numpy as np
 import tensorflow as tf
@@ -16,7 +16,7 @@ from helpers.checks.claims import (
 
 
 class Towers:
-    """A random gradient list, with the kind and the arrays of each variable."""
+    """Random gradient list, with the kind and the values of each gradient."""
 
     def __init__(self, rng: np.random.Generator, size: int):
         towers = [2, 4, 5, 1][size % 4]
@@ -61,7 +61,7 @@ class Towers:
     "None, IndexedSlices, and tensors.",
 )
 def check_process_gradient_list(attempt):
-    """Compares `attempt(gradient_list, weights)` with NumPy; damages the lists."""
+    """Checks averaged tower gradients against NumPy, and the errors."""
     for rng, size in drawn(lambda *pair: pair, 14):
         with tf.Graph().as_default(), tf1.Session() as session:
             towers = Towers(rng, size)
@@ -105,7 +105,7 @@ def _average_claims(attempt, towers, size, rng, session):
 
 
 def _broken(lists, rng):
-    """Yields a description of the damage, the damaged list, and weights, if any."""
+    """Yields invalid gradient lists, each with a description of its fault."""
     yield "an empty list", []
     if len(lists) == 1:
         return

@@ -1,4 +1,4 @@
-"""The check of lesson 05c: the devices to which variables are dealt."""
+"""Exercise check of lesson 05c: a device function that distributes variables."""
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +15,7 @@ from helpers.checks.claims import answering, drawn, exercise, same
     "left is to let `place` return a device for each op, and to return `place`.",
 )
 def check_deal_variables(attempt):
-    """Builds towers under `attempt(devices)` and reads the device of every op."""
+    """Checks that a device function places variables on devices in turn."""
     for rng, size in drawn(lambda *pair: pair, 12):
         holders = [f"/cpu:{k}" for k in rng.integers(0, 4, 1 + size % 4)]
         variables, towers = 1 + int(rng.integers(size, size + 2)) % 7, 1 + size % 3
@@ -37,7 +37,7 @@ def check_deal_variables(attempt):
 
 
 def _build(place, variables, towers):
-    """Returns the devices of the variables, and the ops that were moved."""
+    """Builds towers; returns the devices of the variables and all misplaced ops."""
     astray = set()
     with tf.Graph().as_default():
         tf1.get_variable("before", [])

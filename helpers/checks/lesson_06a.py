@@ -1,4 +1,4 @@
-"""The checks of lesson 06a: VGG-19 by hand, and how far a layer sees."""
+"""Exercise checks of lesson 06a: VGG-19, and receptive fields."""
 
 import math
 
@@ -28,7 +28,7 @@ CONVOLUTIONS = sum(map(len, CONFIGURATIONS["E"]))
     adds=VARIABLES, twice=False,
 )
 def check_vgg_net(attempt):
-    """Compares `(incoming, keep_prob)` with Keras's VGG-19 of equal weights."""
+    """Checks a VGG-19 implementation against the Keras model with equal weights."""
     own = "creates every layer of VGG-19 once, in the open scope and by its mode"
     for case, (scope, size) in enumerate(SCOPES.items()):
         graph, logits, (images, _) = _built(attempt, size, scope, [1.0, 0.5][case])
@@ -83,7 +83,7 @@ def check_vgg_net(attempt):
     "and the line that updates the step.",
 )
 def check_receptive_field(attempt):
-    """Compares `(layers)` with how far the gradient of one output value reaches."""
+    """Checks receptive field sizes against the reach of a gradient."""
     whole = [(side, 1 + (side == 2)) for block in CONFIGURATIONS["E"]
              for side in (*block, 2)]  # wider than its pictures
     for layers in [*drawn(_stack), whole]:
@@ -98,7 +98,7 @@ def _stack(rng, size):
 
 
 def _seen(layers) -> int:
-    """How far the gradient of one value reaches, with kernels of ones."""
+    """Measures a receptive field as the number of pixels that a gradient reaches."""
     with tf.Graph().as_default(), tf1.Session() as session:
         pixels = outgoing = tf.zeros([1, PIXELS, 1, 1])
         for size, stride in layers:
@@ -110,7 +110,7 @@ def _seen(layers) -> int:
 
 
 def _built(attempt, size, scope="", keep_prob=None):
-    """Returns the graph of the answer, its logits and its placeholders."""
+    """Builds the answer twice; returns the graph, the logits, and the placeholders."""
     with tf.Graph().as_default() as graph:
         images = tf1.placeholder(tf.float32, [None, *size, 3], "images")
         kept = tf1.placeholder_with_default(1.0, [], "keep_prob")
@@ -123,7 +123,7 @@ def _built(attempt, size, scope="", keep_prob=None):
 
 
 def _not_he(graph) -> dict[str, list[str]]:
-    """Returns the deviations of the initial kernels that do not follow He's rule."""
+    """Returns the kernels whose initial deviation does not follow He's rule."""
     odd = {}
     with graph.as_default(), tf1.Session() as session, answering("initial weights"):
         kernels = [v for v in tf1.trainable_variables()
@@ -138,7 +138,7 @@ def _not_he(graph) -> dict[str, list[str]]:
 
 
 def _shapes(size, scope="") -> dict[str, list[int]]:
-    """The shape of every variable, by name, in the order of the layers."""
+    """Returns the expected shape of every VGG-19 variable by name, in layer order."""
     kernels, channels = {}, 3
     for block, sizes in enumerate(CONFIGURATIONS["E"]):
         for index, side in enumerate(sizes, 1):
@@ -153,7 +153,7 @@ def _shapes(size, scope="") -> dict[str, list[int]]:
 
 
 def _run(attempt, size, values, pictures, kept=None) -> np.ndarray:
-    """Returns the logits of the answer with these values in its variables."""
+    """Returns the logits of the answer for given variable values and pictures."""
     graph, logits, (images, keep_prob) = _built(attempt, size, keep_prob=kept)
     with graph.as_default(), tf1.Session() as session, answering():
         for variable in tf1.trainable_variables():
@@ -178,7 +178,7 @@ def _both_logits(attempt) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _dropped(attempt, kept) -> np.ndarray:
-    """The logits where every layer passes ones on: what is not 1 is dropout's."""
+    """Returns the effect of dropout in a network that otherwise passes ones through."""
     size, values = (32, 32), {}
     for name, shape in _shapes(size).items():
         values[name] = np.zeros(shape, np.float32)

@@ -1,4 +1,4 @@
-"""The check of lesson 06b: weight decay in a loss."""
+"""Exercise check of lesson 06b: a loss with weight decay."""
 
 import numpy as np
 import tensorflow as tf
@@ -18,7 +18,7 @@ SCOPES = ("fc6/", "net/conv1_1/", "tower/net/fc7/", "kernel/a/", "bias/b/")
     "the loop, and to return the loss.",
 )
 def check_with_decay(attempt):
-    """Compares `(loss, variables, strength)` and its gradients with NumPy's."""
+    """Checks a loss with weight decay, and its gradients, against NumPy."""
     for values, pulls, start, dtype, strength in drawn(_case, 12):
         about = (f"for {dtype.name}, strength {strength}, and the variables "
                  f"{list(values)}")
@@ -50,7 +50,7 @@ def check_with_decay(attempt):
 
 
 def _case(rng, size):
-    """Variables by name, how the loss pulls at each, its start, dtype, strength."""
+    """Draws variables, gradients, an initial loss, a dtype, and a decay strength."""
     dtype = [np.float32, np.float64][size % 2]
     names = ["kernel", *(scope + name for scope in SCOPES for name in NAMES)]
     chosen = rng.choice(names, 1 + size, replace=False).tolist()

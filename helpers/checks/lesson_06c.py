@@ -1,4 +1,4 @@
-"""The check of lesson 06c: a map of names for a Saver."""
+"""Exercise check of lesson 06c: the name mapping of a Saver."""
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -18,7 +18,7 @@ NAMES = ("conv1/kernel", "conv1/bias", "net/kernel", "fc8/kernel", "fc8/bias",
     "return the dictionary of the names that you keep.",
 )
 def check_name_map(attempt):
-    """Gives `(saved, variables, scope)` drawn checkpoints, and reads the map."""
+    """Checks the mapping of checkpoint names to the variables that fit."""
     for scope, saved, shapes in drawn(_case, 12):
         about = (f"for the scope {scope!r}, the checkpoint {saved}, and the variables "
                      f"{shapes}")
@@ -37,7 +37,7 @@ def check_name_map(attempt):
 
 
 def _case(rng, size):
-    """A scope, the shapes in a checkpoint, and those of a graph's variables."""
+    """Draws a scope, the shapes in a checkpoint, and the shapes of the variables."""
     scope = SCOPES[size % len(SCOPES)]
     names = rng.choice(NAMES, min(len(NAMES), 1 + size // 2), replace=False).tolist()
     saved, shapes = {"of/another/net": [2]}, {}

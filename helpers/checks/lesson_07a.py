@@ -1,4 +1,4 @@
-"""The checks of lesson 07a: an update of several towers, and a resumed training."""
+"""Exercise checks of lesson 07a: an update of several towers, and resumed training."""
 
 import tempfile
 import time
@@ -22,7 +22,7 @@ from helpers.training import Model
     adds=("variables", "train_op"), twice=False,
 )
 def check_train_op(attempt):
-    """Trains towers with `attempt(...)`, and puts NaN into each gradient and loss."""
+    """Checks a training op of several towers, also with NaN in losses or gradients."""
     for rng, start in drawn(lambda *pair: pair, 6):
         number, rate = 1 + start % 4, [0.5, 0.25][start % 2]
         values = rng.integers(-9, 10, [number, 2]).astype(np.float32)
@@ -89,7 +89,7 @@ def check_train_op(attempt):
     adds=["summaries"],
 )
 def check_logged_run(attempt):
-    """Compares several starts of `attempt(...)` with a run that never stopped."""
+    """Checks interrupted, resumed trainings against one without interruption."""
     for starts in ([10], [50], [7, 3, 2, 10]):
         rate = 0.01 * len(starts)
         with tempfile.TemporaryDirectory() as name:
@@ -124,7 +124,7 @@ def check_logged_run(attempt):
 
 
 def _small_model(rate: float) -> Model:
-    """Returns a regression under momentum, on four rows that never change."""
+    """Builds a linear regression with momentum on four fixed rows."""
     features = np.array([[1.0], [2.0], [3.0], [4.0]], np.float32)
     with tf.Graph().as_default() as graph:
         step = tf1.train.get_or_create_global_step()
@@ -139,7 +139,7 @@ def _small_model(rate: float) -> Model:
 
 
 def _log_of(folder: Path) -> dict[int, float]:
-    """Returns the train/loss of each step in a folder's event files."""
+    """Reads the `train/loss` value of each step from the event files in a folder."""
     log = {}
     for path in sorted(folder.glob("*tfevents*")):
         for event in tf1.train.summary_iterator(str(path)):

@@ -1,4 +1,4 @@
-"""The check of lesson 07b: the updates of one tower, together with the train op."""
+"""Exercise check of lesson 07b: the update ops of one tower in the training op."""
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -16,7 +16,7 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
     "group them with `train`, with `tf.group`.",
 )
 def check_with_updates(attempt):
-    """Counts how often the op of `attempt(train, tower)` runs each update."""
+    """Checks that a training op runs the update ops of one tower only."""
     for size, name, towers, asked, each in drawn(_towers, 9):
         tower = f"{name}_{asked}"
         case = f"updates of {tower}, one of {towers} towers; the op ran twice"
@@ -47,7 +47,7 @@ def check_with_updates(attempt):
 
 
 def _towers(rng, size):
-    """Draws the name of the towers, their number, and the number of their updates."""
+    """Draws the name and the number of the towers, and their numbers of updates."""
     towers = 1 + size if size < 3 else 12
     asked = 0 if size < 2 else int(rng.integers(2))
     each = rng.integers(0, 3, towers).tolist()
@@ -55,7 +55,7 @@ def _towers(rng, size):
 
 
 def _of_tower(scope, updates):
-    """Returns counters; the last is in no collection, so it should stay at 0."""
+    """Creates counters whose increments, except the last, are update ops."""
     counters = [tf1.get_variable(f"{scope}_{k}", initializer=0.0)
                 for k in range(updates + 1)]
     with tf1.name_scope(scope):

@@ -1,4 +1,4 @@
-"""The check of lesson 08a: scheduled sampling."""
+"""Exercise check of lesson 08a: scheduled sampling."""
 
 import numpy as np
 import tensorflow as tf
@@ -18,7 +18,7 @@ WORDS = 30
     "loop over the words, the step, and its guess.",
 )
 def check_sampled_teach(attempt):
-    """Checks an attempt with steps whose logits show which word was read."""
+    """Checks scheduled sampling by the words that the decoder has read."""
     for batch, time, words, nested, share, seed in drawn(_case, 12):
         true = np.random.default_rng(seed).integers(0, words, [batch, time])
         case = f"with the captions {true.tolist()} and a share of {share}"
@@ -65,7 +65,7 @@ def _case(rng, size):
 
 
 def _language(batch, words, nested, seed):
-    """Returns a step, its first state, and the logits by caption, place and word.
+    """Returns a decoder step, a function for its initial state, and its logits.
 
     The attribute `calls` of the step counts how often a session has run it.
     """
@@ -96,7 +96,7 @@ def _language(batch, words, nested, seed):
 
 
 def _oracle(table, true, share):
-    """Returns the logits with a teacher (share 1) or with own guesses (share 0)."""
+    """Computes the expected logits, with true words or with the decoder's guesses."""
     logits, rows = [], range(len(true))
     for place, word in enumerate(true.T):
         if place and not share:
@@ -106,13 +106,13 @@ def _oracle(table, true, share):
 
 
 def _words_read(logits, table):
-    """Returns the words that give these logits, -1 where none does."""
+    """Returns the words that produce the given logits, or -1 if no word does."""
     same = (np.abs(table - logits[:, :, None]) < 1e-5).all(3)
     return np.where(same.any(2), same.argmax(2), -1)
 
 
 def _runs(attempt, step, state, true, share, case, times):
-    """Returns the places of logits without a gradient, and the logits of each run."""
+    """Returns the logits of each run, and the positions without a gradient."""
     with tf.Graph().as_default(), tf1.Session() as session:
         words, first = tf.constant(true, tf.int32), state()
         inputs = tf1.placeholder_with_default(words, [None, true.shape[1]])

@@ -1,4 +1,4 @@
-"""The check of lesson 08b: an update of some variables."""
+"""Exercise check of lesson 08b: an update of some of the variables."""
 
 import numpy as np
 import tensorflow as tf
@@ -19,7 +19,7 @@ NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
     adds=["train_op"],
 )
 def check_phase_update(attempt):
-    """Compares `(loss, scopes, rate, clip)` with gradients of a sum of squares."""
+    """Checks a clipped gradient step that updates only some scopes."""
     for case in drawn(_case, 12):
         values, factors, scopes, rate, clip = case
         before, after = _run(attempt, *case)
@@ -59,7 +59,7 @@ def _inside(values, scopes):
 
 
 def _oracle(before, factors, scopes, rate, clip):
-    """Returns the values after one step and after two."""
+    """Computes the expected values of all variables after one and two steps."""
     inside, values, steps = _inside(before, scopes), dict(before), []
     for _ in range(2):
         gradients = {name: factors[name] * values[name] for name in inside}

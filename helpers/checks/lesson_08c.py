@@ -1,4 +1,4 @@
-"""The checks of lesson 08c: one step of a beam, and the order of captions."""
+"""Exercise checks of lesson 08c: a beam search step, and the ranking of captions."""
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +15,7 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
     "scores, reshape, use it again, and gather the words with `batch_dims=1`.",
 )
 def check_beam_step(attempt):
-    """Compares `(scores, logp, most)` with all extensions, sorted in Python."""
+    """Checks one step of beam search against a sort of all extensions."""
     for scores, logp, most in drawn(_beam, 24):
         case = (f"with the scores {scores.tolist()}, logp {logp.tolist()} and most = "
                 f"{most}")
@@ -51,14 +51,14 @@ def _beam(rng, size):
 
 
 def _best_scores(scores, logp, most):
-    """Returns the scores of the best extensions, with `most` of each hypothesis."""
+    """Returns the best scores with at most `most` extensions per hypothesis."""
     allowed = np.sort(logp, 2)[..., ::-1][..., :most]
     every = (scores[..., None] + allowed).reshape(len(scores), -1)
     return np.sort(every, 1)[:, ::-1][:, : scores.shape[1]]
 
 
 def _not_extensions(scores, logp, most, best, parents, words):
-    """Returns what is wrong with the parents and words; equal scores have no order."""
+    """Describes the first fault in the parents and words of a beam step."""
     width = scores.shape[1]
     for row, chosen in enumerate(zip(best, parents, words, strict=True)):
         pairs = [(int(parent), int(word)) for parent, word in zip(*chosen[1:],
@@ -83,7 +83,7 @@ def _not_extensions(scores, logp, most, best, parents, words):
     "tf.float32)`. What is left: the scores, the unused entries, and a stable order.",
 )
 def check_rank_captions(attempt):
-    """Compares `(logps, lengths, power)` with Python's sort, picture by picture."""
+    """Checks the ranking of captions against Python's stable sort."""
     for logps, lengths, power in drawn(_captions, 40):
         case = (f"with the log-probabilities {logps.tolist()}, the lengths "
                 f"{lengths.tolist()} and the power {power}")
@@ -95,7 +95,7 @@ def check_rank_captions(attempt):
 
 
 def _captions(rng, size):
-    """Draws scores that are equal or apart, so that rounding swaps none."""
+    """Draws caption scores that are equal or clearly different."""
     pictures, width = 1 + size // 8, 1 + size % 8
     lengths = rng.integers(0, 9, [pictures, width])
     lengths[:, rng.integers(width)] = rng.integers(1, 9)  # one is used

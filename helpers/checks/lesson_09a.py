@@ -1,4 +1,4 @@
-"""The checks of lesson 09a: a cluster by hand."""
+"""Exercise checks of lesson 09a: a cluster that is configured by hand."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
     "each task.",
 )
 def check_tf_configs(attempt):
-    """Lets TensorFlow read the texts of `(hosts)`, as processes would."""
+    """Checks `TF_CONFIG` values by letting TensorFlow parse each of them."""
     for hosts in drawn(_hosts):
         texts = attempt(list(hosts))
         with answering(f"for {hosts}"):
@@ -55,7 +55,7 @@ def _hosts(rng, size):
     "whose number of times is above 1.",
 )
 def check_repeated_steps(attempt):
-    """Compares `(log)` with a slow count of trainings that are killed at random."""
+    """Checks the number of repeated steps in logs of killed trainings."""
     for log in drawn(_killed_training, how_many=60):
         due = sum(log.count(step) > 1 for step in set(log))
         yield near("counts the steps that were done more than once, each of them once",
@@ -63,7 +63,7 @@ def check_repeated_steps(attempt):
 
 
 def _killed_training(rng, size) -> list[int]:
-    """The log of a training with kills; the steps of other workers are not in it."""
+    """Draws the step log of a worker that is killed and resumes several times."""
     log: list[int] = []
     now = checkpoint = int(rng.integers(0, 50))
     while len(log) < size:

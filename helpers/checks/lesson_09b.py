@@ -1,4 +1,4 @@
-"""The check of lesson 09b: one program for many machines."""
+"""Exercise check of lesson 09b: a dataset iterator that resumes from a checkpoint."""
 
 import shutil
 import tempfile
@@ -18,7 +18,7 @@ from helpers.checks.claims import answering, drawn, exercise, same
     "its restore, `count` elements, and its save.",
 )
 def check_read_on(attempt):
-    """Reads by `(dataset, folder, count)` in several lives, like other processes.
+    """Checks that each call continues to read where the last one ended.
 
     In every second case, the lives get one data set object, which a shuffle draws anew
     for each iterator that starts from the beginning.
@@ -48,7 +48,7 @@ def check_read_on(attempt):
 
 
 def _reading(rng, size):
-    """Draws how many elements each life reads, and what makes the data set."""
+    """Draws the numbers of elements per call, and a function that makes the dataset."""
     counts = rng.integers(1, 3 + size, 2 + size // 3).tolist()
     order = int(rng.integers(100)) if size > 2 else None
     elements = int(sum(counts) + rng.integers(1, 5))

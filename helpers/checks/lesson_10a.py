@@ -1,4 +1,4 @@
-"""The check of lesson 10a: a running mean as a `tf.Module`."""
+"""Exercise check of lesson 10a: a running mean as a `tf.Module`."""
 
 import numpy as np
 import tensorflow as tf
@@ -16,7 +16,7 @@ from helpers.checks.claims import answering, drawn, exercise, near
     is_class=True,
 )
 def check_running_mean(attempt):
-    """Feeds batches of many lengths to objects, and compares them with NumPy's mean."""
+    """Checks a running mean on batches of different lengths against NumPy."""
     yield ("is a tf.Module with a method `update`",
            issubclass(attempt, tf.Module)
            and callable(getattr(_made(attempt), "update", None)),
@@ -43,7 +43,7 @@ def check_running_mean(attempt):
 
 
 def _batches(rng, size):
-    """Two to many batches of different lengths; with zeros, negatives and repeats."""
+    """Draws batches of different lengths with zeros, negatives, and repeated values."""
     lengths = 1 + rng.permutation(2 + size)[: 2 + size // 2]
     if size == 11:
         lengths[0] = 70_000  # more than half a precision counts
@@ -61,7 +61,7 @@ def _update(module, batch):
 
 
 def _traces(function) -> int:
-    """Returns how often a `tf.function` was traced; a concrete one was once."""
+    """Returns the number of times that a `tf.function` was traced."""
     if isinstance(function, tf.types.experimental.ConcreteFunction):
         return 1
     return getattr(function, "experimental_get_tracing_count", lambda: 0)()

@@ -1,4 +1,4 @@
-"""The checks of lesson 10b: weights, number by number."""
+"""Exercise checks of lesson 10b: converted LSTM weights, and a corrected port."""
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +15,7 @@ from helpers.divergence import first_difference
     "join the gates in Keras's order, add the 1 to the bias, and cut the kernel.",
 )
 def check_keras_lstm_weights(attempt):
-    """Compares Keras's LSTM, filled from `(kernel, bias)`, with the old cell."""
+    """Checks converted LSTM weights by comparing Keras with the old cell."""
     for words, kernel, bias in drawn(_old_lstm, how_many=8):
         values, units = words.shape[2], bias.size // 4
         case = f"for words of {values} numbers and {units} units"
@@ -42,7 +42,7 @@ def _old_lstm(rng, size):
 
 
 def _basic_lstm(words, kernel, bias):
-    """BasicLSTMCell's equations; returns the last output, `[batch, units]`."""
+    """Computes the last output of a `BasicLSTMCell`, float32 `[batch, units]`."""
     def sigmoid(x):
         return 1.0 / (1.0 + np.exp(-x))
 
@@ -56,7 +56,7 @@ def _basic_lstm(words, kernel, bias):
 
 
 class Port(tf.Module):
-    """A small network from `[batch, 6]` to named tensors."""
+    """Small network from `[batch, 6]` inputs to a dictionary of named tensors."""
 
     def __init__(self, random: np.random.Generator, epsilon: float):
         super().__init__()
@@ -68,7 +68,7 @@ class Port(tf.Module):
         self.scores = tf.Variable(random.normal(size=[6, 6]).astype("f"), name="scores")
 
     def __call__(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Returns `hidden`, `norm`, `relu`, `scores`: float32 [batch, 6] each."""
+        """Returns the tensors `hidden`, `norm`, `relu`, and `scores` by name."""
         hidden = x @ self.hidden
         norm = (hidden - self.mean) / tf.sqrt(self.variance + self.epsilon)
         relu = tf.nn.relu(norm)
@@ -77,7 +77,7 @@ class Port(tf.Module):
 
 
 def two_programs(seed: int) -> tuple[Port, Port, dict[str, np.ndarray]]:
-    """Returns an old program, its port with two faults, and feeds.
+    """Returns an old program, a port of it with two faults, and inputs for both.
 
     Args:
       seed: Of the weights and the feeds.
@@ -95,7 +95,7 @@ def two_programs(seed: int) -> tuple[Port, Port, dict[str, np.ndarray]]:
     "that the second report names.",
 )
 def check_fix(attempt):
-    """Lets `(new)` repair ports with the same two faults and other weights."""
+    """Checks that an attempt corrects both faults of a port, for other weights too."""
     for seed in (7, 8, 9):
         old, new, feeds = two_programs(seed)
         attempt(new)

@@ -1,4 +1,4 @@
-"""The check of lesson 10c: going on with a training of Adam."""
+"""Exercise check of lesson 10c: a training with Adam that Keras continues."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ BETAS = (0.9, 0.999), (0.5, 0.99), (0.999, 0.9)
     "a power that is not 0.",
 )
 def check_adam_goes_on(attempt):
-    """Lets `(optimizer, names, arrays)` load a training, and takes three more steps."""
+    """Checks that Keras's Adam continues a TensorFlow 1 training correctly."""
     for old, slopes in drawn(_old_training, how_many=8):
         names = list(old.weights)
         weights = [tf.Variable(old.weights[name], name=name) for name in names]
@@ -39,7 +39,7 @@ def check_adam_goes_on(attempt):
 
 
 class _Adam(NamedTuple):
-    """TensorFlow 1's Adam in NumPy, with the arrays of its checkpoint."""
+    """NumPy version of TensorFlow 1's Adam, including its slot variables."""
 
     weights: dict[str, np.ndarray]
     means: dict[str, np.ndarray]
@@ -49,7 +49,7 @@ class _Adam(NamedTuple):
     powers: np.ndarray
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Returns the checkpoint: arrays by name, in no useful order."""
+        """Returns the checkpoint arrays by name, in an unhelpful order."""
         found = {"beta2_power": self.powers[1], "beta1_power": self.powers[0]}
         for name in reversed(self.weights):
             found |= {f"{name}/Adam_1": self.squares[name].copy(),
@@ -58,7 +58,7 @@ class _Adam(NamedTuple):
         return found
 
     def step(self, gradients: list[np.ndarray]) -> None:
-        """Moves weights, slots and powers in place by one step."""
+        """Updates the weights, slots, and beta powers in place by one step."""
         one, two = self.betas
         rate = RATE * np.sqrt(1 - self.powers[1]) / (1 - self.powers[0])
         for name, slope in zip(self.weights, gradients, strict=True):
@@ -72,7 +72,7 @@ class _Adam(NamedTuple):
 
 
 def _old_training(rng, size):
-    """Draws a training of up to some thousand steps, and three more gradients."""
+    """Draws a TensorFlow 1 training, and the gradients of three more steps."""
     shapes = [[2 + i * (size // 3), 3][: 2 - size % 2] for i in range(1 + size % 3)]
     names = [f"net/w{(5 - 2 * i) % 7}" for i in range(len(shapes))]
 

@@ -1,4 +1,4 @@
-"""The checks of lesson 11: averaged weights, and ops that are not allowed."""
+"""Exercise checks of lesson 11: averaged weights, and ops that are not allowed."""
 
 import numpy as np
 import tensorflow.compat.v1 as tf1
@@ -10,7 +10,7 @@ _WORDS = ("conv1", "weights", "Momentum", "ExponentialMovingAverages", "global_s
 
 
 def _drawn_weights(rng, size):
-    """Returns the arrays of a checkpoint, and those that belong to the network."""
+    """Draws the arrays of a checkpoint, and the weights that should be loaded."""
     weights = {"global_step": np.int64(rng.integers(99))} if size % 2 else {}
     due = {}
     for number in range(size):
@@ -39,7 +39,7 @@ def _drawn_weights(rng, size):
     "left: for each of the other names, `weights.get(name + average, array)`.",
 )
 def check_averaged(attempt):
-    """Compares `(weights)` with the right answer for names that are drawn."""
+    """Checks that averaged weights replace the plain ones, on random names."""
     for weights, due in drawn(_drawn_weights):
         found = attempt(weights)
         yield ("returns a new dictionary",
@@ -57,7 +57,7 @@ _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
 def _drawn_nodes(nodes, rng, size: int, functions: list[str]) -> None:
-    """Adds ops that read each other in any order, also in loops."""
+    """Adds random ops whose inputs come in any order and may form loops."""
     for number in range(size + 1):
         calls = functions and rng.random() < 0.4
         node = nodes.add(name=f"n{number}", op=str(rng.choice(_CALLS if calls
@@ -87,7 +87,7 @@ def _drawn_graph(rng: np.random.Generator, size: int):
 
 
 def _due(graph, output: str, allowed: set[str]) -> list[str]:
-    """Steps back from all known ops until nothing is new, which is slow and right."""
+    """Finds the forbidden ops that an output needs, with a slow exhaustive search."""
     bodies = {each.signature.name: each.node_def for each in graph.library.function}
     names: set[str] = {output}
     called: set[str] = set()
@@ -111,7 +111,7 @@ def _due(graph, output: str, allowed: set[str]) -> list[str]:
     "but only once, and sort the types.",
 )
 def check_strangers(attempt):
-    """Compares `(graph_def, output, allowed)` with a slow search on drawn graphs."""
+    """Checks the list of forbidden ops in random graphs against a slow search."""
     for graph, output, allowed in drawn(_drawn_graph, 40):
         found = attempt(graph, output, allowed)
         text = "; ".join(f"{node.name} = {node.op}({', '.join(node.input)})"

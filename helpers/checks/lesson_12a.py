@@ -1,4 +1,4 @@
-"""The check of lesson 12a: a sampled loss in which each row has its own sample."""
+"""Exercise check of lesson 12a: a sampled loss with separate samples for each row."""
 
 import numpy as np
 import tensorflow as tf
@@ -16,7 +16,7 @@ from helpers.checks.claims import answering, drawn, exercise, near
     unknown=False,  # of the batch it is, below; of the weights it would not be
 )
 def check_own_sample(attempt):
-    """Compares the losses of all rows, and their gradients, with float64."""
+    """Checks sampled losses and their gradients against NumPy in float64."""
     for given in drawn(_sampling, 12):
         case = (f"with targets {given[3].tolist()}, ids {given[4].tolist()}, counts "
                 f"{given[5].round(4).tolist()} and {given[6].round(4).tolist()}, and "
@@ -54,7 +54,7 @@ def _sampling(rng, size):
 
 
 def _oracle(weights, biases, outputs, targets, ids, target_count, drawn_count):
-    """Returns the losses in float64, and the gradients of their sum, by hand."""
+    """Computes the expected losses in float64, and the gradients of their sum."""
     weights, biases, outputs = (a.astype(float) for a in (weights, biases, outputs))
     losses, slopes = [], [np.zeros_like(a) for a in (weights, biases, outputs)]
     for row, target in enumerate(targets):

@@ -1,4 +1,4 @@
-"""The check of lesson 12b: the read-out of attention."""
+"""Exercise check of lesson 12b: the weighted sum of attention."""
 
 import numpy as np
 import tensorflow as tf
@@ -16,7 +16,7 @@ from helpers.checks.claims import answering, drawn, exercise, near
     "the weights.",
 )
 def check_attend(attempt):
-    """Compares `(query, places)` with a softmax in NumPy, in float64."""
+    """Checks attention weights, context, and gradients against NumPy in float64."""
     for query, places in drawn(_case):
         case = (f"with the query {query.round(2).tolist()} and the places "
                 f"{places.round(2).tolist()}")
@@ -47,7 +47,7 @@ def _case(rng, size):
 
 
 def _oracle(query, places):
-    """Returns context, weights, and the gradients of the summed context, by hand."""
+    """Computes the expected context, weights, and gradients of the summed context."""
     scores = np.einsum("bc,bhwc->bhw", query.astype(float), places)
     shares = np.exp(scores - scores.max((1, 2), keepdims=True))
     shares /= shares.sum((1, 2), keepdims=True)

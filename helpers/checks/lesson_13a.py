@@ -1,4 +1,4 @@
-"""The checks of lesson 13a: an order that a graph leaves open."""
+"""Exercise checks of lesson 13a: ops whose order the graph does not determine."""
 
 import numpy as np
 import tensorflow as tf
@@ -19,7 +19,7 @@ WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
     adds=("variables", "trainable_variables"), twice=False,
 )
 def check_swap(attempt):
-    """Runs the swap of `(a, b)`, and looks for an order that is left open."""
+    """Checks that two variables are swapped, and that all reads precede the writes."""
     for names, values in drawn(_two_variables, 6):
         with tf.Graph().as_default() as graph:
             pair, others = ([tf1.get_variable(scope + name, initializer=value,
@@ -62,13 +62,13 @@ def check_swap(attempt):
 
 
 def _variables(graph):
-    """Returns the names of the ops that hold a variable."""
+    """Returns the names of all ops that hold a variable."""
     return {op.name for op in graph.get_operations()
             if op.type in ("VarHandleOp", "VariableV2")}
 
 
 def _two_variables(rng, size):
-    """Returns two names, and two values of one shape and dtype, one with NaN."""
+    """Draws the names and the initial values of two variables to swap."""
     names = [("a", "b"), ("left/w", "right/w"), ("b", "a")][size % 3]
     dtype = [np.float32, np.int64][size // 3 % 2]
     shape = [size + 1] * (size % 3)
@@ -79,7 +79,7 @@ def _two_variables(rng, size):
 
 
 def _read_before(write):
-    """Returns the variables that are read before a write, and before any other."""
+    """Returns the variables that are read before a write op can run."""
     return {op.inputs[0].op.name for op in ancestors([write])
             if op.type == "ReadVariableOp"
             and not any(one.type in WRITES for one in ancestors([op]))}

@@ -1,4 +1,4 @@
-"""The check of lesson 13b: the op that is bad although its inputs are good."""
+"""Exercise check of lesson 13b: the first op that turns finite inputs into NaN."""
 
 import numpy as np
 import tensorflow as tf
@@ -37,7 +37,7 @@ def check_first_bad(attempt):
 
 
 def _graph_with_a_fault(rng, size):
-    """Returns a tensor, the rows that a step leaves, what is fed, and the op to blame.
+    """Builds a graph in which at most one op has a bad output.
 
     From size 18 on, the op to blame is the dequeue op, one of whose outputs is bad.
     """

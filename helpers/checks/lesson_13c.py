@@ -1,4 +1,4 @@
-"""The checks of lesson 13c: a batch in parts, and a custom gradient."""
+"""Exercise checks of lesson 13c: gradient accumulation, and a custom gradient."""
 
 import numpy as np
 import tensorflow as tf
@@ -8,7 +8,7 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
 
 
 class _Run:
-    """A function that returns a gradient, and remembers the rows that it received."""
+    """Gradient function that records the rows of each call."""
 
     def __init__(self):
         self.given: list[np.ndarray] = []
@@ -23,7 +23,7 @@ class _Run:
 
 
 def _rows(rng, size):
-    """Returns rows, some of them equal or 0, and the maximum size of a part."""
+    """Draws rows of data and the maximum size of a part."""
     count = int(rng.integers(1, 3 + size))
     rows = rng.normal(size=(count, int(rng.integers(1, 5)))).round(1)
     rows[: count // 3] = rows[-1] * (size % 2)
@@ -38,7 +38,7 @@ def _rows(rng, size):
     "share of each part, are left.",
 )
 def check_in_parts(attempt):
-    """Compares `(run, rows, size)` with the whole batch, and counts the rows."""
+    """Checks that the parts of a batch give the gradient of the whole batch."""
     for rows, size in drawn(_rows, 20):
         run, due = _Run(), _Run()(rows)
         case = f"{len(rows)} rows, parts of at most {size}"
@@ -63,7 +63,7 @@ def check_in_parts(attempt):
     "To return both, and to call `through`, is left.",
 )
 def check_clipped_on_the_way(attempt):
-    """Compares value and gradient of `(x, most)` between two other functions."""
+    """Checks an identity op that clips the gradient passing through it."""
     for value, factor, most in drawn(_above_and_below, 12):
         case = f"x {value.tolist()}, factor {factor.tolist()}, most {most}"
         with tf.Graph().as_default(), tf1.Session() as session, answering(case):
@@ -82,7 +82,7 @@ def check_clipped_on_the_way(attempt):
 
 
 def _above_and_below(rng, size):
-    """Returns x, the factor above it, and the limit, which only some values exceed."""
+    """Draws an input, the factor of its loss, and the gradient limit."""
     dtype = [np.float32, np.float64][size % 2]
     shape = [[2], [], [3, 2], [2, 1, 2]][size % 4]
     numbers = rng.normal(0, 2, [2, *shape]) * (rng.random([2, *shape]) < 0.8)

@@ -1,4 +1,4 @@
-"""The checks of lesson 14: loops inside a graph."""
+"""Exercise checks of lesson 14: loops inside a graph."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ PATIENT = tf1.ConfigProto(operation_timeout_in_ms=20_000)  # a loop may be endle
 
 
 def _must_end(graph: tf.Graph) -> None:
-    """Raises a ValueError if the condition of a loop is a constant."""
+    """Raises `ValueError` if the condition of a loop in the graph is constant."""
     for each in graph.as_graph_def().library.function:
         if "while_cond" in each.signature.name and {
                 node.op for node in each.node_def} <= {"Const", "Identity"}:
@@ -34,7 +34,7 @@ def _collatz(n: int) -> int:
     "begin with `start = [n, tf.zeros([], tf.int64)]`. The body and the loop are left.",
 )
 def check_steps_to_one(attempt):
-    """Feeds small and large numbers to `(n)`, and compares with a loop in Python."""
+    """Checks Collatz step counts of a graph loop against a Python loop."""
     with tf.Graph().as_default() as graph:
         n, other = (tf1.placeholder(tf.int64, [], name=name) for name in "nm")
         steps = attempt(n)
@@ -57,7 +57,7 @@ def check_steps_to_one(attempt):
 
 
 def _start(rng, size):
-    """Returns a small number, then one that takes many steps, at last 1,348."""
+    """Draws a starting number, at larger sizes one that takes many steps."""
     if size < 12:
         return size + 1
     if size == 24:
@@ -66,7 +66,7 @@ def _start(rng, size):
 
 
 def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the balances, and the gradient of their sum."""
+    """Computes the expected balances and the gradient of their sum."""
     found, slope = np.zeros_like(changes), np.zeros_like(changes)
     balance = np.zeros(changes.shape[1:], changes.dtype)
     counting = np.zeros([0, *changes.shape[1:]], changes.dtype)
@@ -87,7 +87,7 @@ def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     "are left.",
 )
 def check_balances(attempt):
-    """Feeds tables of several sizes to `(changes)`, and compares the gradients, too."""
+    """Checks a graph loop over account balances, and its gradients."""
     for people in (1, 2, 3):
         with tf.Graph().as_default(), tf1.Session(config=PATIENT) as session:
             fed = tf1.placeholder(tf.float32, [None, people])
@@ -109,7 +109,7 @@ def check_balances(attempt):
 
 
 def _changes(people, rng, size):
-    """Returns changes whose sums are never 0, where the gradient is ambiguous."""
+    """Draws balance changes whose partial sums are never exactly 0."""
     shape = [size if size < 6 else 1_100, people]
     changes = rng.integers(-4, 5, shape) + rng.uniform(0.1, 0.4, shape)
     none = (rng.random(shape) < 0.3) & (np.roll(changes, 1, axis=0) > 0)
