@@ -1,4 +1,4 @@
-"""Lines over axes, for the frames of a page with knobs.
+"""Line charts as SVG, for the frames of interactive figures.
 
 Used in lessons 03c, 06a and 12a.
 """
@@ -13,7 +13,7 @@ _LEFT, _RIGHT, _TOP, _FOOT = 64, 120, 16, 44  # margins, in pixels
 
 
 class Chart:
-    """Turns numbers into places on a frame, and into the SVG of lines and words.
+    """Line chart that maps data coordinates to pixels and draws SVG.
 
     Attributes:
       size: width and height of the frame, for `explore`.
@@ -23,7 +23,7 @@ class Chart:
         self, x: tuple[float, float], y: tuple[float, float], *, log: bool = False,
         size: tuple[int, int] = (720, 310),
     ):
-        """Args as the attributes, and the numbers that the axes reach.
+        """Creates a chart from the ranges of its two axes.
 
         Args:
           x: the first and the last, to the right.
@@ -35,7 +35,7 @@ class Chart:
         self._x, self._y = x, self._scaled(y)
 
     def axes(self, xs: Iterable[float], ys: Iterable[float], words: str) -> str:
-        """Returns the numbers along both axes, and what they count, in `words`."""
+        """Returns the SVG of the tick labels of both axes and of the axis title."""
         foot = self.size[1] - _FOOT
         across = [svg.text(self._right(x), foot + 18, f"{x:g}", "soft",
                            text_anchor="middle") for x in xs]
@@ -45,7 +45,7 @@ class Chart:
 
     def line(self, xs: Iterable[float], ys: Iterable[float], css: str,
              width: float = 2, name: str = "", **options: object) -> str:
-        """Returns a line through points, with its name at the end of it.
+        """Returns the SVG of a line through points, with its label at the end.
 
         Args:
           xs: from left to right.

@@ -1,4 +1,4 @@
-"""A page with knobs over results computed before: no kernel, no request, no library.
+"""Interactive figures with precomputed frames, which need no kernel or network.
 
     def make_frame(capacity, reader):
         ...                               # runs TensorFlow
@@ -111,7 +111,7 @@ show();
 
 @dataclass(frozen=True)
 class Frame:
-    """What one setting shows.
+    """SVG layers and caption of an interactive figure for one setting.
 
     Attributes:
       layers: pieces of SVG, the lowest first; what does not depend on a knob stands in
@@ -125,7 +125,7 @@ class Frame:
 
 @dataclass
 class Explorable:
-    """The frames of all settings, as a page.
+    """Interactive figure with one precomputed frame per setting.
 
     Attributes:
       question: the heading of the page.
@@ -142,7 +142,7 @@ class Explorable:
     size: tuple[int, int]
 
     def page(self) -> str:
-        """Returns the whole document, which asks for nothing outside itself."""
+        """Returns the figure as a self-contained HTML document."""
         every = itertools.chain.from_iterable(f.layers for f in self.frames.values())
         number = {layer: k for k, layer in enumerate(dict.fromkeys(every))}
         data = {"knobs": list(self.knobs),
@@ -157,7 +157,7 @@ class Explorable:
             data=json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
     def show(self) -> None:
-        """Shows the page in a notebook, and prints its question under it."""
+        """Displays the figure in a notebook and prints its question below."""
         display(HTML(self._repr_html_()))
         print(f"Page with knobs: {self.question}")
 
@@ -205,7 +205,9 @@ def explore(
     make_frame: Callable[..., Frame], question: str, *, size: tuple[int, int],
     start: dict | None = None, names: dict | None = None, **knobs: list,
 ) -> Explorable:
-    """Computes the frame of every setting; what needs a kernel happens here.
+    """Computes an interactive figure with one frame per combination of settings.
+
+    All TensorFlow code runs during this call, so the finished figure needs no kernel.
 
     Args:
       make_frame: called once per setting, with one keyword per knob.

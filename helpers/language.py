@@ -1,4 +1,4 @@
-"""The one visual language of the course: what a colour, a rim and a hatch mean.
+"""The visual language of the course: the meaning of colours, outlines, and hatches.
 
 A colour means the same in every sitting: device, tower or worker 0 is blue. Red is
 what is lost, dead, NaN or silently wrong, and nothing else; a second sign (a number, a
@@ -40,7 +40,7 @@ STYLE = {
 
 
 def fill(kind: object) -> dict:
-    """Returns the colours and the hatch of a bar, a box or a square.
+    """Returns the fill colour, edge colour, and hatch for a kind of box or bar.
 
     Args:
       kind: the number of a device, tower or worker (from 4 on it begins anew);

@@ -1,4 +1,4 @@
-"""Pieces of an SVG for the frames of `explore`: text, a line, boxes, a picture.
+"""SVG elements for the frames of interactive figures.
 
 A colour is one of the page's classes: `ink`, `soft` (beside the point), `a` to `d`
 (tower, worker, device 0 to 3) and `bad` (lost, dead, NaN, and nothing else). They
@@ -15,7 +15,7 @@ from PIL import Image
 
 
 def text(x: float, y: float, words: object, css: str = "", **options: object) -> str:
-    """Returns a line of text.
+    """Returns the SVG of a line of text.
 
     Args:
       x: of its beginning, or where `text_anchor` says.
@@ -32,7 +32,7 @@ def line(
     xs: Iterable[float], ys: Iterable[float], css: str, width: float = 2,
     **options: object,
 ) -> str:
-    """Returns a line through points, without a filling.
+    """Returns the SVG of an open line through points.
 
     Args:
       xs: from left to right.
@@ -49,7 +49,7 @@ def line(
 def box(
     x: float, y: float, width: float, height: float, css: str, **options: object
 ) -> str:
-    """Returns a filled rectangle.
+    """Returns the SVG of a filled rectangle.
 
     Args:
       x: of its left side.
@@ -68,7 +68,7 @@ def picture(
     palette: Sequence[Sequence[int]] | np.ndarray,
     scale: float = 1,
 ) -> str:
-    """Returns a picture of whole numbers, one square each, in few bytes.
+    """Returns the SVG of a picture with indexed colours, one square per value.
 
     Args:
       x: of its left side.

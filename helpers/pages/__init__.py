@@ -1,1 +1,1 @@
-"""What a lesson draws where the drawing is long: a module for each."""
+"""Figures of the lessons whose drawing code is long, one module per figure."""

@@ -1,4 +1,4 @@
-"""Draws the hypotheses of a beam as a tree, for the figure of lesson 08c."""
+"""Draws the hypotheses of a beam search as a tree, for lesson 08c."""
 
 import itertools
 import math
@@ -13,7 +13,9 @@ from helpers.plots import box
 def draw_beam(
     ax: Axes, kept: Sequence[tuple[float, Sequence[int]]], words: Sequence[str]
 ) -> None:
-    """Draws one column of boxes per word, the best on top; thick lines are probable.
+    """Draws the hypotheses of a beam search as a tree, one column per word.
+
+    The best hypothesis is at the top, and thicker lines are more probable.
 
     Args:
       ax: The axes to draw on.

@@ -1,4 +1,4 @@
-"""Boxes with words, and the ways between them: what two pages draw."""
+"""Labelled boxes and arrows, for the interactive figures of graphs."""
 
 import math
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ HIGH = 30  # of a box, in pixels
 
 
 def wide(words: str) -> float:
-    """Returns the width of a box with these words."""
+    """Returns the width in pixels of a box with the given label."""
     return 16 + 7.3 * len(words) if len(words) > 2 else 34
 
 
 def boxes(places: dict) -> str:
-    """Draws boxes with words in them.
+    """Returns the SVG of labelled boxes.
 
     Args:
       places: name to x and y of the centre, colour and words. A box is outlined
@@ -33,7 +33,7 @@ def boxes(places: dict) -> str:
 def edges(
     places: dict, pairs: Iterable, width: float = 1.2, css: str = "soft"
 ) -> str:
-    """Draws arrows from box to box: straight, or back up around the outside.
+    """Returns the SVG of arrows between boxes, with detours for backward edges.
 
     Args:
       places: as for `boxes`.
@@ -58,13 +58,13 @@ def edges(
 
 
 def _rim(dx: float, dy: float, words: str) -> float:
-    """Returns the part of a way from centre to centre that lies inside the box."""
+    """Returns the share of a connecting line that lies inside its box."""
     halves = ((wide(words) / 2, dx), (HIGH / 2, dy))
     return min(half / abs(way) for half, way in halves if way)
 
 
 def pointer(xs: list, ys: list, css: str, width: float) -> str:
-    """Draws a line through points, with a head at its end."""
+    """Returns the SVG of a line through points that ends in an arrowhead."""
     turn = math.degrees(math.atan2(ys[-1] - ys[-2], xs[-1] - xs[-2]))
     return svg.line(xs, ys, css, width) + (
         f"<path class='{css}' fill='currentColor' d='M0 0L-9 4L-9 -4' transform='"
@@ -72,6 +72,6 @@ def pointer(xs: list, ys: list, css: str, width: float) -> str:
 
 
 def bold(x: float, y: float, words: object, css: str, anchor: str = "middle") -> str:
-    """Draws words that a turn of a knob changes."""
+    """Returns the SVG of a bold label whose value depends on the settings."""
     return svg.text(x, y, words, css, text_anchor=anchor, font_weight="bold",
                     font_size=16)

@@ -1,4 +1,4 @@
-"""A confusion matrix in the order of one word of the names: lesson 06b's page."""
+"""Interactive figure of lesson 06b: a confusion matrix in several orders."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,7 +15,7 @@ _PALETTE = 255 * plt.get_cmap(QUANTITY)(np.linspace(0, 1, _FULL + 1))[:, :3]
 def confusion_frame(
     names: list[list[str]], labels: np.ndarray, answers: np.ndarray, word: int
 ) -> Frame:
-    """Draws how often each class got each answer, and says which word was kept.
+    """Draws a confusion matrix with the classes sorted by one word.
 
     Args:
       names: the words of each class, as many for each.

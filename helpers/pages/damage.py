@@ -1,4 +1,4 @@
-"""What is left of a damaged record file, and who says so: the page of lesson 04a."""
+"""Interactive figure of lesson 04a: a damaged record file and what readers detect."""
 
 import tempfile
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ SIZE = (664, 124)  # of a frame
 def read_damaged(
     damage: str, byte: int, payloads: Sequence[bytes] = PAYLOADS
 ) -> tuple[list[bytes], str, str]:
-    """Writes a record file, damages it at one byte, and asks two readers.
+    """Damages a record file at one byte and reads it with two readers.
 
     Args:
       damage: `"cut"` leaves the bytes before the place, `"flip"` turns the last bit of
@@ -62,7 +62,7 @@ def read_damaged(
 def damage_frame(
     damage: str, byte: int, payloads: Sequence[bytes] = PAYLOADS
 ) -> Frame:
-    """Draws each byte, the damage in red, and under them the records handed out.
+    """Draws the bytes of a damaged record file and the records that survive.
 
     The arguments are those of `read_damaged`.
     """

@@ -1,4 +1,4 @@
-"""What the death of each process of a cluster costs: the figure of lesson 09a."""
+"""Figure of lesson 09a: the cost of each process failure in a cluster."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ def draw_deaths(
     begin: float, lives: Sequence[np.ndarray], other: np.ndarray,
     deaths: Mapping[str, tuple[float, int]],
 ) -> Figure:
-    """Draws the global step over time, and under it which process works or waits.
+    """Draws the global step over time and the activity of each process.
 
     Args:
       begin: when the first process was started, in seconds of `time.time`.

@@ -1,4 +1,4 @@
-"""The tensors at which two programs differ, as boxes: the page of lesson 10b."""
+"""Interactive figure of lesson 10b: the tensors at which two programs differ."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ def difference_frame(
     differences: Mapping[str, Mapping[str, float]], name: str | None, stage: str | None,
     tolerance: float = 1e-5,
 ) -> Frame:
-    """Draws a row of boxes for each run, and names the first difference.
+    """Draws the relative difference of each tensor and marks the first fault.
 
     Args:
       differences: Relative differences by stage and tensor, as `first_difference`

@@ -1,4 +1,4 @@
-"""Draws where a captioner looks before each word, for an interactive figure.
+"""Interactive figure of lesson 12b: the attention weights before each word.
 
 Seen in lesson 12b, 'Where does it look?'.
 """
@@ -22,7 +22,7 @@ def look_frame(
     pixels: np.ndarray, boxes: Sequence[Sequence[float]], words: Sequence[str],
     looks: np.ndarray, shares: np.ndarray, at: int,
 ) -> Frame:
-    """Draws a scene, a bar for each word, and the weights before one word as a map.
+    """Draws a picture, its caption, and the attention weights before one word.
 
     Args:
       pixels: A square picture, uint8 `[row, column, 3]`.
@@ -72,7 +72,7 @@ def _shifted(drawn: str, right: int) -> str:
 
 
 def _bar(place, word, shares) -> str:
-    """Draws a word, and above it a bar with the weight on each object."""
+    """Draws a word below a bar that shows the attention weight on each object."""
     left, foot, pieces = _LEFT + _WIDTH * place, _FLOOR, []
     middle = left + _WIDTH / 2 - 1
     pieces.append(svg.box(left + 4, foot - _TALL, _WIDTH - 10, _TALL, "soft",

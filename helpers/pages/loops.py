@@ -1,4 +1,4 @@
-"""The interactive figure of lesson 14: one loop in both forms, turn by turn."""
+"""Interactive figure of lesson 14: one loop in its old and its new form."""
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -47,7 +47,7 @@ _NEW_EDGES = [("k", "While"), ("p", "While"), ("n", "While"), ("x", "While"),
 
 
 def loop_frame(loop: str, turn: int, n: int = 4, x: float = 3.0) -> Frame:
-    """Draws one turn of `k, p = k + 1, p * x while k < n` with its values.
+    """Draws one iteration of a loop with its values, in the old or the new form.
 
     Args:
       loop: `"TensorFlow 1"` for a loop that is spread over the graph, or `"today"` for
@@ -78,7 +78,7 @@ def loop_frame(loop: str, turn: int, n: int = 4, x: float = 3.0) -> Frame:
 
 
 def _graph(old: bool) -> tf.Graph:
-    """Builds the loop, and an op that asks its condition for a limit that is fed."""
+    """Builds the loop, and an op that tests its condition for a limit that is fed."""
     before = tf1.control_flow_v2_enabled()
     (tf1.disable_control_flow_v2 if old else tf1.enable_control_flow_v2)()
     try:
@@ -100,7 +100,7 @@ def _op(name: str) -> str:
 
 
 def _old_way(goes_on: bool) -> str:
-    """Draws the path of both numbers in this turn."""
+    """Draws the path of both loop variables in this iteration."""
     ways: list[tuple[str, str]] = []
     for suffix, end in (("", "add"), ("_1", "mul")):
         stops = (["Switch" + suffix, end, "NextIteration" + suffix, "Merge" + suffix]

@@ -1,4 +1,4 @@
-"""The interactive figure of lesson 13c: the memory that a step holds over time."""
+"""Interactive figure of lesson 13c: the memory that a step needs over time."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ _LEFT, _RIGHT, _TOP, _FLOOR, _MOST = 60, 700, 14, 216, 40
 
 
 def memory_frame(held: Sequence[float], forward: int, what: str) -> Frame:
-    """Draws the memory that is held after each allocation and release, and the peak.
+    """Draws the memory in use after each allocation and release, and its peak.
 
     Args:
       held: Memory in layer outputs, in the order of time.

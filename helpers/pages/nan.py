@@ -1,4 +1,4 @@
-"""The interactive figure of lesson 13b: where a NaN comes from, and where it goes."""
+"""Interactive figure of lesson 13b: the origin of a NaN and its path."""
 
 import numpy as np
 import tensorflow as tf
@@ -27,7 +27,7 @@ _SAME = {_GRADIENT + "xlogx_grad/tuple/control_dependency": "xlogx_grad/Mul",
 
 
 def nan_frame(session: tf.compat.v1.Session, step: int) -> Frame:
-    """Draws every value of one step, and marks those that are not finite.
+    """Draws all values of one training step and marks those that are not finite.
 
     Args:
       session: A session of the lesson's graph, in which the queue is running and the

@@ -1,4 +1,4 @@
-"""The bytes of a record file, and what damage to it readers keep silent about: 04a."""
+"""Figures of lesson 04a: the bytes of a record file, and undetected damage."""
 
 from collections.abc import Mapping, Sequence
 
@@ -39,7 +39,7 @@ def draw_bytes(data: bytes, fields: Sequence[int], names: Sequence[str]) -> Figu
 
 
 def draw_left(left: Mapping[str, tuple[int, str]], written: int) -> Figure:
-    """Draws which records a kill leaves of each writer's file.
+    """Draws the records that survive in each writer's file after a kill.
 
     Args:
       left: by the name of a writer, how many can be read and what the reader says.
@@ -61,7 +61,7 @@ def draw_left(left: Mapping[str, tuple[int, str]], written: int) -> Figure:
 def draw_damage(
     said: Sequence[Sequence[str]], damages: Sequence[str], readers: Sequence[str]
 ) -> Figure:
-    """Draws what each reader says of each damage: silence is red.
+    """Draws a table of damages and readers, with undetected damage in red.
 
     Args:
       said: texts `[damage, reader]`; `"error"` is not silent.

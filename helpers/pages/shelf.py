@@ -1,4 +1,4 @@
-"""The interactive figure of lesson 01a: which reuse modes share weights."""
+"""Interactive figure of lesson 01a: the reuse modes that share weights."""
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -12,7 +12,7 @@ OPENED = ("by its name", "by its object", "inside itself")
 
 
 def ask_twice(mode: str, name: str, opened: str) -> tuple[list[str], str, str]:
-    """Creates `weights` in a scope `coder`, opens the scope again, and asks again.
+    """Requests a variable twice in one scope, under different reuse modes.
 
     Args:
       mode: Reuse mode of the scope when it is opened again, a key of `MODES`.
@@ -46,7 +46,7 @@ def _asked(scope, mode: str, name: str) -> tuple[str, str]:
 
 
 def reuse_frame(mode: str, name: str, opened: str) -> Frame:
-    """Draws the two requests, and the variable that each of them returned.
+    """Draws two requests for a variable, and the variable that each returned.
 
     The arguments are those of `ask_twice`.
     """

@@ -1,4 +1,4 @@
-"""What a shuffle buffer makes of files that hold one class each: the page of 04b."""
+"""Interactive figure of lesson 04b: shuffle buffers and files sorted by class."""
 
 import numpy as np
 import tensorflow as tf
@@ -17,7 +17,7 @@ _PALETTE = np.stack([np.interp(np.linspace(0, 4, _CLASSES), range(5), channel)
 
 
 def shuffle_frame(buffer: int, files: int) -> Frame:
-    """Reads one epoch of twenty files, a class of 200 in each, through a buffer.
+    """Draws one epoch of class-sorted files that passed through a shuffle buffer.
 
     Args:
       buffer: records to draw from.

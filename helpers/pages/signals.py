@@ -1,4 +1,4 @@
-"""The signal along a stack of layers, for several initializers: lesson 06a's page."""
+"""Interactive figure of lesson 06a: signal strength by layer and initializer."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ DIES, FADES, EXPLODES = 1e-4, 0.05, 100
 
 
 def signal_frame(signals: dict[str, np.ndarray], rule: str, setting: str) -> Frame:
-    """Draws one line for each rule, and says what becomes of the chosen rule.
+    """Draws the signal strength per layer for several initializers.
 
     Args:
       signals: rule to the signal of each layer, as a share of the first layer's.

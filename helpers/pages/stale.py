@@ -1,4 +1,4 @@
-"""The loss of one training beside that of one worker: the page of lesson 09a."""
+"""Interactive figure of lesson 09a: training loss with one or more workers."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _LOW, _HIGH = -6, 4  # powers of ten that are drawn
 
 
 def final_loss(losses: Sequence[float], workers: int) -> float:
-    """Returns the largest loss of the last two updates of each worker.
+    """Returns the largest loss among the last two updates of each worker.
 
     Stale gradients make the loss go up and down, so the last loss alone depends on
     the moment at which the training stops.
@@ -27,7 +27,7 @@ def final_loss(losses: Sequence[float], workers: int) -> float:
 
 def stale_frame(losses: Sequence[float], one: Sequence[float], workers: int,
                 what: str) -> Frame:
-    """Draws the loss of several workers, and of one worker, over the same time.
+    """Draws the loss of several asynchronous workers beside that of one worker.
 
     Args:
       losses: the loss after each update.

@@ -1,4 +1,4 @@
-"""What waits at a queue, and where its last items go: figures of lesson 03a."""
+"""Figures of lesson 03a: queue ops by queue state, and the fate of the last items."""
 
 import itertools
 
@@ -19,7 +19,7 @@ STATES = list(itertools.product([False, True], [0, 2, 4]))  # closed, items of 4
 
 
 def outcome(op: str, closed: bool, held: int) -> str:
-    """Runs one op on a queue for four items.
+    """Returns the outcome of one queue op on a queue with a capacity of four.
 
     Args:
       op: one of `OPS`.
@@ -51,7 +51,7 @@ def outcome(op: str, closed: bool, held: int) -> str:
 
 
 def draw_states(found: dict[tuple[bool, int], list[str]], title: str) -> Figure:
-    """Draws a tank for each state of a queue, and the outcome of each op under it.
+    """Draws each state of a queue, with the outcome of every op below it.
 
     Args:
       found: for each of `STATES`, the outcome of each of `OPS`.
@@ -73,7 +73,7 @@ def draw_states(found: dict[tuple[bool, int], list[str]], title: str) -> Figure:
 def take_until_the_end(
     queue: str, takes: str, then: str
 ) -> tuple[list[list[int]], int, str]:
-    """Takes batches from a queue until no more come.
+    """Dequeues batches until the queue is exhausted or the op blocks.
 
     Args:
       queue: `"FIFO"`; anything else is a `RandomShuffleQueue` that keeps 20.
@@ -104,7 +104,10 @@ def take_until_the_end(
 
 
 def take_frame(queue: str, takes: str, then: str) -> Frame:
-    """Draws a square per item: filled if it arrived, hollow if inside, red if lost.
+    """Draws the fate of each queue item: delivered, left in the queue, or lost.
+
+    Delivered items are filled squares, items left in the queue are hollow, and lost
+    ones are red.
 
     The arguments are those of `take_until_the_end`.
     """

@@ -1,4 +1,4 @@
-"""The interactive figure of lesson 02b: four chains of ops, by number of threads."""
+"""Interactive figure of lesson 02b: the timeline of ops by number of threads."""
 
 import time
 
@@ -15,7 +15,7 @@ _LINKS, _LEFT, _RIGHT, _HIGH, _TOP = 4, 70, 16, 34, 12
 
 
 def _chains(work: str, chained: str) -> tuple[tf.Graph, list]:
-    """Builds a chain of ops on each of four CPUs."""
+    """Builds a graph with a chain of ops on each of four CPU devices."""
     def waits(value):
         time.sleep(0.005)
         return value
@@ -70,13 +70,13 @@ def traced(threads: int, work: str, chained: str) -> tuple[tf1.RunMetadata, floa
 
 
 class Lanes:
-    """Draws frames, and compares each with a run that has one thread."""
+    """Function that draws timelines, and compares each with a single-threaded run."""
 
     def __init__(self):
         self._alone: dict[tuple[str, str], tuple[tf1.RunMetadata, float]] = {}
 
     def __call__(self, threads: int, work: str, chained: str) -> Frame:
-        """Draws a lane for each device. The arguments are those of `traced`."""
+        """Draws a timeline for each device. The arguments are those of `traced`."""
         if (work, chained) not in self._alone:
             self._alone[work, chained] = traced(1, work, chained)
         measure, alone = self._alone[work, chained]

@@ -1,4 +1,4 @@
-"""The interactive figure of lesson 13a: threads pay into one till in a chosen order."""
+"""Interactive figure of lesson 13a: concurrent updates of one variable."""
 
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
@@ -11,7 +11,7 @@ _WIDE, _HIGH, _LEFT, _TOP = 118, 40, 120, 8
 
 
 def till_frame(way: str, order: str) -> Frame:
-    """Lets each thread pay 1 into the till, one step after the other.
+    """Draws threads that update one variable in a given order of steps.
 
     Each step is a `run` of its own in one session, so the order is certain.
 
@@ -39,7 +39,7 @@ def till_frame(way: str, order: str) -> Frame:
 
 
 def _pay(at_once: bool, turns: list[int]) -> tuple[list, float]:
-    """Runs the turns, and returns thread, label, and the till's value for each."""
+    """Runs the steps of all threads and records the value after each of them."""
     with tf.Graph().as_default(), tf1.Session() as session:
         till = tf1.get_variable("till", [], initializer=tf.zeros_initializer())
         new = tf1.placeholder(tf.float32, [])

@@ -1,4 +1,4 @@
-"""Steps of towers, their averages, and the step of the big batch, as arrows."""
+"""Interactive figure of lesson 05a: gradient steps of towers and their averages."""
 
 import contourpy
 import numpy as np
@@ -16,7 +16,7 @@ _ORDERS = {"mixed": 40.0, "half sorted": 0.9, "sorted": 0.0}  # how far rows are
 
 
 def tower_frame(towers: int, slices: str, rows: str) -> Frame:
-    """Runs towers on slices of a batch of 480 rows, and draws their steps.
+    """Draws the gradient steps of towers on slices of a batch, and their mean.
 
     Args:
       towers: Number of towers. Up to 4 have different colours.
@@ -50,12 +50,12 @@ def tower_frame(towers: int, slices: str, rows: str) -> Frame:
 
 
 def _off(step, due):
-    """Returns the relative distance between two steps."""
+    """Returns the distance between two steps relative to the second."""
     return np.linalg.norm(step - due) / np.linalg.norm(due)
 
 
 def _data() -> tuple[np.ndarray, np.ndarray]:
-    """Returns rows that no plane fits exactly, so that the slices disagree."""
+    """Returns regression data that no plane fits exactly, so that slices disagree."""
     random = np.random.default_rng(7)
     x = random.normal([1.0, 0.6], [1.0, 1.1], [_ROWS, 2]).astype(np.float32)
     noise = random.normal(0, 0.8, _ROWS)
@@ -68,7 +68,7 @@ def _loss(weights, x, y):
 
 
 def _gradients(x, y, sizes):
-    """Returns the gradients of a tower on each slice, and of the big batch."""
+    """Returns the gradient of each tower on its slice, and of the whole batch."""
     with tf.Graph().as_default(), tf1.Session() as session:
         weights = tf1.get_variable("w", initializer=_AT)
         slices = zip(tf.split(x, sizes), tf.split(y, sizes), strict=True)
@@ -86,7 +86,7 @@ def _place(w):
 
 
 def _arrow(gradient, css, width, opacity=1.0, **options):
-    """Draws an arrow from the present weights against a gradient."""
+    """Draws a descent step from the current weights as an arrow."""
     (x0, y0), (x1, y1) = _place(_AT), _place(_AT - _RATE * gradient)
     long, head = np.hypot(x1 - x0, y1 - y0), 6 + 1.8 * width
     turn = np.degrees(np.arctan2(y1 - y0, x1 - x0))
@@ -97,7 +97,7 @@ def _arrow(gradient, css, width, opacity=1.0, **options):
 
 
 def _map() -> str:
-    """Draws the loss of the whole batch as contours, and the legend."""
+    """Draws the contours of the loss of the whole batch, and the legend."""
     x, y = _data()
     grid = np.stack(np.meshgrid(*(np.linspace(*span, 60) for span in _SPAN)), -1)
     apart = grid.reshape(-1, 2) @ x.T - y

@@ -1,4 +1,4 @@
-"""The interactive figure of lesson 02a: which tensors cross between devices."""
+"""Interactive figure of lesson 02a: the tensors that move between devices."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ _LEFT, _PITCH, _WIDE = 10, 240, 200  # of the devices
 
 
 def crossings(uses: str, kind: str, read: str) -> list[tuple[str, str, str]]:
-    """Runs two products of one variable, which is on the first CPU.
+    """Returns the tensors that move between devices in two matrix products.
 
     Args:
       uses: CPUs of the two products, one of `PLACES`.
@@ -44,7 +44,7 @@ def crossings(uses: str, kind: str, read: str) -> list[tuple[str, str, str]]:
 
 
 def travel_frame(uses: str, kind: str, read: str) -> Frame:
-    """Draws three devices with their ops, and an arrow for each crossing.
+    """Draws three devices with their ops and all transfers between them.
 
     The arguments are those of `crossings`.
     """

@@ -1,4 +1,4 @@
-"""What figures are made of, and the way to show any of them with its sentence."""
+"""Plotting functions, and the display of a figure with its alternative text."""
 
 import io
 
@@ -30,7 +30,7 @@ SMALLEST = 8  # points of type that a projector's last row reads
 
 
 def show(fig: Figure, alt: str, title: str = "") -> None:
-    """Shows a figure and, under it, the one sentence that says what it shows.
+    """Displays a figure with its alternative text and prints the text below.
 
     The sentence is printed because JupyterLab drops the text alternative of a
     picture, while printed text reaches a screen reader, GitHub and the tests.
@@ -64,7 +64,7 @@ def show(fig: Figure, alt: str, title: str = "") -> None:
 
 
 def _png(fig: Figure) -> tuple[bytes, int]:
-    """Returns a figure on white, in 256 colours, and its width on a page in pixels."""
+    """Renders a figure as a PNG with 256 colours, and returns its width in pixels."""
     drawn, small = io.BytesIO(), io.BytesIO()
     fig.savefig(drawn, dpi=DPI, bbox_inches="tight", facecolor="white")
     image = Image.open(drawn).convert("RGB").quantize(256)

@@ -1,4 +1,4 @@
-"""Charts that several sittings share: lanes, strips, weights, trees."""
+"""Charts that several lessons share: timelines, strips, matrices, and trees."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ def lanes(
     ax: Axes, spans: Mapping[str, Sequence[Span]], *,
     kills: Sequence[tuple[str, float]] = (), unit: str = "seconds",
 ) -> None:
-    """Draws one lane in time for each thread, process or device, the first on top.
+    """Draws a timeline with one horizontal lane per thread, process, or device.
 
     Args:
       ax: where to.
@@ -48,7 +48,7 @@ def strip(
     ax: Axes, squares: Sequence[tuple[object, str]], *, x: float = 0, y: float = 0,
     name: str = "",
 ) -> None:
-    """Draws a row of squares, one unit wide and high: records, steps, bytes.
+    """Draws a row of unit squares, such as records, steps, or bytes.
 
     Axes are left to the caller: `ax.set(xlim=..., ylim=..., aspect="equal")`.
 
@@ -70,7 +70,9 @@ def weights(
     ax: Axes, matrix: np.ndarray, *, columns: Mapping[str, int] | None = None,
     rows: Mapping[str, int] | None = None, digits: int | None = None,
 ) -> None:
-    """Draws a matrix as squares of ochre and blue, white at 0, with names of blocks.
+    """Draws a matrix as coloured squares, with labelled blocks of rows and columns.
+
+    Negative values are blue, positive ones are ochre, and 0 is white.
 
     Args:
       ax: where to.
@@ -108,7 +110,7 @@ def weights(
 
 
 def end_labels(ax: Axes, *, room: float = 0.25) -> None:
-    """Writes the name of each labelled line at its right end: no legend is needed.
+    """Labels each line at its right end, in place of a legend.
 
     The axis ends where it ended before: no tick stands under a name.
 
@@ -141,7 +143,7 @@ def end_labels(ax: Axes, *, room: float = 0.25) -> None:
 
 
 def reference(ax: Axes, value: float, name: str) -> None:
-    """Draws chance, an ideal or what was before: a grey dashed line with its name."""
+    """Draws a labelled reference line, such as chance level or an earlier result."""
     ax.axhline(value, color=SOFT, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     ax.annotate(name, (1, value), (-2, 2), xycoords=("axes fraction", "data"),
                 textcoords="offset points", ha="right", va="bottom", fontsize=9,
@@ -152,7 +154,7 @@ def tree(
     ax: Axes, names: Mapping[str, str], *, kinds: Mapping[str, object] | None = None,
     title: str = "",
 ) -> None:
-    """Draws names with slashes as a tree, one line for each part of a name.
+    """Draws names with slashes as a tree, with one line per part of a name.
 
     Args:
       ax: where to; a quarter of an inch for each line is enough.

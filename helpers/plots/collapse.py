@@ -1,4 +1,4 @@
-"""What becomes one box of a graph's picture, what it says, and which boxes connect."""
+"""Groups the ops of a graph into boxes for drawing, with labels and edges."""
 
 import textwrap
 from collections import defaultdict
@@ -15,7 +15,7 @@ LINE = 0.165  # inches: the height of a line of text
 
 @dataclass
 class Box:
-    """One thing in the picture: an op, a collapsed scope, or variables.
+    """Box of a drawn graph that stands for an op, a scope, or some variables.
 
     Attributes:
       name: its key; what stands before a line break is shown.
@@ -34,21 +34,21 @@ class Box:
     height: float = 0.0
 
     def add_line(self, text: str) -> None:
-        """Writes a line below the others; none if it is empty."""
+        """Appends a line to the label, unless it is empty, and updates the size."""
         self.lines += [text] if text else []
         self.width = max(_text_width(line) for line in self.lines) + 0.22
         self.height = LINE * len(self.lines) + 0.14
 
     @property
     def is_variable(self) -> bool:
-        """Whether it holds variables and nothing else."""
+        """Whether the box contains variables and no other ops."""
         return bool(self.variables) and not self.ops
 
 
 def collapse(
     definition: tf.compat.v1.GraphDef, depth: int | Callable[[str], str], hide: set[str]
 ) -> tuple[dict[str, Box], dict[tuple[str, str], bool]]:
-    """Returns the boxes of a graph, with their text and size, and what connects them.
+    """Groups the ops of a graph into labelled boxes, and returns their edges.
 
     Args:
       definition: the graph.
@@ -93,7 +93,7 @@ def collapse(
 
 
 def _variable_owners(ops) -> dict[str, str]:
-    """Maps a variable's own ops (handle, initializer, read ...) to its name."""
+    """Maps each op that belongs to a variable to the variable's name."""
     handles = {name for name, op in ops.items() if op.op in VARIABLE_TYPES}
     owner = {}
     for name in ops:
@@ -105,7 +105,7 @@ def _variable_owners(ops) -> dict[str, str]:
 
 
 def _without_initialization(ops, owner):
-    """Leaves out what only waits for variables' own assignments, such as `init`."""
+    """Removes ops that only wait for assignments to variables, such as `init`."""
     left = dict(ops)
     while True:
         idle = [
@@ -121,7 +121,7 @@ def _without_initialization(ops, owner):
 
 
 def _variable_box(variable, groups, boxes, depth) -> str:
-    """Into its only user's box; else into one of all that the same boxes share."""
+    """Returns the box of a variable: that of its only user, or a shared one."""
     if len(groups) == 1:
         return next(iter(groups))
     scope = _group(variable, depth)
@@ -138,13 +138,13 @@ def _group(name: str, depth) -> str:
 
 
 def _inputs(op):
-    """Yields `(name of the op that is read, whether data flows)`."""
+    """Yields `(op name, is_data)` for each input of an op."""
     for text in op.input:
         yield text.lstrip("^").split(":")[0], not text.startswith("^")
 
 
 def _label(box: Box) -> None:
-    """Writes the name and, below it, what is inside."""
+    """Writes the label of a box: its name, and a summary of its contents."""
     name = box.name.split("\n")[0]
     box.lines = textwrap.wrap(name.replace("/", "/ "), 22, break_on_hyphens=False)
     box.lines = [line.replace("/ ", "/") for line in box.lines]
@@ -163,5 +163,5 @@ def _label(box: Box) -> None:
 
 
 def _text_width(text: str) -> float:
-    """Inches at 9 points."""
+    """Returns the width of a text in inches at a font size of 9 points."""
     return TextPath((0, 0), text or " ", size=9).get_extents().width / 72

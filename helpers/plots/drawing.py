@@ -1,4 +1,4 @@
-"""What placed drawings are made of: a sheet, boxes, arrows, tanks, a cross."""
+"""Shapes for diagrams: an empty sheet, boxes, arrows, queues, and crosses."""
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -11,7 +11,7 @@ Point = tuple[float, float]
 
 
 def sheet(width: float = WIDTH, height: float = 3.2) -> tuple[Figure, Axes]:
-    """Returns an empty figure whose units are inches, (0, 0) at the lower left."""
+    """Returns an empty figure whose axes are in inches, with (0, 0) at lower left."""
     fig, ax = plt.subplots(figsize=(width, height))
     fig.subplots_adjust(0, 0, 1, 1)
     ax.set(xlim=(0, width), ylim=(0, height))
@@ -23,7 +23,7 @@ def box(
     ax: Axes, x: float, y: float, text: str = "", kind: object = "plain", *,
     width: float = 1.2, height: float = 0.4, size: float = 9,
 ) -> None:
-    """Draws a box round a text: a scope, an op, a process.
+    """Draws a labelled box, such as a scope, an op, or a process.
 
     Args:
       ax: where to.
@@ -46,7 +46,7 @@ def arrow(
     ax: Axes, start: Point, end: Point, text: str = "", *, color: str = INK,
     width: float = 1.1,
 ) -> None:
-    """Draws an arrow, with a text at its middle.
+    """Draws an arrow with an optional label at its middle.
 
     Args:
       ax: where to.
@@ -67,7 +67,7 @@ def arrow(
 
 
 def cross(ax: Axes, x: float, y: float) -> None:
-    """Draws a kill: a red cross."""
+    """Draws a red cross, which marks a killed process."""
     ax.plot([x], [y], "X", color=LOST, markersize=10, markeredgecolor=PAPER,
             zorder=6, clip_on=False)
 
@@ -76,7 +76,7 @@ def tank(
     ax: Axes, x: float, y: float, held: int, capacity: int, name: str, word: str = "",
     *, closed: bool = False,
 ) -> None:
-    """Draws a queue: a tank, its level, its name, n of N and one word.
+    """Draws a queue as a tank with its fill level, name, and state.
 
     Args:
       ax: where to; `sheet` has fitting units.
@@ -108,13 +108,13 @@ def tank(
 
 
 def _word(ax, x: float, y: float, text: str, kind: object, size: float = 8) -> None:
-    """Writes into the middle of what is drawn, white on what is black."""
+    """Writes a centred label, in white on black shapes."""
     label = ax.text(x, y, text, ha="center", va="center", fontsize=size, zorder=4,
                     color=PAPER if kind == "control" else INK)
     _clear(label, kind)
 
 
 def _clear(text, kind: object) -> None:
-    """Puts paper under a text that a hatch would cross."""
+    """Adds a white background to a text that a hatch would cross."""
     if "hatch" in fill(kind) and text.get_text():
         text.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 1})

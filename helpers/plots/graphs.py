@@ -1,4 +1,4 @@
-"""A TensorFlow graph as a picture, inside the notebook, with no browser."""
+"""Draws a TensorFlow graph as a Matplotlib figure."""
 
 import re
 from collections import Counter
@@ -32,7 +32,7 @@ def draw_graph(
     mark: Mapping[str, Mark] | None = None,
     edge_label: Mapping[tuple[str, str], str] | None = None,
 ) -> Figure:
-    """Draws a graph from its inputs at the top to its results at the bottom.
+    """Draws a graph with its inputs at the top and its outputs at the bottom.
 
     Ops are collapsed into their scopes. A variable that one box alone uses is
     counted inside that box; one that several boxes share is drawn by itself, with
@@ -101,7 +101,7 @@ def _paint(boxes, edges, layout: Layout, looks, legend, lost, edge_label) -> Fig
 
 
 def _looks(boxes, colour_by) -> tuple[dict[str, dict], dict[str, dict]]:
-    """Returns the fill of each box, and the legend (empty for scopes)."""
+    """Returns the fill of each box, and the legend, which is empty for scopes."""
     if colour_by == "scope":
         numbers = {name: NUMBER.search(name.split("/")[0]) for name in boxes}
         return {name: fill(int(found[1]) if found else "reference")
@@ -145,7 +145,7 @@ def _paint_box(ax, box: Box, centre: tuple[float, float], look: dict) -> None:
 
 
 def _paint_arrow(ax, a: Box, b: Box, layout: Layout, data, color, label) -> None:
-    """A smooth line from box to box through the gaps that the layout left for it."""
+    """Draws a smooth arrow between two boxes through the gaps of the layout."""
     (xa, ya), (xb, yb) = layout.centre[a.name], layout.centre[b.name]
     down = layout.row[a.name] < layout.row[b.name]
     if down:

@@ -1,4 +1,4 @@
-"""Where the boxes of a layered drawing stand, and where its arrows pass between them.
+"""Layered layout of boxes and arrows, computed with Sugiyama's method.
 
 Rows, order and places come from igraph (Sugiyama's method). It knows nothing of the
 width of a box, so each column is as wide as the widest.
@@ -18,7 +18,7 @@ Key = str | tuple[str, str, int]  # a box, or where an edge passes a row
 
 @dataclass(frozen=True)
 class Layout:
-    """A drawing in inches: x to the right, y upwards from the top edge, at 0.
+    """Positions of all boxes and edges in inches; x points right, and y up from 0.
 
     Attributes:
       row: of each box, from the top.
@@ -33,7 +33,7 @@ class Layout:
 
 
 def layered(sizes: Mapping[str, tuple[float, float]], edges: Iterable[Edge]) -> Layout:
-    """Places boxes so that edges point down, cross rarely and pass between boxes.
+    """Computes a layered layout in which edges point down and rarely cross.
 
     An edge that closes a cycle is left to run back up.
 
@@ -66,7 +66,7 @@ def _without_cycles(names: list[str], edges: list[Edge]) -> list[Edge]:
 
 
 def _rows(names: list[str], forward: list[Edge]) -> dict[str, int]:
-    """Returns each box's row; what has no input stands right above its first user."""
+    """Assigns each box to a row; boxes without inputs are placed above their user."""
     graph = _graph(names, forward)
     row = [0] * len(names)
     for box in graph.topological_sorting():
@@ -78,7 +78,7 @@ def _rows(names: list[str], forward: list[Edge]) -> dict[str, int]:
 
 
 def _links(row: dict[str, int], forward: list[Edge]) -> list[tuple[Key, Key]]:
-    """Returns the edges cut at every row that they pass."""
+    """Splits every edge at each row that it crosses."""
     links: list[tuple[Key, Key]] = []
     for a, b in forward:
         stops: list[Key] = [(a, b, r) for r in range(row[a] + 1, row[b])]
@@ -87,7 +87,7 @@ def _links(row: dict[str, int], forward: list[Edge]) -> list[tuple[Key, Key]]:
 
 
 def _columns(row: dict[str, int], links: list[tuple[Key, Key]]) -> dict[Key, float]:
-    """Returns igraph's place of each key in its row, in columns: few crossings."""
+    """Returns the horizontal position of each box or edge, with few crossings."""
     keys: list[Key] = list(row)
     keys += dict.fromkeys(k for link in links for k in link if isinstance(k, tuple))
     layer = [row[key] if isinstance(key, str) else key[2] for key in keys]
@@ -96,7 +96,7 @@ def _columns(row: dict[str, int], links: list[tuple[Key, Key]]) -> dict[Key, flo
 
 
 def _layout(x, row, sizes) -> Layout:
-    """Returns the layout with the rows one below the other, the columns side by side.
+    """Converts rows and columns to positions in inches.
 
     All columns are as wide as the widest box.
     """
