@@ -1,4 +1,4 @@
-"""Queue pipelines that never hang, never lose an error and leave no thread behind.
+"""Queue pipelines that never hang, lose no error, and leave no thread behind.
 
     with tf1.Session(graph=graph) as session:
         session.run([tf1.global_variables_initializer(),

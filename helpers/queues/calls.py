@@ -1,4 +1,4 @@
-"""The interruptible call: a thread makes it, and the caller waits in Python.
+"""Function calls that can be interrupted because they run in another thread.
 
 TensorFlow does not let Ctrl-C or the notebook's stop button into a blocked
 `session.run`. A caller who waits in Python is reached at once.
@@ -15,7 +15,7 @@ _POLL = 0.2  # seconds: how late Windows notices Ctrl-C; elsewhere it is at once
 
 
 class InterruptibleCalls:
-    """Makes calls in one thread, one at a time, so that the caller can be interrupted.
+    """Worker thread for calls that the caller must be able to interrupt.
 
     A call that was left, by Ctrl-C or at its limit, goes on in the thread; no other
     is taken after it.
@@ -32,7 +32,7 @@ class InterruptibleCalls:
         self._thread.start()
 
     def call(self, seconds: float, function: Callable, *arguments: Any) -> Any:
-        """Returns `function(*arguments)`, or raises what it raises.
+        """Calls a function in the worker thread, with a time limit.
 
         Args:
           seconds: how long to wait for it; `math.inf` for no limit.
@@ -60,7 +60,7 @@ class InterruptibleCalls:
         return value
 
     def end(self, seconds: float) -> bool:
-        """Ends the thread after the call it is in; says whether it has ended."""
+        """Stops the thread after its current call; returns whether it has ended."""
         self._calls.put(None)
         # Not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended.
         return self._ended.wait(waitable(seconds))
@@ -85,7 +85,7 @@ class InterruptibleCalls:
 
 
 def attempt(seconds: float, function: Callable) -> Any:
-    """Returns `function()`, or None when it fails or takes longer than `seconds`."""
+    """Returns `function()`, or None if it fails or exceeds the time limit."""
     calls = InterruptibleCalls()
     try:
         return calls.call(seconds, function)
@@ -96,5 +96,5 @@ def attempt(seconds: float, function: Callable) -> Any:
 
 
 def waitable(seconds: float) -> float:
-    """Returns a time that Python can wait for: it takes no infinity, and less."""
+    """Limits a waiting time to the range that Python's wait functions accept."""
     return max(0.0, min(seconds, threading.TIMEOUT_MAX))

@@ -1,4 +1,4 @@
-"""The queue doctor: what each queue of a session holds, and which one starves why.
+"""Diagnosis of queue pipelines: the state of each queue, and the cause of a stall.
 
 Taught in lesson 03b, "The hang": size, closed and living threads, queue by queue.
 """
@@ -13,7 +13,7 @@ from helpers.queues.internals import Queue, queues_of, raw_session, taken_from
 
 @dataclass(frozen=True)
 class QueueState:
-    """One queue of one session, at one moment.
+    """State of one queue of a session at one moment.
 
     Attributes:
       name: of the queue's op.
@@ -43,7 +43,7 @@ class QueueState:
 
     @property
     def starves(self) -> bool:
-        """Whether a consumer who comes now has to wait."""
+        """Whether a dequeue op that starts now would have to wait."""
         return not self.closed and self.size - self.kept < self.wanted
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class QueueState:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All queues of a session; `print` it.
+    """States of all queues of a session; `print` it.
 
     Attributes:
       queues: in the order in which the graph was built.
@@ -72,7 +72,7 @@ class Diagnosis:
 
     @property
     def starving(self) -> QueueState | None:
-        """The queue where the trouble begins: it starves, and waits for no other."""
+        """The queue that causes the stall: it starves and waits for no other."""
         starving = {queue.name: queue for queue in self.queues if queue.starves}
         if not starving:
             return None
@@ -98,7 +98,7 @@ class Diagnosis:
 
 
 def diagnose(session: tf1.Session, fetches: Any = None) -> Diagnosis:
-    """Says what each queue holds, who fills it, and which one starves and why.
+    """Returns the state of every queue, and the cause if one of them starves.
 
     Looking changes nothing: no item moves. The first look at a graph adds three
     small ops per queue under the name scope `queue_doctor`.
@@ -116,7 +116,7 @@ def diagnose(session: tf1.Session, fetches: Any = None) -> Diagnosis:
 
 
 def examined(queues: list[Queue], session: tf1.Session) -> Diagnosis:
-    """Says of queues that were looked up what they hold in a plain session."""
+    """Returns the diagnosis of queues that have been looked up already."""
     if not queues:
         return Diagnosis(())
     found = session.run([(queue.size, queue.closed) for queue in queues])
@@ -126,7 +126,7 @@ def examined(queues: list[Queue], session: tf1.Session) -> Diagnosis:
 
 
 def _state(queue: Queue, size: int, closed: bool) -> QueueState:
-    """Puts together what the look at a queue and the session say of it."""
+    """Combines the static facts about a queue with its size and closed flag."""
     kept = 0
     if queue.op.type == "RandomShuffleQueueV2":
         kept = queue.op.get_attr("min_after_dequeue")
@@ -144,7 +144,7 @@ def _state(queue: Queue, size: int, closed: bool) -> QueueState:
 
 
 def _explained(queue: Queue, states: dict[str, QueueState]) -> QueueState:
-    """Returns the state of a queue with why it starves filled in."""
+    """Returns the state of a queue with the cause of its starvation."""
     state = states[queue.op.name]
     if not state.starves:
         return state
@@ -165,7 +165,7 @@ def _explained(queue: Queue, states: dict[str, QueueState]) -> QueueState:
 def _cause(
     state: QueueState, fillable: bool, waits_for: tuple[str, ...], reads: bool
 ) -> str:
-    """Returns why a queue is empty, as far as the outside can tell, and the fix."""
+    """Describes the probable cause of an empty queue, and the fix."""
     if not fillable:
         return "no op of the graph puts anything in: build an enqueue op"
     if not state.threads:

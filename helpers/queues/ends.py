@@ -1,4 +1,4 @@
-"""What is an end of the data, and what only looks like one.
+"""Distinguishes the true end of the data from other `OutOfRangeError`s.
 
 TensorFlow says both by `OutOfRangeError`: a queue that is closed and empty, and a
 Python function in the pipeline that raised `StopIteration`, or a file that is short.
@@ -22,7 +22,7 @@ _ENDS = (
 
 
 def is_end_of_data(error: BaseException) -> bool:
-    """Says whether an error of TensorFlow's means that data ended, and nothing worse.
+    """Returns whether an error means that the data has ended normally.
 
     Whose data it was, the error cannot tell.
     """
@@ -33,10 +33,10 @@ def is_end_of_data(error: BaseException) -> bool:
 
 
 class OnlyTrueEnds(SessionHook):
-    """Makes an `OutOfRangeError` that is no end of data an error of another type."""
+    """Session hook that converts an `OutOfRangeError` that is no end of data."""
 
     def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
-        """Returns the call with its errors looked at."""
+        """Returns a call that converts false ends of data to `UnknownError`."""
         return functools.partial(_looked_at, call)
 
 

@@ -1,4 +1,4 @@
-"""A Python thread that feeds a queue from NumPy arrays or from a generator.
+"""Python thread that fills a queue from NumPy arrays or from a generator.
 
 Taught in lesson 03c, "A Python thread": it looks for room before it enqueues.
 """
@@ -39,7 +39,7 @@ def feed_queue(
     epochs: int | None = None,
     seed: int | None = None,
 ) -> "Feed":
-    """Lets a Python thread fill a queue; `running_queues` starts and stops it.
+    """Fills a queue from a Python thread.
 
     The data stays outside the graph, so its size has no limit. Every row is put in
     exactly once per epoch, whatever stops in between: the feed keeps its place, and
@@ -78,7 +78,7 @@ def feed_queue(
 
 
 class Feed(tf1.train.QueueRunner):
-    """A queue runner whose one thread takes its rows from Python.
+    """Queue runner with one thread that takes its rows from Python.
 
     It looks whether there is room before it puts anything in, and so never blocks
     inside TensorFlow: it stops within milliseconds with the queue still open. That
@@ -115,7 +115,7 @@ class Feed(tf1.train.QueueRunner):
         daemon: bool = False,
         start: bool = False,
     ) -> list[threading.Thread]:
-        """Makes the feeding thread; called by `running_queues`.
+        """Creates the feeding thread; called by `running_queues`.
 
         Args:
           sess: the session to feed.
@@ -156,7 +156,7 @@ class Feed(tf1.train.QueueRunner):
             count_thread(self, session, 0)
 
     def _fill(self, session: tf1.Session, coord: tf1.train.Coordinator) -> None:
-        """Puts in what there is room for, and remembers what is left of a chunk.
+        """Enqueues as many rows as fit, and keeps the rest of a chunk.
 
         Waiting for room for a whole chunk could last for ever: a shuffle queue keeps
         rows back, and its consumer may wait too.
@@ -184,7 +184,7 @@ class Feed(tf1.train.QueueRunner):
             self.rows += count
 
     def _taken(self) -> list[np.ndarray] | None:
-        """Returns the next rows of the source; None at its end."""
+        """Returns the next rows of the source, or None at its end."""
         if self.failure is None:
             try:
                 return next(self._chunks, None)
@@ -194,7 +194,7 @@ class Feed(tf1.train.QueueRunner):
 
 
 def _as_failure(queue: str, error: BaseException) -> Exception:
-    """Returns what to raise when the source of a feed has failed.
+    """Returns the exception to raise if the source of a feed has failed.
 
     An error of Python's own comes out as it is. TensorFlow's would pass for one of
     this pipeline, and what is no `Exception` would end the thread in silence.
@@ -208,7 +208,7 @@ def _as_failure(queue: str, error: BaseException) -> Exception:
 
 
 def _chunks(queue, source: Source, epochs, seed) -> Iterator[list[np.ndarray]]:
-    """Returns the checked rows of a source, in chunks that the queue can hold."""
+    """Validates a source and yields its rows in chunks that fit into the queue."""
     name = queue.queue_ref.op.name
     if isinstance(source, Iterator):
         raise ValueError(

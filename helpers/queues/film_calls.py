@@ -1,4 +1,4 @@
-"""Who is in which call of a session, since when, and how many steps have ended."""
+"""Records the session calls in progress, and counts completed steps."""
 
 import functools
 import threading
@@ -19,7 +19,7 @@ from helpers.queues.internals import (
 
 
 class Flow(NamedTuple):
-    """What one run of some ops moves.
+    """Items that one run of some ops moves into and out of queues.
 
     Attributes:
       takes: items by queue; None when only the run can tell.
@@ -31,7 +31,7 @@ class Flow(NamedTuple):
 
 
 class Call:
-    """A call that lasts.
+    """Session call in progress, with the queue that it waits for.
 
     Attributes:
       who: the thread that makes it, in words.
@@ -48,7 +48,7 @@ class Call:
 
 
 class WatchedCalls:
-    """Notes each call of a session while it lasts, and counts the steps.
+    """Recorder of the session calls in progress that also counts the steps.
 
     Noting costs a call a microsecond or two; what it does stays the same. A thread
     writes under its own number only, so that no lock is needed.
@@ -58,7 +58,7 @@ class WatchedCalls:
     """
 
     def __init__(self, graph: tf.Graph, queues: Collection[str]):
-        """Prepares to watch the queues of a graph that have these names."""
+        """Creates a recorder for the named queues of a graph."""
         self.under_way: dict[int, Call] = {}
         self._graph, self._queues = graph, queues
         self._steps: Counter[int] = Counter()
@@ -68,11 +68,11 @@ class WatchedCalls:
 
     @property
     def steps(self) -> int:
-        """How many calls have ended that took from queues and filled none."""
+        """Number of completed calls that dequeued items and enqueued none."""
         return sum(self._steps.copy().values())
 
     def noted(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
-        """Returns a call that notes itself, if it moves items of the queues."""
+        """Wraps a call so that it is recorded, if it moves items of the queues."""
         flow = self._flow(fetches, feeds)
         if not flow.takes and not flow.puts:
             return call
@@ -81,7 +81,7 @@ class WatchedCalls:
     def _noted(
         self, flow: Flow, function: Callable, *arguments: Any, **keywords: Any
     ) -> Any:
-        """Makes a call; the lines of this function are what a film costs a pipeline."""
+        """Runs a call and records it; this is the overhead of a film."""
         thread = threading.get_ident()
         who = self._named(thread, flow.puts[0]) if flow.puts else "the step"
         self.under_way[thread] = Call(who, flow)
@@ -93,7 +93,7 @@ class WatchedCalls:
         return value
 
     def _named(self, thread: int, queue: str) -> str:
-        """Gives a thread a name: what it fills says more than what it is called."""
+        """Returns a descriptive thread name that contains the queue it fills."""
         if (thread, queue) not in self._names:
             with self._naming:
                 number = 1 + sum(filled == queue for _, filled in self._names)
@@ -101,7 +101,7 @@ class WatchedCalls:
         return self._names[thread, queue]
 
     def _flow(self, fetches: Any, fed: Any) -> Flow:
-        """Returns what running fetches moves; walks the graph once for each kind."""
+        """Returns the items that a run moves, with a cache per set of fetches."""
         try:
             key = (_names(fetches), _names(list(fed)))
             if key not in self._flows:
@@ -113,13 +113,13 @@ class WatchedCalls:
 
 
 def _names(elements: Any) -> tuple[str, ...]:
-    """Returns the names of what is fetched or fed."""
+    """Returns the names of fetched or fed elements."""
     flat = tf.nest.flatten(elements, expand_composites=True)
     return tuple(one if isinstance(one, str) else one.name for one in flat)
 
 
 def _flow_of(ops: set[tf.Operation], queues: Collection[str]) -> Flow:
-    """Returns what one run of ops moves: readers take names when they need one."""
+    """Returns the items that one run of the given ops moves."""
     takes: dict[str, int | None] = {op.name: None for op in queues_taken_from(ops)}
     takes |= {op.inputs[0].op.name: items_taken(op) for op in ops
               if op.type in DEQUEUES}

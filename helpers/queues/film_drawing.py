@@ -1,4 +1,4 @@
-"""The drawing of a film: a tank per queue, who waits below, a knob for the time."""
+"""Draws a film as an interactive figure with one tank per queue."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,9 @@ _OUTLINES = {
 def as_page(
     queues: Sequence[QueueState], frames: Sequence[Moment], heading: str
 ) -> Explorable:
-    """Returns a film as a page with one knob, which begins with the last moment.
+    """Returns a film as an interactive figure with a slider for the time.
+
+    The slider starts at the last moment.
 
     Args:
       queues: as they were at the start.
@@ -61,7 +63,7 @@ def as_page(
 def _tank(
     queue: QueueState, size: int, top: int, word: str, x: float, y: float
 ) -> str:
-    """Draws one queue: its name, below it the tank, and beside that its numbers."""
+    """Draws one queue as a tank with its name, size, and state."""
     css, width, dashes = _OUTLINES[word]
     level, out_of = size / top * _TANK, f" of {queue.capacity}" * (queue.capacity >= 0)
     foot = y + 10 + _TANK
@@ -76,7 +78,7 @@ def _tank(
 
 
 def _says(queues: Sequence[QueueState], moment: Moment) -> str:
-    """Says one moment in a sentence."""
+    """Describes one moment of a film in a sentence."""
     said = [f"Steps done: {moment.steps}"]
     said += [f"'{queue.name}' starves"
              for queue, word in zip(queues, moment.words, strict=True)

@@ -1,4 +1,4 @@
-"""One moment of a film: what the queues hold, and which calls wait for them."""
+"""Frames of a film: the size of each queue, and the calls that wait for it."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from helpers.queues.film_calls import Call
 
 
 class Wait(NamedTuple):
-    """A thread that waits for a queue.
+    """Thread that waits for items or for room in a queue.
 
     Attributes:
       who: the thread, in words.
@@ -26,7 +26,7 @@ class Wait(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """What was there at one moment.
+    """State of all queues and waiting threads at one moment.
 
     Attributes:
       seconds: since the start of the film.
@@ -43,12 +43,12 @@ class Moment(NamedTuple):
     waits: tuple[Wait, ...]
 
     def waiting(self) -> list[str]:
-        """Returns who waits for which queue, and for how long."""
+        """Describes each waiting thread, its queue, and its waiting time."""
         return [f"{wait} for {self.seconds - wait.since:.2f} s" for wait in self.waits]
 
 
 def word_for(state: QueueState) -> str:
-    """Returns how a queue is: "starves", "full", "closed" or "flows"."""
+    """Returns the state of a queue: "starves", "full", "closed", or "flows"."""
     if state.closed:
         return "closed"
     if state.starves:
@@ -57,7 +57,7 @@ def word_for(state: QueueState) -> str:
 
 
 def waits_for(call: Call, states: dict[str, QueueState]) -> tuple[str, str] | None:
-    """Returns the queue that a call waits for, and "items" or "room"; None if none."""
+    """Returns the queue that a call waits for, and "items" or "room", or None."""
     for name, count in call.flow.takes.items():
         state = states[name]
         if not state.closed and state.size - state.kept < (count or 1):

@@ -1,4 +1,4 @@
-"""The film of a pipeline: what its queues hold and who waits for them, over time."""
+"""Records the sizes of queues and the waiting threads over time."""
 
 import contextlib
 import threading
@@ -29,7 +29,7 @@ _IN_THIS_THREAD = tf1.RunOptions(inter_op_thread_pool=-1)
 
 @contextlib.contextmanager
 def film(session: tf1.Session, fetches: Any = None) -> Iterator["Film"]:
-    """Films the queues of a session while the block runs.
+    """Context manager that records the queues of a session over time.
 
         with queues.film(session, loss) as movie, running_queues(session) as runner:
             ...
@@ -61,7 +61,7 @@ def film(session: tf1.Session, fetches: Any = None) -> Iterator["Film"]:
 
 
 class Film:
-    """What a film has recorded.
+    """Recording of the queues of a session.
 
     Attributes:
       queues: the queues as they were at the start, as the doctor states them.
@@ -76,17 +76,17 @@ class Film:
 
     @property
     def starving(self) -> str | None:
-        """The queue where the trouble begins at the end; None if none starves."""
+        """Name of the queue that causes the final stall, or None."""
         root = self.diagnosis.starving if self.diagnosis else None
         return root.name if root else None
 
     @property
     def steps(self) -> int:
-        """How many steps have finished: runs that take from the queues, fill none."""
+        """Number of completed runs that dequeued items and enqueued none."""
         return self.frames[-1].steps
 
     def level(self, queue: str) -> tuple[np.ndarray, np.ndarray]:
-        """Returns how full a queue was over time.
+        """Returns the number of items in a queue over time.
 
         Args:
           queue: its name.
@@ -100,7 +100,7 @@ class Film:
                 np.array([frame.sizes[place] for frame in self.frames]))
 
     def summary(self) -> str:
-        """Returns in one or two sentences what the film shows."""
+        """Summarises the film in one or two sentences."""
         last, plural = self.frames[-1], "" if len(self.queues) == 1 else "s"
         said = (f"{len(self.queues)} queue{plural} over {last.seconds:.1f} s, "
                 f"steps done: {last.steps}.")
@@ -114,7 +114,7 @@ class Film:
         return said
 
     def save(self, path: str | Path) -> None:
-        """Writes the film as one HTML page that asks for no other file.
+        """Writes the film as one self-contained HTML page.
 
         Args:
           path: of the page.
@@ -124,7 +124,7 @@ class Film:
             temporary.write_text(page.page(), "utf-8")
 
     def show(self) -> None:
-        """Shows the film, with a knob for the time, and its sentence under it."""
+        """Displays the film with a slider for the time, and prints its summary."""
         display(HTML(self._repr_html_()))
         print(f"Film: {self.summary()}")
 
@@ -134,7 +134,7 @@ class Film:
 
 
 class _Recorder(SessionHook):
-    """Takes the frames of one film, in a thread of its own."""
+    """Session hook that records the frames of one film in its own thread."""
 
     def __init__(self, session: tf1.Session, queues: list[Queue], fetches: Any):
         self.movie = Film(examined(queues, session).queues)
@@ -148,22 +148,22 @@ class _Recorder(SessionHook):
         self._over, self._done = threading.Event(), threading.Event()
 
     def begin(self) -> None:
-        """Takes the first frame, and begins to take more."""
+        """Takes the first frame and starts the recording thread."""
         self._start = time.monotonic()
         self._take()
         self._take_off = add_hook(self._session, self)
         threading.Thread(target=self._record, name="film", daemon=True).start()
 
     def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
-        """Returns the call with its beginning and end noted."""
+        """Returns the call, wrapped so that its start and end are recorded."""
         return self._calls.noted(call, fetches, feeds)
 
     def before_stop(self) -> None:
-        """Ends the film: it shows what was there, not how it is taken down."""
+        """Ends the film before the pipeline is taken down."""
         self.end()
 
     def end(self) -> None:
-        """Takes the last frame and ends."""
+        """Stops the recording after a last frame."""
         self._over.set()
         try:  # not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended
             self._done.wait(_LAST)
@@ -183,7 +183,7 @@ class _Recorder(SessionHook):
             self._done.set()
 
     def _take(self) -> None:
-        """Takes one frame."""
+        """Records one frame."""
         before = set(self._calls.under_way.copy().values())
         looked = self._look(options=_IN_THIS_THREAD)
         now = time.monotonic()
@@ -208,7 +208,7 @@ class _Recorder(SessionHook):
         ))
 
     def _keep(self, frame: Moment) -> None:
-        """Keeps a frame, and thins out the film when it gets long."""
+        """Appends a frame, and drops every second frame of a long film."""
         frames = self.movie.frames
         frames.append(frame)
         if len(frames) > _FRAMES:
@@ -217,7 +217,7 @@ class _Recorder(SessionHook):
 
 
 def _idle_queues(session: tf1.Session) -> list[Queue]:
-    """Returns the queues of a session, if it can be filmed from its beginning."""
+    """Returns the queues of a session, or raises an error if threads already run."""
     if raw_session(session) is not session:
         raise RuntimeError(
             "a MonitoredSession starts its threads before a film can begin: film a "

@@ -1,4 +1,4 @@
-"""Hooks on a session: the one place that stands before its `run` and its callables.
+"""Session hooks: the only module that wraps `run` and session callables.
 
 The driver registers a hook that tells true ends of data from false ones, the film one
 that sees who waits. Neither knows the other.
@@ -13,10 +13,10 @@ import tensorflow.compat.v1 as tf1
 
 
 class SessionHook:
-    """What stands around the calls of a session, from `add_hook` to `remove_hook`."""
+    """Base class for hooks that wrap the calls of a session."""
 
     def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
-        """Returns what is called instead of `call`.
+        """Returns the function that is called instead of `call`.
 
         Args:
           call: the session's `run` of some fetches, or what `make_callable` made.
@@ -26,7 +26,7 @@ class SessionHook:
         return call
 
     def before_stop(self) -> None:
-        """Is called before the driver stops the threads of the session."""
+        """Called before the session's threads are stopped."""
 
 
 _hooks: "weakref.WeakKeyDictionary[tf1.Session, list[SessionHook]]" = (
@@ -35,7 +35,7 @@ _hooks: "weakref.WeakKeyDictionary[tf1.Session, list[SessionHook]]" = (
 
 
 def add_hook(session: tf1.Session, hook: SessionHook) -> Callable[[], None]:
-    """Puts a hook around the calls that begin, and callables that are made, from now.
+    """Adds a hook to all later calls of a session and its new callables.
 
     Args:
       session: a plain session.
@@ -64,7 +64,7 @@ def _take_off(
 
 
 def hooks_of(session: tf1.Session) -> list[SessionHook]:
-    """Returns the hooks of a session, first come first."""
+    """Returns the hooks of a session in the order in which they were added."""
     return list(_hooks.get(session, ()))
 
 

@@ -1,4 +1,4 @@
-"""A graph's queues and runners, the ops that look at them, TensorFlow's private names.
+"""Queues and runners of a graph, read through TensorFlow's private names.
 
 Taught in lesson 03b, "The hang": size, closed, and which threads live.
 """
@@ -25,7 +25,7 @@ FEED_THREAD = "feed-"  # how the names of feeding threads begin
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue as one look finds it: who is around it, and the ops that look into it.
+    """Queue of a graph, with its runners and the ops that inspect it.
 
     Attributes:
       op: the queue.
@@ -51,7 +51,7 @@ class Queue:
 
     @property
     def is_fed(self) -> bool:
-        """Whether `feed_queue` fills it: that stops without closing the queue."""
+        """Whether `feed_queue` fills the queue, which can stop without closing it."""
         return any(hasattr(runner, "has_ended") for runner in self.runners)
 
 
@@ -62,13 +62,13 @@ def raw_session(session: Any) -> tf1.Session:
 
 
 def is_closed(session: tf1.Session) -> bool:
-    """Says whether a plain session was closed."""
+    """Returns whether a plain session is closed."""
     return session._closed
 
 
 @contextlib.contextmanager
 def building(graph: tf.Graph, scope: str) -> Iterator[None]:
-    """Adds ops to a graph whatever surrounds the caller, also to a finalized one."""
+    """Context manager for adding ops to any graph, even to a finalized one."""
     finalized = graph.finalized
     if finalized:
         graph._unsafe_unfinalize()  # MonitoredSession finalizes; probes are harmless
@@ -85,7 +85,7 @@ def building(graph: tf.Graph, scope: str) -> Iterator[None]:
 
 
 def probe_queue(queue: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, tf.Operation]:
-    """Returns three ops on a queue: its size, whether it is closed, and closing it.
+    """Returns ops that read the size and state of a queue, and one that closes it.
 
     They are built once. Closing cancels the enqueue ops that wait.
 
@@ -114,7 +114,7 @@ def probe_queue(queue: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, tf.Operation
 
 
 def probe_variable(variable: tf.Operation) -> tf.Tensor:
-    """Returns bool `[]`: whether a variable has a value; built once per variable."""
+    """Returns a bool scalar tensor that tells whether a variable is initialised."""
     graph, scope = variable.graph, f"queue_doctor/{variable.name}"
     with contextlib.suppress(KeyError):
         return graph.get_tensor_by_name(f"{scope}/initialised:0")
@@ -128,12 +128,12 @@ def probe_variable(variable: tf.Operation) -> tf.Tensor:
 
 
 def queue_ops(graph: tf.Graph) -> list[tf.Operation]:
-    """Returns the queues of a graph, in the order in which they were built."""
+    """Returns the queue ops of a graph, in the order of their creation."""
     return [op for op in graph.get_operations() if op.type in _QUEUES]
 
 
 def queues_of(session: tf1.Session) -> list[Queue]:
-    """Looks once at the queues of a session; all else is asked of what it returns.
+    """Returns the queues of a session with their runners and live threads.
 
     Args:
       session: a plain one; its graph gets the ops of `probe_queue`, for each queue.
@@ -160,7 +160,7 @@ def _looked_at(op: tf.Operation, runners: list, session: tf1.Session) -> Queue:
 
 
 def taken_from(queues: list[Queue], fetches: Any) -> list[Queue]:
-    """Returns those queues that a step takes from, directly or through others."""
+    """Returns the queues that a step dequeues from, directly or indirectly."""
     if fetches is None or not queues:
         return queues
     steps = fetched_ops(queues[0].op.graph, fetches)
@@ -175,7 +175,7 @@ def taken_from(queues: list[Queue], fetches: Any) -> list[Queue]:
 
 
 def queues_taken_from(ops: Collection[tf.Operation]) -> dict[tf.Operation, bool]:
-    """Returns the queues that ops take from, and whether that is names of files.
+    """Maps each queue that ops read to whether its items are file names.
 
     In a `while_loop` it is not the queue but the op that brings it into the loop.
     """
@@ -188,7 +188,7 @@ def _consumers(queue: tf.Operation, kinds: tuple[str, ...]) -> list[tf.Operation
 
 
 def items_taken(dequeue: tf.Operation) -> int | None:
-    """Returns how many items an op takes at once; None when only a run can tell."""
+    """Returns the number of items that a dequeue op takes, or None if unknown."""
     if dequeue.type == "QueueDequeueV2":
         return 1
     count = tf.get_static_value(dequeue.inputs[1])
@@ -201,7 +201,10 @@ def runners_of(graph: tf.Graph) -> list[tf1.train.QueueRunner]:
 
 
 def queue_filled_by(runner: tf1.train.QueueRunner) -> tf.Operation:
-    """Returns the queue that a runner fills; its `.name` lacks the scope in eager."""
+    """Returns the queue op that a runner fills.
+
+    The runner's `.name` lacks the scope in eager mode.
+    """
     ref = getattr(runner.queue, "queue_ref", None)
     return runner.queue if ref is None else ref.op  # an imported runner has the op
 
@@ -209,13 +212,13 @@ def queue_filled_by(runner: tf1.train.QueueRunner) -> tf.Operation:
 def count_thread(
     runner: tf1.train.QueueRunner, session: tf1.Session, living: int
 ) -> None:
-    """Notes how many threads of a runner live in a session."""
+    """Records the number of live threads of a runner in a session."""
     with runner._lock:
         runner._runs_per_session[session] = living
 
 
 def busy_sessions(runner: tf1.train.QueueRunner) -> list[tf1.Session]:
-    """Returns the sessions in which threads of a runner live."""
+    """Returns the sessions in which threads of a runner are alive."""
     with runner._lock:
         return [session for session, living in runner._runs_per_session.items()
                 if living]

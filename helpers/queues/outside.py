@@ -1,4 +1,4 @@
-"""The names for a program that looks at somebody else's session from outside.
+"""Public names for programs that inspect the session of another program.
 
 `tf1 watch` runs a program that does not know of `helpers`, and reports why it hangs.
 It uses the names below and no other part of `helpers.queues`.

@@ -1,4 +1,4 @@
-"""The checks before the start: what would hang, or end without a step, is refused."""
+"""Checks of a pipeline that run before its threads are started."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ Run = Callable[[list], Any]
 
 
 def queues_to_start(session: tf1.Session) -> list[Queue]:
-    """Returns the queues of a session, if its runners can be started from here.
+    """Returns the queues of a session whose runners can be started.
 
     Args:
       session: what the caller passed.
@@ -44,7 +44,7 @@ def queues_to_start(session: tf1.Session) -> list[Queue]:
 
 
 def check_pipeline(queues: list[Queue], run: Run) -> None:
-    """Refuses queues that are closed and variables that have no value.
+    """Raises `RuntimeError` for closed queues and uninitialised variables.
 
     Args:
       queues: of a session; those without a runner are not asked.
@@ -60,7 +60,7 @@ def check_pipeline(queues: list[Queue], run: Run) -> None:
 
 
 def _check_open(queues: list[Queue], run: Run) -> None:
-    """Refuses closed queues: the pipeline would end without a step."""
+    """Raises `RuntimeError` if a queue is closed and has no rows to drain."""
     found = run([(queue.size, queue.closed) for queue in queues])
     for queue, (size, closed) in zip(queues, found, strict=True):
         # A feed that has ended closed its queue itself, and steps drain that.
@@ -74,7 +74,7 @@ def _check_open(queues: list[Queue], run: Run) -> None:
 
 
 def _check_initialised(enqueues: list[tf.Operation], run: Run) -> None:
-    """Refuses to start threads that would die on a variable without a value."""
+    """Raises `RuntimeError` if a pipeline reads an uninitialised variable."""
     needed = [op for op in ancestors(enqueues) if op.type in VARIABLE_TYPES]
     found = run([probe_variable(op) for op in needed]) if needed else []
     missing = [op.name for op, is_set in zip(needed, found, strict=True) if not is_set]
@@ -87,7 +87,7 @@ def _check_initialised(enqueues: list[tf.Operation], run: Run) -> None:
 
 
 def _initializer_of(variable: str, graph: tf.Graph) -> str:
-    """Returns what gives a variable its value."""
+    """Returns the code that initialises a variable."""
     for key, initializer in (
         (tf1.GraphKeys.LOCAL_VARIABLES, "tf1.local_variables_initializer()"),
         (tf1.GraphKeys.GLOBAL_VARIABLES, "tf1.global_variables_initializer()"),

@@ -1,4 +1,4 @@
-"""The rows of a feed's source, in the queue's types and unchanged, in chunks."""
+"""Validates the rows of a feed and converts them to the dtypes of the queue."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from helpers.fitting import fitted
 
 
 def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
-    """Returns arrays in a queue's types, or says which does not fit.
+    """Converts arrays to the dtypes of a queue and checks their shapes.
 
     Args:
       queue: with the shape of every component.
@@ -44,7 +44,7 @@ def sliced(
     random: np.random.Generator | None,
     size: int,
 ) -> Iterator[list[np.ndarray]]:
-    """Yields the rows of all epochs in chunks.
+    """Yields the rows of all epochs in chunks, shuffled if requested.
 
     Args:
       arrays: `[rows, ...]` each.
@@ -71,7 +71,7 @@ def called(
     dtypes: list[tf.DType],
     epochs: int | None,
 ) -> Iterator[list[np.ndarray]]:
-    """Yields the items of all epochs one by one, as chunks of one row.
+    """Yields the items of a generator function one by one, for all epochs.
 
     Args:
       name: of the queue, for messages.
@@ -99,7 +99,7 @@ def called(
 
 
 def _fitted_all(name: str, values: Any, dtypes: list[tf.DType]) -> list[np.ndarray]:
-    """Returns one array per component, from a tuple of them or the only one."""
+    """Converts the values of one item to one array per queue component."""
     values = values if isinstance(values, tuple) else (values,)
     if len(values) != len(dtypes):
         raise ValueError(f"{name} has {len(values)} values, the queue takes "
@@ -111,7 +111,7 @@ def _fitted_all(name: str, values: Any, dtypes: list[tf.DType]) -> list[np.ndarr
 
 
 def _refuse_empty(name: str, shapes: list[tuple[int, ...]]) -> None:
-    """Raises `ValueError` for rows that would end the process, in TensorFlow 2.21."""
+    """Raises `ValueError` for empty rows, which crash TensorFlow 2.21."""
     if any(0 in shape for shape in shapes):
         raise ValueError(f"{name}: rows without a value, of the shapes {shapes}: leave "
                          "the queue's component out")

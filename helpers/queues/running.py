@@ -1,4 +1,4 @@
-"""Driving a pipeline: `running_queues`, and the `Runner` that makes its steps.
+"""Runs queue pipelines: starts the threads, makes the steps, and stops everything.
 
 Taught in lesson 03a, "The plain loop", and 03b, "The hang": the same loop, and a step
 in a thread with a limit.
@@ -32,7 +32,7 @@ _ANSWER = 10.0  # seconds that a session gets at least for its first answer
 def running_queues(
     session: tf1.Session, *, stall: float = 60, grace: float = 10
 ) -> Iterator["Runner"]:
-    """Starts the queue runners of a session's graph, and always stops them again.
+    """Context manager that starts the queue runners and always stops them.
 
     Initialise the variables first, then step inside the block, through the runner
     that it yields. Leave the block before you close the session. However the block
@@ -91,7 +91,7 @@ def running_queues(
 
 
 class Runner:
-    """Runs steps on a session whose queues are running; `running_queues` makes it.
+    """Runs interruptible steps while the queues are running.
 
     Steps run in one other thread, because TensorFlow does not let Ctrl-C or
     the notebook's stop button into a blocked `session.run`. The caller waits in
@@ -117,7 +117,7 @@ class Runner:
         self._end: Exception | None = None
 
     def run(self, fetches: Any, feed_dict: dict | None = None) -> Any:
-        """Runs one step: `session.run`, but it can be interrupted.
+        """Runs one step like `session.run`, but can be interrupted.
 
         It gives up `stall` seconds and a little later, and leaving the block then
         takes `grace` seconds and a little more, whatever the step does.
@@ -159,7 +159,7 @@ class Runner:
     def steps(
         self, fetches: Any, n: int | None = None, feed_dict: dict | None = None
     ) -> Iterator:
-        """Runs step after step until the data ends.
+        """Runs steps until the data ends and yields the values of each.
 
         Args:
           fetches: as for `session.run`.
@@ -181,11 +181,11 @@ class Runner:
             done += 1
 
     def is_end(self, error: BaseException) -> bool:
-        """Says whether an error is the end of this pipeline's data, met by `run`."""
+        """Returns whether an error is the end of this pipeline's data."""
         return self._end is not None and error is self._end
 
     def _explained(self, error: tf.errors.OpError) -> Exception:
-        """Returns what a step's error means, in one line."""
+        """Converts the error of a step to a one-line error with its cause."""
         ended = is_end_of_data(error)
         if ended or isinstance(error, tf.errors.CancelledError):
             # A queue closed: at its end, or because a thread failed just before.
@@ -199,7 +199,7 @@ class Runner:
         return wording.short(error)
 
     def _raise_failure(self) -> None:
-        """Raises what a thread has failed with, if one has."""
+        """Raises the error of the first thread that failed, if any."""
         failed = self.coord.failure()
         if failed is not None:
             raise failed
@@ -212,7 +212,7 @@ class Runner:
 def _check(
     queues: list[Queue], session: tf1.Session, calls: InterruptibleCalls, limit: float
 ) -> None:
-    """Checks a pipeline before the start, but does not wait for ever."""
+    """Checks a pipeline before its start, with a time limit."""
     try:
         check_pipeline(queues, functools.partial(calls.call, limit, session.run))
     except TimeoutError:
@@ -224,7 +224,7 @@ def _check(
 def _first_real(
     own: BaseException | None, failed: BaseException | None, runner: Runner
 ) -> BaseException | None:
-    """Returns the error to raise: the block's own, else a thread's, else none.
+    """Returns the error to raise: that of the block, or else that of a thread.
 
     A queue that closes under a step is no error of its own: it is the end of the
     data, or the echo of a thread that failed.

@@ -1,4 +1,4 @@
-"""The end of a pipeline: its threads are freed from their queues, and joined.
+"""Stops the threads of a pipeline: frees them from their queues and joins them.
 
 Taught in lesson 03a, "The plain loop", and in 03c, "A Python thread": what waits for a
 queue ends when the op that closes the queue is run.
@@ -22,7 +22,7 @@ _SPARE = 1.0  # seconds more before the queue of a feed is: closing is for good
 
 
 class NamingCoordinator(tf1.train.Coordinator):
-    """A coordinator that knows its threads, and which of them failed first.
+    """Coordinator that records its threads and the first failure.
 
     Attributes:
       threads: those registered with it; queue runners register theirs.
@@ -35,7 +35,7 @@ class NamingCoordinator(tf1.train.Coordinator):
         self.failed = "a thread"
 
     def register_thread(self, thread: threading.Thread) -> None:
-        """Takes on a thread to be joined; see `tf1.train.Coordinator`."""
+        """Registers a thread to be joined; see `tf1.train.Coordinator`."""
         super().register_thread(thread)
         self.threads.append(thread)
 
@@ -48,7 +48,7 @@ class NamingCoordinator(tf1.train.Coordinator):
         super().request_stop(ex)
 
     def failure(self) -> BaseException | None:
-        """Returns what a thread failed with first, in one line; None if none has."""
+        """Returns the first error of a thread, on one line, or None."""
         try:
             self.raise_requested_exception()
         except Exception as error:
@@ -56,7 +56,7 @@ class NamingCoordinator(tf1.train.Coordinator):
         return None
 
     def readable(self, error: BaseException) -> BaseException:
-        """Returns a thread's error in one line that names its queue."""
+        """Shortens a thread's error to one line that names its queue."""
         if not isinstance(error, tf.errors.OpError):
             return error
         new = wording.short(error, f"{self.failed}: ")
@@ -68,7 +68,7 @@ def stop_threads(
     session: tf1.Session, coord: NamingCoordinator, calls: InterruptibleCalls,
     grace: float,
 ) -> tuple[BaseException | None, bool]:
-    """Stops and joins everything that runs in a session.
+    """Stops and joins all threads that run in a session.
 
     Args:
       session: whose runners were started.
@@ -109,7 +109,7 @@ def _free(
     session: tf1.Session, queues: list[Queue], coord: NamingCoordinator,
     calls: InterruptibleCalls, grace: float,
 ) -> None:
-    """Waits for all to end, closing the queues that a thread or a step waits for.
+    """Waits for all threads, and closes the queues that block them.
 
     A feed looks before it enqueues, so that its queue can stay open for the next fit.
     It is closed only under a step or a thread that finds it empty, or after the grace.
@@ -129,7 +129,7 @@ def _free(
 def _all_ended(
     coord: NamingCoordinator, calls: InterruptibleCalls, seconds: float
 ) -> bool:
-    """Waits for the threads and the step under way; says whether all ended."""
+    """Waits for all threads and the current step; returns whether all ended."""
     deadline = time.monotonic() + seconds
     ended = calls.end(seconds)
     for thread in coord.threads:
@@ -138,7 +138,7 @@ def _all_ended(
 
 
 def _waiting(coord: NamingCoordinator, calls: InterruptibleCalls) -> bool:
-    """Whether a step, or a thread other than a feed's, has not ended yet."""
+    """Returns whether a step, or a thread that is no feed's, is still running."""
     return not calls.end(0) or any(
         thread.is_alive() and not thread.name.startswith(FEED_THREAD)
         for thread in coord.threads
@@ -146,12 +146,12 @@ def _waiting(coord: NamingCoordinator, calls: InterruptibleCalls) -> bool:
 
 
 def _close_queues(session: tf1.Session, queues: list[Queue]) -> None:
-    """Closes queues, to free what waits for one that no runner closes."""
+    """Closes queues to release the ops that wait for them."""
     attempt(_FREE, lambda: session.run([queue.cancel for queue in queues]))
 
 
 def _failed(thread: str) -> str:
-    """Returns what failed, from the name of a thread."""
+    """Describes a failed thread, based on its name."""
     if thread.startswith("QueueRunnerThread-"):
         queue = thread.split("-", 1)[1].rsplit("-", 1)[0]
         return f"a thread that fills queue '{queue}' failed"

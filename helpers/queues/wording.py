@@ -1,4 +1,4 @@
-"""The wording of errors: one line each that names the queue, the cause and the fix.
+"""Texts of the pipeline errors, each with the queue, the cause, and the fix.
 
 `threads.py` puts the name of the failed thread before them. Lesson 03b shows them, and
 `SESSION_LOST` says what a step costs that cannot be cut short.
@@ -15,13 +15,13 @@ SESSION_LOST = "the session had to be closed under a step, and its variables are
 
 
 def short(error: tf.errors.OpError, before: str = "") -> tf.errors.OpError:
-    """Returns an error of the same type that says one line."""
+    """Returns an error of the same type with a one-line message."""
     line = re.sub(r"'_\d+_", "'", first_line(error))  # TensorFlow counts its queues
     return type(error)(None, None, before + line)
 
 
 def with_session_lost(error: BaseException | None) -> BaseException:
-    """Returns an error that says, too, that the session was lost."""
+    """Returns an error that also reports the loss of the session."""
     if error is None:
         return RuntimeError(SESSION_LOST)
     told = type(error) in (PipelineStalled, KeyboardInterrupt)
@@ -32,7 +32,7 @@ def with_session_lost(error: BaseException | None) -> BaseException:
 
 
 def stalled(seconds: float, diagnosis: Diagnosis | None) -> str:
-    """Returns why no step finished.
+    """Explains why no step finished within the time limit.
 
     Args:
       seconds: that a step was given.
@@ -56,7 +56,7 @@ def stalled(seconds: float, diagnosis: Diagnosis | None) -> str:
 
 
 def nothing_came(diagnosis: Diagnosis | None) -> str:
-    """Returns why the data ended before the first step."""
+    """Explains why the data ended before the first step."""
     queues = diagnosis.queues if diagnosis else ()
     left = [s for s in queues if s.closed and 0 < s.size < s.wanted]
     if not left:
