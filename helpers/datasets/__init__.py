@@ -1,4 +1,4 @@
-"""Data sets, each drawn or found offline or downloaded: checked and whole."""
+"""Datasets that are drawn, bundled, or downloaded, and verified before use."""
 
 from helpers.datasets.captions import CaptionedPicture, grab_captions
 from helpers.datasets.digits import grab_mnist

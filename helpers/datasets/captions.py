@@ -1,4 +1,4 @@
-"""Pictures with captions, in the files of COCO: drawn scenes, or the real ones.
+"""Captioned pictures in the format of COCO: drawn scenes, or the real dataset.
 
 Read by lessons 08a to 08c and 12b.
 """
@@ -22,7 +22,7 @@ _INSTANCES = {"categories": [{"id": int, "name": str}],
 
 
 class PicturedObject(NamedTuple):
-    """One object of a picture.
+    """Object in a picture, with its category and its bounding box.
 
     Attributes:
       category: the number of what it is.
@@ -36,7 +36,7 @@ class PicturedObject(NamedTuple):
 
 
 class CaptionedPicture(NamedTuple):
-    """A picture and what people, or we, say about it.
+    """Picture with its captions and the objects that it shows.
 
     Attributes:
       id: its number in the annotation files.
@@ -54,7 +54,7 @@ class CaptionedPicture(NamedTuple):
 def grab_captions(
     source: str | os.PathLike = "drawn", *, pictures: int = 2000
 ) -> dict[str, list[CaptionedPicture]]:
-    """Loads captioned pictures from COCO's annotation files.
+    """Loads captioned pictures from annotation files in the format of COCO.
 
     Args:
       source: `"drawn"` draws scenes of two objects, with no network; it takes seconds,
@@ -116,7 +116,10 @@ def _split(path: Path) -> str:
 
 
 def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
-    """Returns the pictures of one annotation file that have a caption.
+    """Loads the pictures of one annotation file that have at least one caption.
+
+    The result is empty if no picture is there: COCO's annotations of all splits come
+    together, and a reader with the pictures of one split does not need the others.
 
     None where no picture is there: COCO's annotations of all splits come together,
     and a reader with the pictures of one has no use for the others.
@@ -148,7 +151,7 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
 
 
 def _objects(path: Path, images: dict[int, str]) -> dict[int, list[PicturedObject]]:
-    """Returns the objects of each picture; none where there is no such file."""
+    """Returns the objects of each picture, or none if there is no such file."""
     objects: dict[int, list[PicturedObject]] = {number: [] for number in images}
     if not os.path.lexists(path):
         return objects
@@ -164,7 +167,7 @@ def _objects(path: Path, images: dict[int, str]) -> dict[int, list[PicturedObjec
 
 
 def _places(folder: Path, split: str) -> dict[str, Path]:
-    """Returns where each file of the folders that may hold the pictures is."""
+    """Maps the name of each picture file of a split to its path."""
     places: dict[str, Path] = {}
     for sub in (folder / "images" / split, folder / split, folder / "images"):
         if sub.is_dir():

@@ -1,4 +1,4 @@
-"""COCO 2017 from its own server: the annotations, and as many pictures as you want.
+"""Downloads the annotations of COCO 2017 and a random selection of its pictures.
 
 All of it takes 20 GB. A laptop rarely has the room: so the annotations come as the one
 archive in which they are published, and each picture by itself.
@@ -42,7 +42,7 @@ THREADS = 4  # that fetch pictures
 
 @numbers(pictures=whole())
 def fetch_coco(pictures: int) -> Path:
-    """Fetches what is still missing of COCO's annotations and so many pictures.
+    """Downloads the annotations of COCO and a fixed random sample of pictures.
 
     The pictures are drawn at random, always the same: more of them keep those that
     are there. It says first how much it will fetch.
@@ -76,7 +76,7 @@ def fetch_coco(pictures: int) -> Path:
 
 
 def read_notes(path: Path, shape: Any) -> Any:
-    """Returns the content of an annotation file, without the outlines of objects.
+    """Reads a COCO annotation file and leaves out the outlines of objects.
 
     COCO's files hold a gigabyte of them, and nothing here asks for one.
 
@@ -105,7 +105,7 @@ def _notes(kind: str, split: str) -> Path:
 
 
 def _announce(counts: dict[str, int]) -> None:
-    """Says how much will be fetched, and refuses where the disk has no room."""
+    """Prints the size of the download, and raises `DataError` if the disk is full."""
     there = data_folder() / "downloads" / ARCHIVE.name
     first = 0 if there.is_file() else ARCHIVE.size
     then = MEAN_BYTES * sum(counts.values())
@@ -123,7 +123,7 @@ def _announce(counts: dict[str, int]) -> None:
 
 
 def _is_chosen(split: str, count: int) -> bool:
-    """Returns whether the annotations of that many pictures are there."""
+    """Returns whether the annotations of `count` pictures have been written."""
     try:
         captions = read_notes(_notes("captions", split), {"info": {"chosen": int}})
     except DataError:
@@ -132,7 +132,7 @@ def _is_chosen(split: str, count: int) -> bool:
 
 
 def _choose(archive: Path, split: str, count: int) -> None:
-    """Writes the annotations of `count` pictures that have captions."""
+    """Writes the annotations of `count` randomly chosen pictures with captions."""
     with zipfile.ZipFile(archive) as file:  # whose hash was compared: no `read_json`
         captions, instances = (
             json.loads(file.read(f"annotations/{kind}_{split}.json"),
@@ -158,14 +158,14 @@ def _choose(archive: Path, split: str, count: int) -> None:
 
 
 def _listed(split: str) -> list[Path]:
-    """Returns where the chosen pictures of a split are, or will be."""
+    """Returns the paths of a split's chosen pictures, which may not exist yet."""
     shape = {"images": [{"file_name": FILE_NAME}]}
     images = read_notes(_notes("captions", split), shape)["images"]
     return [_folder() / split / image["file_name"] for image in images]
 
 
 def _fetch_all(missing: list[Path], total: int) -> None:
-    """Fetches pictures, several at once; the first that fails ends it."""
+    """Downloads pictures in parallel, and stops at the first failure."""
     there = total - len(missing)
     with (
         tqdm(total=total, initial=there, desc="COCO", unit=" pictures") as bar,
@@ -189,7 +189,7 @@ def _fetch_all(missing: list[Path], total: int) -> None:
 
 
 def _fetch(path: Path) -> None:
-    """Fetches one picture; it gets its name when it was decoded as a whole."""
+    """Downloads one picture, and saves it only if it can be decoded."""
     from helpers.jpeg import check_jpeg  # brings TensorFlow with it
 
     causes = []

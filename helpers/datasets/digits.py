@@ -1,4 +1,4 @@
-"""Handwritten digits: the small ones in `data/bundled`, or full MNIST."""
+"""Handwritten digits: a small dataset that is bundled, or the full MNIST."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ _MAKER = "helpers.datasets.grab_mnist, version 1"
 
 
 def grab_mnist(source: str = "bundled") -> Path:
-    """Returns a folder of handwritten digits as four `*.npy` files.
+    """Returns a folder with handwritten digits in four `.npy` files.
 
     Args:
       source: `"bundled"` takes the real 8x8 digits that come with the course: 1500

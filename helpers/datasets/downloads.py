@@ -1,4 +1,4 @@
-"""Fetching one file: whole and of the right hash, or one line that says why not.
+"""Downloads of single files that resume, have a time limit, and verify hashes.
 
 pooch keeps what was fetched and compares the hash. What it lacks is here: a download
 goes on where it broke, and has a time limit whatever the server does.
@@ -27,16 +27,16 @@ LONGEST = 120.0  # seconds for a small file
 
 
 class _Failed(Exception):
-    """Why this address does not deliver, in a few words."""
+    """Raised when an address cannot deliver the file, with a short reason."""
 
 
 class _Dropped(_Failed):
-    """A failure that another try may cure."""
+    """Raised for a failure that a retry may resolve, such as a lost connection."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Download:
-    """One file on the network.
+    """File on the network, with its addresses, size, and hash.
 
     Attributes:
       name: of the file in `data/downloads/`.
@@ -57,7 +57,7 @@ class Download:
     timeout: tuple[float, float] = (10.0, 30.0)
 
     def fetch(self) -> Path:
-        """Returns the file, from `data/downloads/` if it is there with the right hash.
+        """Returns the path of the verified file, and downloads it if necessary.
 
         Raises:
           DataError: names the file, the cause and the call that needs no network.
@@ -85,7 +85,7 @@ class Download:
         )
 
     def found_in(self, source: str | os.PathLike) -> Path:
-        """Returns the file: fetched for `"download"`, else from the folder `source`.
+        """Returns the verified file from a folder, or downloads it.
 
         A relative folder begins at the repository's.
 
@@ -112,7 +112,7 @@ class Download:
 
 
 def fetch_bytes(url: str) -> bytes:
-    """Returns the contents of a small file whose size and hash are not published.
+    """Downloads a small file whose size and hash are not published.
 
     Args:
       url: where it is.
@@ -133,7 +133,7 @@ def fetch_bytes(url: str) -> bytes:
 
 
 class _Clock:
-    """How long a conversation may take, and a wait in it.
+    """Time limit for all requests of one download.
 
     A timeout counts from the last byte, and headers that drip have none. So each
     connection is shut when the time is up, whatever the program waits for then.
@@ -145,7 +145,7 @@ class _Clock:
 
     @contextlib.contextmanager
     def session(self) -> Iterator[requests.Session]:
-        """Yields a session whose connections end with the clock, or with the block."""
+        """Yields a session whose connections are closed when the time is up."""
         with contextlib.ExitStack() as stack:
             session = stack.enter_context(requests.Session())
             for scheme in ("http://", "https://"):
@@ -153,7 +153,7 @@ class _Clock:
             yield session
 
     def watch(self, connection: socket.socket, stack: contextlib.ExitStack) -> None:
-        """Shuts a connection when the time is up."""
+        """Starts a timer that shuts a connection down when the time is up."""
         copy = stack.enter_context(connection.dup())  # TLS takes the socket itself
         timer = threading.Timer(self.left(), _shut, [copy])
         timer.daemon = True
@@ -162,7 +162,7 @@ class _Clock:
         stack.callback(timer.cancel)
 
     def left(self) -> float:
-        """Returns the seconds that are left; raises `_Failed` where there are none."""
+        """Returns the seconds that are left, or raises `_Failed` if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise _Failed(f"not finished after {self.seconds:g} s")
@@ -170,7 +170,7 @@ class _Clock:
 
 
 class _Watching(requests.adapters.HTTPAdapter):
-    """Has a clock watch every connection, also those that a redirect asks for."""
+    """HTTP adapter that puts every connection under the time limit of a clock."""
 
     def __init__(self, clock: _Clock, stack: contextlib.ExitStack):
         super().__init__()
@@ -196,19 +196,19 @@ def _shut(connection: socket.socket) -> None:
 
 
 class _Resuming:
-    """A downloader for pooch: what a dropped connection brought is kept."""
+    """Downloader for pooch that resumes after a dropped connection."""
 
     def __init__(self, name: str, size: int, deadline: float, timeout):
         self._name, self._size = name, size
         self._clock = _Clock(deadline, timeout)
 
     def __call__(self, url: str, output_file: str, _pooch: object) -> None:
-        """Fetches an address into a file, which pooch then compares and renames."""
+        """Downloads an address to a file, which pooch then verifies and renames."""
         Path(output_file).write_bytes(b"")
         _with_retries(lambda: self._append(url, Path(output_file)), self._clock)
 
     def _append(self, url: str, path: Path) -> None:
-        """Adds to the file what is still missing of it."""
+        """Downloads the missing part of a file and appends it."""
         have = path.stat().st_size
         with _answer(url, have, self._clock) as response:
             if response.status_code == 200:
@@ -243,7 +243,7 @@ def _with_retries(fetch, clock: _Clock):
 
 @contextlib.contextmanager
 def _answer(url: str, have: int, clock: _Clock) -> Iterator[requests.Response]:
-    """Opens an address, from byte `have` on; raises where no file comes."""
+    """Opens an address at byte `have`, and raises `_Failed` if no file comes."""
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
@@ -267,7 +267,7 @@ def _answer(url: str, have: int, clock: _Clock) -> Iterator[requests.Response]:
 
 
 def _blocks(response: requests.Response, clock: _Clock) -> Iterator[bytes]:
-    """Yields what has arrived, without waiting for full blocks, until the end."""
+    """Yields blocks of the response as soon as they arrive, until the end."""
     while True:
         clock.left()
         with _network_failures(clock):
@@ -280,7 +280,7 @@ def _blocks(response: requests.Response, clock: _Clock) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def _network_failures(clock: _Clock) -> Iterator[None]:
-    """Turns the exceptions of three libraries into `_Failed` and `_Dropped`."""
+    """Converts network exceptions to `_Failed` and `_Dropped`."""
     try:
         yield
     except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError,
@@ -290,7 +290,7 @@ def _network_failures(clock: _Clock) -> Iterator[None]:
 
 
 def _in_words(error: Exception, clock: _Clock) -> _Failed:
-    """Returns what an exception of `requests` or `urllib3` means."""
+    """Converts a network exception to a `_Failed` error with a short reason."""
     ours, theirs = requests.exceptions, urllib3.exceptions
     if isinstance(error, ours.SSLError):
         return _Failed("the server's certificate was not accepted")

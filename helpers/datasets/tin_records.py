@@ -1,4 +1,4 @@
-"""Pictures as shards: drawn ones, Tiny ImageNet's, or those of a folder of yours."""
+"""TFRecord shards of drawn pictures, Tiny ImageNet, or your own picture folder."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ _MAKER = "helpers.datasets.grab_tin_records, version 1"
 
 
 def grab_tin_records(source: str | os.PathLike = "drawn") -> Path:
-    """Returns a folder with labelled pictures as shards, after making it if need be.
+    """Returns a folder with shards of labelled pictures, and creates it if needed.
 
     Shards that are damaged, or made from other pictures or lists, are made anew.
 
@@ -54,7 +54,7 @@ def grab_tin_records(source: str | os.PathLike = "drawn") -> Path:
 
 
 def _own_pictures(source: str | os.PathLike) -> Path | None:
-    """Returns a folder that holds no Tiny ImageNet and is none."""
+    """Returns the folder `source` if it holds your own pictures, otherwise `None`."""
     if source in ("drawn", "download"):
         return None
     folder = given_folder(source).resolve()
@@ -62,7 +62,7 @@ def _own_pictures(source: str | os.PathLike) -> Path | None:
 
 
 def _name_and_digest(pictures: Path, source: str | os.PathLike) -> tuple[str, str]:
-    """Returns the name of a source's records, and a digest of its pictures and lists.
+    """Returns the name and the content digest of a picture source.
 
     Those that we made have a manifest; of yours, every byte is read.
     """

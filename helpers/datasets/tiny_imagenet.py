@@ -1,4 +1,4 @@
-"""Tiny ImageNet: pictures drawn in its layout, or the real ones."""
+"""Tiny ImageNet: the real dataset, or drawn pictures in the same layout."""
 
 import os
 import zipfile
@@ -25,7 +25,7 @@ _UNPACKER = "helpers.datasets.grab_tin, version 1"
 
 
 def grab_tin(source: str | os.PathLike = "drawn") -> Path:
-    """Returns a folder that holds `tiny-imagenet-200/`, after making it if need be.
+    """Returns a folder that contains `tiny-imagenet-200/`, and creates it if needed.
 
     Args:
       source: `"drawn"` draws 20 classes with 200 training and 25 validation pictures
@@ -59,7 +59,7 @@ def grab_tin(source: str | os.PathLike = "drawn") -> Path:
 
 
 def _unpacked(known: Download, folder: Path) -> Path:
-    """Returns the folder with all of the archive, whose hash is the one we know."""
+    """Downloads and unpacks an archive, unless the folder is already complete."""
     made = {"made_by": _UNPACKER, "made_from": known.digest}
     with whole_or_absent(folder, **made) as draft:
         if draft:
@@ -71,7 +71,7 @@ def _unpacked(known: Download, folder: Path) -> Path:
 def get_tin_id_maps(
     path: str | os.PathLike,
 ) -> tuple[dict[int, str], dict[str, int]]:
-    """Numbers the classes in the order of `wnids.txt`.
+    """Returns two mappings between class numbers and WordNet ids.
 
     Args:
       path: the folder that holds `tiny-imagenet-200/`, as `grab_tin` returns it.

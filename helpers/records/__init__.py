@@ -1,4 +1,4 @@
-"""TFRecords: write shards that are whole or absent, check them, read them.
+"""TFRecord shards: writing, verification, reading, and input pipelines.
 
 `wire` knows the bytes; `writing` writes sets of files, `shards` opens them and
 `checking` reads every byte; `folders` converts folders of pictures; `pipeline` turns

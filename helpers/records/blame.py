@@ -1,4 +1,4 @@
-"""Which record is to blame: an error of a pipeline becomes one with file and record.
+"""Finds the unreadable record behind an error of an input pipeline.
 
 Taught in lesson 04b, 'Errors that name the record'.
 """
@@ -19,7 +19,7 @@ from helpers.records.shards import PathPrefix, open_shards
 def naming_bad_records(
     path_prefix: PathPrefix, parse: Callable[[tf.Tensor], object]
 ) -> Iterator[None]:
-    """Turns an error of reading into one that names the file and the record.
+    """Context manager whose reading errors name the file and the record.
 
     Args:
       path_prefix: what the block reads.
@@ -41,7 +41,7 @@ def naming_bad_records(
 def find_bad_record(
     path_prefix: PathPrefix, parse: Callable[[tf.Tensor], object]
 ) -> str | None:
-    """Parses record by record and says which is the first that cannot be read.
+    """Returns a description of the first record that cannot be parsed.
 
     Args:
       path_prefix: shards from `write_shards`, or a list of files.
@@ -62,13 +62,17 @@ def find_bad_record(
 
 
 class NamingQueueRunner(tf1.train.QueueRunner):
-    """A queue runner whose coordinator hears which file and record was bad.
+    """Queue runner whose errors name the file and the bad record.
 
     The files are parsed record by record once one of its threads has failed.
     """
 
     def __init__(self, queue, enqueue_ops, *, paths, parse):
-        """As `tf1.train.QueueRunner`; `paths` and `parse` as in `find_bad_record`."""
+        """Creates a queue runner that can look up bad records.
+
+        The arguments are those of `tf1.train.QueueRunner`, with `paths` and `parse` as
+        in `find_bad_record`.
+        """
         super().__init__(queue, enqueue_ops)
         self._paths, self._parse = paths, parse
 
@@ -79,14 +83,14 @@ class NamingQueueRunner(tf1.train.QueueRunner):
         daemon: bool = False,
         start: bool = False,
     ) -> list[threading.Thread]:
-        """As in the base class, which says nothing about the record."""
+        """Creates the threads as in the base class, with better error messages."""
         if coord is not None:
             coord = _BlamingCoordinator(coord, self._paths, self._parse)
         return super().create_threads(sess, coord, daemon, start)
 
 
 class _BlamingCoordinator:
-    """A coordinator that explains an error before it passes it on."""
+    """Coordinator that replaces each error by one that names the record."""
 
     def __init__(self, coordinator, paths, parse):
         self._coordinator, self._paths, self._parse = coordinator, paths, parse
@@ -107,7 +111,7 @@ class _BlamingCoordinator:
 
 
 def _named(error: Exception, path_prefix, parse) -> Exception:
-    """Returns a `DataError` with the record's name, or `error` if none is to blame."""
+    """Returns a `DataError` that names the bad record, or the original error."""
     ends = (tf.errors.OutOfRangeError, tf.errors.CancelledError)
     # The latter where TensorFlow quotes bytes that are no Example, and fails on it.
     unreadable = (tf.errors.OpError, UnicodeDecodeError)
@@ -118,7 +122,7 @@ def _named(error: Exception, path_prefix, parse) -> Exception:
 
 
 def _search(path: str, parse: Callable[[tf.Tensor], object]) -> str | None:
-    """Returns what is wrong with the first record of a file that does not parse."""
+    """Describes the first record of a file that cannot be parsed."""
     count = 0
     with tf.Graph().as_default(), tf1.Session() as session:
         parsed = wire.dataset([path]).map(parse, 2, deterministic=True)

@@ -1,4 +1,4 @@
-"""Look into a set of shards: at every byte, or at the first picture."""
+"""Verifies every byte of a set of shards, and reads the size of its pictures."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from helpers.records.shards import PathPrefix, open_shards, read_manifest
 
 
 def check_shards(path_prefix: PathPrefix) -> int:
-    """Checks every byte of a set of shards.
+    """Verifies every byte of a set of shards and returns the number of records.
 
     Args:
       path_prefix: as given to `write_shards`; or a list of files written elsewhere,

@@ -1,4 +1,4 @@
-"""From folders of pictures to shards: Tiny ImageNet's, or one of your own.
+"""Converts picture folders, such as Tiny ImageNet, to TFRecord shards.
 
 Taught in lesson 04a, 'From folders to shards'.
 """
@@ -83,7 +83,7 @@ def write_picture_shards(
     image_size: int = 64,
     held_out: float = 0.1,
 ) -> dict[str, int]:
-    """Converts pictures of your own, one folder a class, to `train` and `val` shards.
+    """Converts your own pictures, one folder per class, to shards.
 
     Pictures are turned as their camera says, cut to their middle square, brought to
     one size, in colours of 8 bits, what is transparent on white, and stored as JPEG,
@@ -137,7 +137,7 @@ def write_picture_shards(
 
 
 def _as_jpeg(path: Path, image_size: int) -> bytes:
-    """Returns a picture as a square JPEG of this size."""
+    """Returns a picture as the bytes of a square JPEG of the given size."""
     stream = io.BytesIO()
     with Image.open(regular_file(path), formats=("JPEG", "PNG")) as picture:
         whole = _coloured(ImageOps.exif_transpose(picture))
@@ -146,7 +146,7 @@ def _as_jpeg(path: Path, image_size: int) -> bytes:
 
 
 def _coloured(picture: Image.Image) -> Image.Image:
-    """Returns a picture in red, green and blue; what is transparent lies on white.
+    """Converts a picture to RGB and replaces transparency with white.
 
     Raises:
       ValueError: it is of a mode that no JPEG or PNG has.
@@ -163,7 +163,7 @@ def _coloured(picture: Image.Image) -> Image.Image:
 
 
 def _refused(path: Path) -> str | None:
-    """Returns why a file is no whole picture; `None` if it is one."""
+    """Returns the reason why a file is no valid picture, or `None`."""
     try:
         _as_jpeg(path, 1)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError,
@@ -173,7 +173,7 @@ def _refused(path: Path) -> str | None:
 
 
 def _label_lines(words: Mapping[str, str], labels: Iterable[str]) -> str:
-    """Returns the lines of the file of labels, given in the labels' order.
+    """Returns the text of the label file, one line per class.
 
     Raises:
       DataError: a name would not stand in one line, or is no text.

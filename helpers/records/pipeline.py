@@ -1,4 +1,4 @@
-"""From shards to batches of pictures: the queue pipeline and its tf.data twin.
+"""Input pipelines from shards to batches, with queues or with `tf.data`.
 
 Taught in lesson 04b, 'A pipeline on queues' and 'Group before you parse'.
 """
@@ -31,7 +31,7 @@ _FEATURES = {
 def image_label_parser(
     image_size: int | tuple[int, int],
 ) -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
-    """Returns the function that both pipelines turn one record into a picture with.
+    """Returns the function with which both pipelines parse a record.
 
     The size in the JPEG's header is compared first: a picture of another size,
     however large, never takes the memory.
@@ -63,7 +63,7 @@ def image_label_queue(
     num_threads: int = 2,
     seed: int = 0,
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Adds the queues that read, decode and batch labelled pictures.
+    """Builds a queue pipeline that reads, decodes, and batches labelled pictures.
 
     Drive it with `helpers.queues.running_queues`. An error in a record reaches the
     coordinator as a `DataError` that names the file and the record.
@@ -128,7 +128,7 @@ def image_label_dataset(
     augment: bool = False,
     seed: int = 0,
 ) -> tf.data.Dataset:
-    """Returns the batches of `image_label_queue` as a `tf.data.Dataset`.
+    """Builds a `tf.data` pipeline with the batches of `image_label_queue`.
 
     The stages stand in the same order, one method call for each queue. Wrap the loop
     in `naming_bad_records` to learn the file and the record of an error.
@@ -174,7 +174,7 @@ def image_label_dataset(
 
 
 def _encoded_queue(shuffle_buffer: int, seed: int) -> tf.queue.QueueBase:
-    """Returns the queue of serialised records: shuffled while they are small."""
+    """Creates the queue of serialised records, in which shuffling is cheap."""
     capacity = shuffle_buffer + READ
     if not shuffle_buffer:
         return tf.queue.FIFOQueue(capacity, [tf.string], [[]], name="records")
@@ -184,13 +184,13 @@ def _encoded_queue(shuffle_buffer: int, seed: int) -> tf.queue.QueueBase:
 
 
 def _take(queue: tf.queue.QueueBase, count: int, num_epochs: int | None):
-    """Dequeues a full batch; when the epochs are limited, what is left at the end."""
+    """Dequeues a batch, which may be smaller at the end of the last epoch."""
     dequeue = queue.dequeue_many if num_epochs is None else queue.dequeue_up_to
     return dequeue(count)
 
 
 def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
-    """Parses records at once and decodes them side by side, in as many threads as run.
+    """Parses a group of records at once and decodes its pictures in parallel.
 
     Args:
       records: `string [record]`.
@@ -215,7 +215,7 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
 
 
 def _decoded(contents: list[tf.Tensor], size: tuple[int, int]) -> list[tf.Tensor]:
-    """Decodes pictures, each `string []`, once the headers of all have this size."""
+    """Decodes JPEG pictures after checking that all have the expected size."""
     shapes = tf.stack([tf.io.extract_jpeg_shape(one) for one in contents])
     # The bare op: tf.debugging.Assert wraps it in a tf.cond, for each group.
     right_size = tf.raw_ops.Assert(
@@ -229,7 +229,7 @@ def _decoded(contents: list[tf.Tensor], size: tuple[int, int]) -> list[tf.Tensor
 
 
 def _int32(labels: tf.Tensor) -> tf.Tensor:
-    """Returns int64 labels as int32; one that does not fit is an error, not another."""
+    """Converts int64 labels to int32, and fails if a label does not fit."""
     narrow = tf.cast(labels, tf.int32)
     fits = tf.raw_ops.Assert(
         condition=tf.reduce_all(tf.equal(tf.cast(narrow, tf.int64), labels)),

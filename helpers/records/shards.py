@@ -1,4 +1,4 @@
-"""Reads the manifest of a set of shards, and checks it and the files before use."""
+"""Opens a set of shards, after checks of its manifest and its files."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PathPrefix = str | os.PathLike | Sequence[str | os.PathLike]
 
 
 def open_shards(path_prefix: PathPrefix) -> list[str]:
-    """Returns the files to read, after the checks that cost next to nothing.
+    """Returns the paths of a set of shards after inexpensive checks.
 
     Shards with a manifest must be there and have the size that it says. Files
     without one have their headers walked. Checksums are compared while reading.
@@ -31,7 +31,7 @@ def open_shards(path_prefix: PathPrefix) -> list[str]:
 
 
 def open_counted(path_prefix: PathPrefix) -> tuple[list[str], int]:
-    """As `open_shards`; returns the number of their records, too."""
+    """Returns the paths of a set of shards and the number of their records."""
     if isinstance(path_prefix, (str, os.PathLike)):
         return _open_manifest(Path(path_prefix))
     paths = [os.fspath(path) for path in path_prefix]
@@ -41,7 +41,7 @@ def open_counted(path_prefix: PathPrefix) -> tuple[list[str], int]:
 
 
 def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
-    """Returns the manifest of a set of shards.
+    """Reads the manifest of a set of shards and checks its consistency.
 
     Args:
       path_prefix: as given to `write_shards`.
@@ -77,12 +77,12 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
 
 
 def shard_names(prefix: Path, count: int) -> list[str]:
-    """Returns the names of so many shards, and no others are ours."""
+    """Returns the file names of a set of `count` shards."""
     return [f"{prefix.name}-{k:05d}-of-{count:05d}" for k in range(count)]
 
 
 def manifest_path(prefix: Path) -> Path:
-    """Returns where the manifest of a set lies."""
+    """Returns the path of the manifest of a set of shards."""
     return prefix.with_name(f"{prefix.name}.manifest.json")
 
 

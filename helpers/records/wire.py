@@ -1,4 +1,4 @@
-"""The TFRecord wire format: headers, checksums, and what a walk over them finds.
+"""TFRecord wire format: headers, checksums, and the detection of damage.
 
 Taught in lesson 04a, 'The bytes on disk'.
 
@@ -26,7 +26,7 @@ REMEDY = "Write or copy it again, and keep this one until then."
 
 
 class CutShortError(DataError):
-    """A file that ends inside a record.
+    """Raised when a file ends inside a record.
 
     Attributes:
       records: how many stand before it, whole.
@@ -39,7 +39,7 @@ class CutShortError(DataError):
 
 
 def masked_crc(data: bytes) -> int:
-    """Returns the masked CRC-32C that TFRecords store, as an unsigned 32-bit int.
+    """Computes the masked CRC-32C checksum of TFRecord files.
 
     Args:
       data: the bytes to sum; a few, such as the 8 of a length.
@@ -54,7 +54,7 @@ def masked_crc(data: bytes) -> int:
 
 
 def compression_of(path: str | os.PathLike) -> str:
-    """Returns `"GZIP"` or `""`, from the first three bytes of the file.
+    """Returns `"GZIP"` or `""`, depending on the first three bytes of the file.
 
     Args:
       path: a TFRecord file.
@@ -72,7 +72,7 @@ def compression_of(path: str | os.PathLike) -> str:
 
 
 def walk(path: str | os.PathLike, compression: str | None = None) -> int:
-    """Walks the headers of one file and returns how many records it holds.
+    """Counts the records of a file by reading only their headers.
 
     Args:
       path: a TFRecord file.
@@ -117,7 +117,7 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
 
 
 class _Inflated(io.RawIOBase):
-    """Unpacks GZIP or ZLIB, whichever it is, block by block."""
+    """Raw stream that decompresses GZIP or ZLIB data block by block."""
 
     def __init__(self, path: str | os.PathLike):
         self._file, self._packed = open(path, "rb"), b""  # noqa: SIM115
@@ -148,7 +148,7 @@ class _Inflated(io.RawIOBase):
 
 
 def check_payloads(path: str | os.PathLike) -> int:
-    """Reads one file with TensorFlow's reader, which checks each checksum.
+    """Verifies the payload checksums of a file and returns its number of records.
 
     Args:
       path: a TFRecord file that `walk` found whole.
@@ -174,19 +174,19 @@ def check_payloads(path: str | os.PathLike) -> int:
 def payloads(
     path: str | os.PathLike, compression: str | None = None
 ) -> Iterator[bytes]:
-    """Returns an iterator over the payloads of one file, inside a graph block too."""
+    """Returns an iterator over the payloads of a TFRecord file."""
     kind = compression_of(path) if compression is None else compression
     return tf1.io.tf_record_iterator(os.fspath(path), tf.io.TFRecordOptions(kind))
 
 
 def reader(paths: Sequence[str]) -> tf1.TFRecordReader:
-    """Adds the op that reads files which are all plain or all GZIP, as these are."""
+    """Creates the op that reads TFRecord files, all with the same compression."""
     options = tf.io.TFRecordOptions(compression_of(paths[0]))
     return tf1.TFRecordReader(options=options)
 
 
 def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
-    """Returns the records of files which are all plain or all GZIP, file by file.
+    """Builds a dataset of serialised records from TFRecord files.
 
     tf.data does not tune what is made of them: its thread for that may hold up the end
     of a session for seconds.
@@ -205,7 +205,7 @@ def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
 
 
 def _length(header: bytes, where: str, count: int) -> int:
-    """Returns the length in a header, which must have its checksum."""
+    """Returns the payload length in a record header, after verifying its checksum."""
     if masked_crc(header[:8]) != struct.unpack("<I", header[8:])[0]:
         cause = "its length field is damaged" if count else (
             "this is not a TFRecord file, or its first length is damaged"

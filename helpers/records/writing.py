@@ -1,4 +1,4 @@
-"""Write examples to shards that are whole or absent.
+"""Writes sets of TFRecord shards atomically.
 
 Taught in lesson 04a, 'Whole or absent'.
 """
@@ -26,7 +26,7 @@ _LABELS = tf.int32.min, tf.int32.max  # asked once: each time takes microseconds
 
 
 def make_example(img: bytes, lbl: int) -> tf.train.Example:
-    """Returns one labelled picture as an `Example`.
+    """Creates an `Example` from a JPEG picture and its label.
 
     Args:
       img: the bytes of a JPEG file, as they are on disk.
@@ -58,7 +58,7 @@ def write_shards(
     seed: int,
     compression: str | None = None,
 ) -> list[Path]:
-    """Writes examples, shuffled over all of them, to `prefix-00000-of-00004` and on.
+    """Writes shuffled examples to a set of shards, with a manifest.
 
     Each shard gets its real name only when every shard is whole. The manifest
     `prefix.manifest.json` comes last: it holds the records, bytes and sha256 of
@@ -117,12 +117,12 @@ def _close(file: IO[bytes]) -> None:
 
 
 def shuffled_places(count: int, seed: int) -> list[int]:
-    """Returns the order in which `write_shards` writes so many examples."""
+    """Returns the order in which `write_shards` writes `count` examples."""
     return np.random.default_rng(seed).permutation(count).tolist()
 
 
 class ShardSet(NamedTuple):
-    """A set of shards to be written.
+    """Set of shards to be written by `write_sets`.
 
     Attributes:
       prefix: as `path_prefix` of `write_shards`.
@@ -142,7 +142,7 @@ class ShardSet(NamedTuple):
 
 
 def write_sets(sets: Sequence[ShardSet]) -> list[list[Path]]:
-    """Writes sets of shards that get their names together, when all are whole.
+    """Writes several sets of shards that all become visible together.
 
     First all drafts; then the old manifests go, so that no old set opens beside a new
     one; then shards and labels get their names, and the new manifests last.
@@ -177,7 +177,7 @@ def write_sets(sets: Sequence[ShardSet]) -> list[list[Path]]:
 
 
 def _drafted(each: ShardSet, whole: contextlib.ExitStack) -> dict[str, dict]:
-    """Writes the shards of a set, named when `whole` ends; returns what each holds."""
+    """Writes shards under temporary names; returns the size and hash of each."""
     if each.compression not in (None, "", "GZIP"):
         raise ValueError(f"compression={each.compression!r}: it is None or \"GZIP\"")
     parts = _parts(each.records, each.num_shards, each.prefix)
@@ -193,7 +193,7 @@ def _drafted(each: ShardSet, whole: contextlib.ExitStack) -> dict[str, dict]:
 
 
 def _parts(count: int, num_shards: int, prefix: Path) -> list[int]:
-    """Returns how many examples each shard gets."""
+    """Returns the number of examples in each shard."""
     if not count:
         raise DataError(
             f"{prefix}: there are no examples to write. Is the source folder empty?"
@@ -214,14 +214,14 @@ def _serialised(example: Any) -> bytes:
 
 
 def _old_shards(prefix: Path) -> list[str]:
-    """Returns the names of an older set, as its manifest, which is ours, tells."""
+    """Returns the shard names in the existing manifest, if there is one."""
     there = os.path.lexists(manifest_path(prefix))
     return list(read_manifest(prefix)["shards"]) if there else []
 
 
 @contextlib.contextmanager
 def _named_disk_errors(prefix: Path) -> Iterator[None]:
-    """Turns a failed write into one line; TensorFlow calls some of them "end of data".
+    """Converts failed writes to `DataError`.
 
     A file that may not grow is `OutOfRangeError` in TensorFlow, which every training
     loop takes for the end of the data.

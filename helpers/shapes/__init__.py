@@ -1,4 +1,4 @@
-"""Made-up pictures, drawn from a seed, in the layouts of real collections."""
+"""Synthetic pictures that are drawn in the layouts of real datasets."""
 
 from helpers.shapes.scenes import write_scenes
 from helpers.shapes.tiny import write_tiny_shapes

@@ -1,4 +1,4 @@
-"""Drawn scenes of two and three objects in a chain, in the files of COCO.
+"""Synthetic scenes with chains of two or three objects, in the format of COCO.
 
 The pictures of lesson 12b, "Three objects".
 """
@@ -35,7 +35,7 @@ _MAKER = "helpers.shapes.write_chains, version 1"  # changes with the pictures
 def write_chains(
     path: str | os.PathLike, *, train: int = 8000, val: int = 1000, seed: int = 12
 ) -> Path:
-    """Draws scenes of two and of three objects, by turns, with their captions.
+    """Draws scenes with chains of two or three objects, and writes their captions.
 
     Each object stands left of the next one or above it, so a scene has two true
     captions: the chain from its beginning, and from its end.
@@ -68,7 +68,7 @@ def write_chains(
 
 
 def _drawn(split: str, count: int, seed: int) -> Iterator[tuple]:
-    """Yields the pictures of a split, as `write_splits` takes them."""
+    """Yields the pictures of a split, in the form that `write_splits` expects."""
     names = phrases(COLOURS, SHAPES)
     for n in range(count):
         rng = np.random.default_rng([seed, SPLITS.index(split), n])
@@ -81,14 +81,14 @@ def _drawn(split: str, count: int, seed: int) -> Iterator[tuple]:
 
 
 def _placed(objects, relations, rng) -> Iterator[tuple]:
-    """Yields object, centre and radius; none touches another or the edge."""
+    """Yields each object with its centre and radius, without overlaps."""
     centres, radii = _places([shape for _, shape in objects], relations, rng)
     for one, centre, radius in zip(objects, centres, radii, strict=True):
         yield one, tuple(centre), float(radius)
 
 
 def _places(shapes, relations, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Returns centres [object, 2] and radii."""
+    """Draws centres `[object, 2]` and radii that fit into the picture."""
     while True:
         radii = SIZE * rng.uniform(*RADII[len(shapes)], len(shapes))
         reaches = [r * drawing.reach(s) + 1 for r, s in zip(radii, shapes, strict=True)]

@@ -1,4 +1,4 @@
-"""Drawing one object on a soft backdrop: what all our made-up pictures share.
+"""Draws single objects on soft backgrounds, for all synthetic pictures.
 
 Everything follows from the random generator that is handed in, so the same seed
 gives the same bytes on one machine and one version of Pillow.
@@ -26,7 +26,7 @@ SMALLEST = 8  # pixels; below this no shape can be told from another
 
 
 def _polar(angles, radii) -> np.ndarray:
-    """Returns float64 [point, 2], clockwise from the top; y points down."""
+    """Converts polar to Cartesian coordinates `[point, 2]`, clockwise from the top."""
     angles = np.asarray(angles, float)
     return np.stack([np.sin(angles) * radii, -np.cos(angles) * radii], axis=1)
 
@@ -53,7 +53,7 @@ def _heart(radius: float) -> np.ndarray:
 
 
 def _turn(angle: float) -> np.ndarray:
-    """Returns the float64 [2, 2] matrix that turns clockwise on the screen."""
+    """Returns the `[2, 2]` matrix of a clockwise rotation on the screen."""
     cos, sin = math.cos(angle), math.sin(angle)
     return np.array([[cos, -sin], [sin, cos]])
 
@@ -82,12 +82,12 @@ TEXTURES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray] | None] = {
 
 
 def reach(shape: str) -> float:
-    """Returns how far a shape reaches from its centre, in units of its radius."""
+    """Returns the largest distance of a shape's outline from its centre, in radii."""
     return float(np.hypot(*SHAPES[shape].T).max())
 
 
 def backdrop(size: int, rng: np.random.Generator) -> Image.Image:
-    """Returns a soft, muted background without any edge: RGB [size, size]."""
+    """Draws a soft, muted background without edges: RGB `[size, size]`."""
     grey = rng.uniform(70, 190)
     patches = grey + rng.uniform(-45, 45, size=(3, 3, 3))
     picture = Image.fromarray(np.clip(patches, 0, 255).astype(np.uint8))
@@ -106,7 +106,7 @@ def paint(
     second: tuple[int, int, int] = (255, 255, 255),
     phase: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[int, int, int, int]:
-    """Paints one object with its shadow onto a picture, in place.
+    """Paints an object and its shadow onto a picture, in place.
 
     Args:
       picture: RGB, of any size.
@@ -139,7 +139,7 @@ def paint(
 
 
 def photograph(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
-    """Returns the picture under uneven light and with a camera's noise."""
+    """Returns a picture with uneven lighting and camera noise."""
     width, height = picture.size
     angle, strength = rng.uniform(0, 2 * math.pi), rng.uniform(0.0, 0.3)
     x, y = np.linspace(-1, 1, width), np.linspace(-1, 1, height)[:, None]
@@ -151,14 +151,14 @@ def photograph(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
 
 
 def jpeg(picture: Image.Image) -> bytes:
-    """Returns the picture as the bytes of a JPEG file."""
+    """Encodes a picture as JPEG."""
     buffer = io.BytesIO()
     picture.save(buffer, "JPEG", quality=JPEG_QUALITY)
     return buffer.getvalue()
 
 
 def _outline(size, outline, centre, radius, rotation) -> Image.Image:
-    """Returns how much of each pixel the object covers: L [height, width], 0..255."""
+    """Returns the coverage of each pixel by the object, from 0 to 255."""
     points = outline @ _turn(rotation).T * radius + centre
     large = Image.new("L", (size[0] * SUPERSAMPLE, size[1] * SUPERSAMPLE))
     corners = [tuple(point) for point in points * SUPERSAMPLE]
@@ -167,14 +167,14 @@ def _outline(size, outline, centre, radius, rotation) -> Image.Image:
 
 
 def _cast_shadow(picture, mask, radius) -> None:
-    """Darkens what lies a little below and right of the object."""
+    """Darkens the area below and to the right of an object."""
     shadow = ImageChops.offset(mask, *(max(1, round(radius * 0.12)),) * 2)
     shadow = shadow.filter(ImageFilter.GaussianBlur(radius * 0.12))
     picture.paste((0, 0, 0), mask=shadow.point(lambda value: value * 2 // 5))
 
 
 def _fill(box, first, second, pattern, centre, radius, rotation, phase):
-    """Returns the object's surface over its box: RGB [height, width]."""
+    """Draws the surface of an object over its bounding box: RGB `[height, width]`."""
     x0, y0, x1, y1 = box
     if pattern is None:
         return Image.new("RGB", (x1 - x0, y1 - y0), first)

@@ -1,4 +1,4 @@
-"""Drawn scenes with captions, in the files of COCO's captions and instances."""
+"""Synthetic scenes of two objects with captions, in the format of COCO."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ def write_scenes(
     size: int = 64,
     seed: int = 7,
 ) -> Path:
-    """Draws scenes of two objects with their captions, in COCO's layout.
+    """Draws scenes of two objects and writes their captions in COCO's format.
 
     A quarter of the pairs of objects never meet in the splits `train` and `val`; the
     split `unseen` has those pairs and no other. Each object alone is in all splits.
@@ -74,13 +74,13 @@ def write_scenes(
 
 
 def phrases(colours: int, shapes: int) -> list[tuple[str, str]]:
-    """Returns every object, as (colour, shape)."""
+    """Returns all combinations of the first colours and shapes."""
     names = list(drawing.COLOURS)[:colours], list(drawing.SHAPES)[:shapes]
     return list(itertools.product(*names))
 
 
 def is_unseen(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Returns whether two objects, (colour, shape) each, never meet in training.
+    """Returns whether two objects never appear together in training.
 
     That is so for a quarter of the pairs or so. Each object still meets itself and
     most others, and each colour and each shape still meets every other: what a split
@@ -94,7 +94,7 @@ def is_unseen(one: tuple[str, str], other: tuple[str, str]) -> bool:
 def captions_of(
     objects: Sequence[tuple[str, str]], relations: Sequence[str]
 ) -> tuple[str, str]:
-    """Returns the two true captions: from the first object on, and from the last.
+    """Returns two equivalent captions of a scene, one from each end of the chain.
 
     Args:
       objects: colour and shape of each.
@@ -115,7 +115,7 @@ def captions_of(
 def draw(
     size: int, placed: Iterable[tuple], rng: np.random.Generator
 ) -> tuple[bytes, list[tuple[int, int, int, int]]]:
-    """Draws objects on a backdrop.
+    """Draws objects on a random background.
 
     Args:
       size: height and width in pixels.
@@ -136,7 +136,7 @@ def draw(
 
 
 def _places(objects, relation, size, rng):
-    """Yields object, centre and radius; the two never touch each other or the edge."""
+    """Yields both objects with centre and radius, without overlaps."""
     radii = size * rng.uniform(0.15, 0.185, 2)
     reaches = [
         radius * drawing.reach(shape) + 1
@@ -157,7 +157,7 @@ def _places(objects, relation, size, rng):
 
 
 def _drawn(split, count, objects, size, seed) -> Iterator[tuple]:
-    """Yields the pictures of a split, as `write_splits` takes them."""
+    """Yields the pictures of a split, in the form that `write_splits` expects."""
     pairs = [
         pair for pair in itertools.product(objects, repeat=2)
         if is_unseen(*pair) == (split == "unseen")
@@ -177,7 +177,7 @@ def write_splits(
     counts: Mapping[str, int],
     drawn: Callable[[str, int], Iterable[tuple]],
 ) -> None:
-    """Writes pictures of `phrases(COLOURS, SHAPES)` and annotations, as COCO does.
+    """Writes the pictures and the COCO annotations of all splits.
 
     Args:
       folder: gets `images/` and `annotations/`.
@@ -196,7 +196,7 @@ def write_splits(
 
 
 def _write_split(folder: Path, stem: str, first: int, size: int, drawn) -> None:
-    """Writes one split, whose first picture has this number."""
+    """Writes one split, with picture ids that start at `first`."""
     objects = phrases(COLOURS, SHAPES)
     split = stem.split("_")[1]
     images, captions, instances = [], [], []

@@ -1,4 +1,4 @@
-"""Drawn pictures in exactly the folders and files of Tiny ImageNet."""
+"""Synthetic pictures in the folder layout of Tiny ImageNet."""
 
 import itertools
 import math
@@ -34,7 +34,7 @@ def write_tiny_shapes(
     size: int = 64,
     seed: int = 7,
 ) -> Path:
-    """Draws a small picture collection in the layout of Tiny ImageNet.
+    """Draws a small picture dataset in the layout of Tiny ImageNet.
 
     A class is a colour, a texture and a shape, as in "red striped triangle". They
     are chosen so that no cue suffices: of the 20 default classes, the best guess
@@ -74,7 +74,7 @@ def write_tiny_shapes(
 
 
 def class_list(num_classes: int) -> list[tuple[str, str, str]]:
-    """Returns the classes, in the order of their ids.
+    """Returns the colour, texture, and shape of each class.
 
     Returns:
       (colour, texture, shape) per class.
@@ -116,7 +116,7 @@ def _write(folder: Path, num_classes, train, val, size, seed) -> None:
 
 
 def _draw_all(files: list[Path], names, size, stream, bar) -> list[tuple]:
-    """Draws one class; returns a row per picture: its name and its box."""
+    """Draws all pictures of one class; returns their names and boxes."""
     rows = []
     for n, file in enumerate(files):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def _draw_all(files: list[Path], names, size, stream, bar) -> list[tuple]:
 
 
 def _draw(names, size, rng) -> tuple[Image.Image, tuple]:
-    """Returns one picture of a class, RGB [size, size], and the object's box."""
+    """Draws one picture of a class; returns it with the object's box."""
     colour, texture, shape = names
     picture = drawing.backdrop(size, rng)
     radius = size * rng.uniform(0.24, 0.38)
@@ -149,16 +149,16 @@ def _draw(names, size, rng) -> tuple[Image.Image, tuple]:
 
 
 def _code(names) -> list[int]:
-    """Returns the place of a class's colour, texture and shape in their lists."""
+    """Returns the indices of a class's colour, texture, and shape."""
     return [list(part).index(name) for part, name in zip(_CUES, names, strict=True)]
 
 
 def _id(names) -> str:
-    """Returns an id like WordNet's, from a range that WordNet does not use."""
+    """Returns a class id in WordNet's format, from a range that is otherwise unused."""
     return "n90{:02d}{:02d}{:02d}".format(*_code(names))
 
 
 def _table(path: Path, rows) -> None:
-    """Writes rows as lines of values with a tab between them."""
+    """Writes rows as a tab-separated text file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
