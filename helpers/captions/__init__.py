@@ -1,4 +1,4 @@
-"""Captions for pictures: words and ids, records, the model, searches and scores."""
+"""Image captioning: vocabulary, records, the model, search, and metrics."""
 
 from helpers.captions.batches import caption_batches, caption_parser, make_pairs
 from helpers.captions.metrics import bleu, exact_share, perplexity

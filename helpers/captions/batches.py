@@ -1,4 +1,4 @@
-"""Pairs of picture and caption: to records, and back in padded batches.
+"""Conversion of captioned pictures to records, and of records to padded batches.
 
 Taught in lesson 08a, "Pairs become records" and "Records become batches".
 """
@@ -75,7 +75,7 @@ def caption_batches(
     image_size: int,
     seed: int | None = None,
 ) -> tf.data.Dataset:
-    """Reads pairs in padded batches, with inputs and targets one word apart.
+    """Builds a dataset of padded batches of pictures and captions.
 
     Wrap the loop in `records.naming_bad_records(path_prefix, caption_parser(...))` to
     learn the file and the record of an error.
@@ -108,7 +108,7 @@ def caption_batches(
 
 @numbers(image_size=whole(most=SIDE))
 def caption_parser(image_size: int) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
-    """Returns the function that one record becomes a pair with.
+    """Returns a function that parses one record into a picture and a caption.
 
     Args:
       image_size: as for `caption_batches`.

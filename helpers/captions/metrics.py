@@ -1,4 +1,4 @@
-"""How good captions are: BLEU, the share that is exact, perplexity.
+"""Metrics for captions: BLEU, the share of exact matches, and perplexity.
 
 Taught in lesson 08c, "How good is it?".
 """
@@ -16,7 +16,7 @@ HIGHEST_ORDER = 4
 def bleu(
     references: Sequence[Sequence[str]], candidates: Sequence[str]
 ) -> list[float]:
-    """Computes corpus BLEU-1 to BLEU-4.
+    """Computes corpus-level BLEU-1 to BLEU-4 without smoothing.
 
     The matches of all candidates are summed before anything is divided: the mean of
     the scores of single sentences is another number. The brevity penalty takes, for
@@ -55,7 +55,7 @@ def bleu(
 def exact_share(
     references: Sequence[Sequence[str]], candidates: Sequence[str]
 ) -> float:
-    """Returns the share of candidates that are word for word one of their references.
+    """Returns the share of candidates that equal one of their references exactly.
 
     Args:
       references: as for `bleu`.
@@ -71,7 +71,7 @@ def exact_share(
 
 @numbers(loss_sum=real(0), word_count=real(0, above=True))
 def perplexity(loss_sum: float, word_count: float) -> float:
-    """Returns exp of the mean loss per word, over a whole split.
+    """Computes the perplexity per word from the loss summed over a whole split.
 
     Args:
       loss_sum: the masked losses of all batches, summed; in nats.
@@ -93,7 +93,7 @@ def perplexity(loss_sum: float, word_count: float) -> float:
 def check_references(
     references: Sequence[Sequence[str]], candidates: Sequence[str]
 ) -> None:
-    """Raises `ValueError` unless each candidate has a list of references."""
+    """Raises `ValueError` unless every candidate has a list of references."""
     if not candidates or len(references) != len(candidates):
         raise ValueError(
             f"{len(candidates)} candidates and {len(references)} lists of references: "

@@ -1,4 +1,4 @@
-"""Show and Tell: a VGG that sees, a recurrent network that speaks.
+"""The captioning model Show and Tell: a VGG encoder and a recurrent decoder.
 
 Taught in lesson 08a, "Show, then tell"; `masked_loss` and `train_op` in its sections
 after that.
@@ -21,7 +21,7 @@ State = tuple[tf.Tensor | tuple[tf.Tensor, tf.Tensor], ...]
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """Everything that decides which variables a `ShowAndTell` has.
+    """Hyperparameters that determine the variables of a `ShowAndTell` model.
 
     Attributes:
       words: length of the vocabulary.
@@ -45,7 +45,7 @@ class Sizes:
 
 
 class ShowAndTell:
-    """The parts of the model; each call adds ops, the variables are shared.
+    """Captioning model whose methods add ops and share one set of variables.
 
     The picture is the decoder's first input: one step of the recurrent network from
     a state of zeros, whose output is thrown away. Each word is a step of the same
@@ -61,7 +61,7 @@ class ShowAndTell:
         self.sizes = sizes
 
     def encode(self, images: tf.Tensor) -> tf.Tensor:
-        """Turns pictures into features.
+        """Computes the VGG features of a batch of pictures.
 
         Args:
           images: float32 `[batch, height, width, 3]` in [-1, 1].
@@ -82,7 +82,7 @@ class ShowAndTell:
     def start(
         self, features: tf.Tensor, keep_prob: float | tf.Tensor = 1.0
     ) -> State:
-        """Shows the picture to the decoder.
+        """Returns the decoder state after it has read the picture features.
 
         Args:
           features: float32 `[batch, values]`.
@@ -103,7 +103,7 @@ class ShowAndTell:
         return state
 
     def embed(self, words: tf.Tensor) -> tf.Tensor:
-        """Turns ids into vectors.
+        """Looks up the embedding vectors of word ids.
 
         Args:
           words: int32 `[...]`.
@@ -118,7 +118,7 @@ class ShowAndTell:
         return tf.nn.embedding_lookup(table, words)
 
     def logits(self, outputs: tf.Tensor) -> tf.Tensor:
-        """Turns outputs of the recurrent layers into logits.
+        """Projects the outputs of the recurrent layers onto the vocabulary.
 
         Args:
           outputs: float32 `[rows, units]`.
@@ -135,7 +135,7 @@ class ShowAndTell:
         return tf.matmul(outputs, kernel) + bias
 
     def step(self, words: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
-        """One word further, for the searches.
+        """Runs the decoder for one word and returns the logits of the next word.
 
         Args:
           words: int32 `[batch]`, the ids of the last words.
@@ -151,7 +151,7 @@ class ShowAndTell:
     def teach(
         self, features: tf.Tensor, inputs: tf.Tensor, keep_prob: float | tf.Tensor = 1.0
     ) -> tf.Tensor:
-        """Reads the true captions word by word and predicts each next word.
+        """Computes the logits of each next word from the true preceding words.
 
         Args:
           features: float32 `[batch, values]`.
@@ -178,7 +178,7 @@ class ShowAndTell:
         )
 
     def _recur(self, incoming, state):
-        """One step of all layers; returns the last one's output and the new state."""
+        """Runs all recurrent layers for one step; returns output and new state."""
         cell = gru_cell if self.sizes.cell == "gru" else lstm_cell
         new = []
         with self._decoder():
@@ -188,7 +188,7 @@ class ShowAndTell:
         return incoming, tuple(new)
 
     def _decoder(self):
-        """The decoder's scope: variables from a narrow uniform distribution, shared."""
+        """Opens the decoder's variable scope, which reuses existing variables."""
         return tf1.variable_scope(
             DECODER, reuse=tf1.AUTO_REUSE,
             initializer=tf1.random_uniform_initializer(-0.08, 0.08),
@@ -198,7 +198,7 @@ class ShowAndTell:
 def masked_loss(
     logits: tf.Tensor, targets: tf.Tensor, mask: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Sums the loss over the words that count.
+    """Sums the cross-entropy loss over all words that are not padding.
 
     Args:
       logits: float32 `[batch, time, words]`.
@@ -220,7 +220,7 @@ def masked_loss(
 
 
 def variables_of(part: str, graph: tf.Graph | None = None) -> list[tf.Variable]:
-    """Returns the trainable variables of `"encoder"` or `"decoder"`, in order.
+    """Returns the trainable variables of the encoder or the decoder.
 
     Args:
       part: the outer scope.
@@ -243,7 +243,7 @@ def train_op(
     *,
     global_step: tf.Variable | None = None,
 ) -> tf.Operation:
-    """Builds one update of some variables, with the norm of the gradients limited to 5.
+    """Builds a training op that clips the gradients to a global norm of 5.
 
     Either all of them move or none: clipping by the norm would spread one NaN to every
     variable, so the loss and the gradients are looked at before.

@@ -1,4 +1,4 @@
-"""A checkpoint with its vocabulary and its sizes: restored together or not at all.
+"""Checkpoints that are saved and restored together with vocabulary and model sizes.
 
 Taught in lesson 08b, "Save it with its words".
 """
@@ -32,7 +32,7 @@ def save_captioner(
     vocabulary: Vocabulary,
     sizes: Sizes,
 ) -> Path:
-    """Saves the variables, and beside them what their meaning rests on.
+    """Saves a checkpoint together with the vocabulary and the model sizes.
 
     Args:
       saver: made over the variables to keep.
@@ -67,7 +67,7 @@ def restore_captioner(
     vocabulary: Vocabulary,
     sizes: Sizes,
 ) -> int | None:
-    """Restores the newest whole checkpoint, if it is of this model.
+    """Restores the newest complete checkpoint if vocabulary and sizes match.
 
     Args:
       saver: is asked what it restores.
@@ -92,7 +92,7 @@ def restore_captioner(
 
 
 def _check(folder: Path, vocabulary: Vocabulary, sizes: Sizes) -> None:
-    """Raises `DataError` naming the first thing in which the models differ."""
+    """Raises `DataError` that names the first difference between two models."""
     saved = _read_sizes(folder)
     for name, value in dataclasses.asdict(sizes).items():
         if saved[name] != value:
@@ -122,7 +122,7 @@ def _read_sizes(folder: Path) -> dict:
 
 
 def _difference(saved: Vocabulary, given: Vocabulary) -> str:
-    """Says at which id two vocabularies part."""
+    """Describes the first word id at which two vocabularies differ."""
     for k, (old, new) in enumerate(zip(saved.words, given.words, strict=False)):
         if old != new:
             return f"id {k} is {old!r} in the checkpoint and {new!r} here"

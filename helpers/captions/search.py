@@ -1,4 +1,4 @@
-"""Finding a caption: greedy search and beam search, for a whole batch, in the graph.
+"""Greedy search and beam search for captions, in the graph and for whole batches.
 
 Taught in lesson 08c, "Beam search".
 """
@@ -16,7 +16,7 @@ NEVER = -1e9  # the log-probability of a hypothesis that is not there
 
 
 class Captions(NamedTuple):
-    """What a search found.
+    """Captions of a batch of pictures and their scores, as found by beam search.
 
     Attributes:
       ids: int32 `[batch, width, max_length]`, best first, without `<S>`; after a
@@ -33,7 +33,7 @@ class Captions(NamedTuple):
 def greedy_search(
     step: Step, state: State, *, max_length: int, start: int, end: int
 ) -> tf.Tensor:
-    """Takes the likeliest word, again and again.
+    """Generates captions with greedy search.
 
     Args:
       step: word ids `int32 [batch]` and state to logits `float32 [batch, words]` and
@@ -74,7 +74,7 @@ def beam_search(
     end: int,
     length_power: float = 0.0,
 ) -> Captions:
-    """Keeps the `width` likeliest beginnings of a caption, not only one.
+    """Finds the most probable captions with beam search.
 
     Each round extends every open hypothesis by every word and keeps the `width` best.
     Those that end with `</S>` go to a list of complete captions, where they compete
@@ -118,7 +118,7 @@ def beam_search(
 
 
 def _extend(step, time, beam, end, power):
-    """One round: each open hypothesis by each word; the best go on, the ends aside."""
+    """Extends every open hypothesis by one word and moves complete ones aside."""
     ids, logps, words, done_ids, done_scores, state = beam
     width = ids.shape[1]
     logits, state = step(tf.reshape(words, [-1]), state)
@@ -135,7 +135,7 @@ def _extend(step, time, beam, end, power):
 
 
 def _improvable(beam, longest):
-    """Whether an open hypothesis may still be better than a complete caption."""
+    """Returns whether an open hypothesis could still beat a complete caption."""
     _, logps, _, _, done_scores, _ = beam
     # None can do better than lose nothing on its way to the end.
     bound = tf.reduce_max(logps, 1) / longest
@@ -144,7 +144,7 @@ def _improvable(beam, longest):
 
 
 def _best_words(logits, logps, width):
-    """Returns log-probability, parent and word of the best: each `[batch, width]`."""
+    """Returns scores, parents, and words of the `width` best extensions."""
     words = logits.shape[-1]
     extended = logps[..., None] + tf.reshape(
         tf.nn.log_softmax(logits), [-1, width, words]
@@ -154,19 +154,19 @@ def _best_words(logits, logps, width):
 
 
 def _best_captions(ids, scores, width):
-    """Returns the best of two lists of captions, best first."""
+    """Merges two lists of captions and keeps the `width` best, best first."""
     scores, index = tf.math.top_k(tf.concat(scores, 1), width)
     return tf.gather(tf.concat(ids, 1), index, batch_dims=1), scores
 
 
 def _follow(state, parents, width):
-    """Gives each hypothesis the state of the one that it extends."""
+    """Gathers for each hypothesis the decoder state of its parent."""
     batch = tf.shape(parents)[0]
     rows = tf.reshape(parents + width * tf.range(batch)[:, None], [-1])
     return tf.nest.map_structure(lambda t: tf.gather(t, rows), state)
 
 
 def _write(ids, time, words):
-    """Returns `ids` with `words` at place `time` of the last axis."""
+    """Returns `ids` with `words` written at position `time` of the last axis."""
     place = tf.equal(tf.range(tf.shape(ids)[-1]), time)
     return tf.where(place, words[..., None], ids)

@@ -1,4 +1,4 @@
-"""Words and their ids, counted on the training captions only.
+"""Vocabulary that maps words to ids, counted on the training captions only.
 
 Taught in lesson 08a, "Words become ids".
 """
@@ -26,7 +26,7 @@ _LINE = regex.compile(r"(\S+) (\d+)")
 
 
 def tokenize(caption: str) -> list[str]:
-    """Returns the words of a caption: lower case, no punctuation, in any script.
+    """Splits a caption into lowercase words without punctuation, in any script.
 
     Accents come as one character each where Unicode has one, and apostrophes as the
     plain one, so that a word is the same word however it was typed. Scripts without
@@ -40,7 +40,7 @@ def tokenize(caption: str) -> list[str]:
 
 
 class Vocabulary:
-    """A fixed list of words; a word's place in it is its id.
+    """Fixed list of words in which the position of a word is its id.
 
     The most frequent word comes first, words of one count in the order of the
     alphabet, so that the same captions always give the same ids. `<S>` and `</S>`
@@ -70,7 +70,7 @@ class Vocabulary:
     @classmethod
     @numbers(min_count=whole())
     def build(cls, captions: Iterable[str], *, min_count: int = 4) -> "Vocabulary":
-        """Counts the words of the training captions.
+        """Builds a vocabulary from the words of the training captions.
 
         Args:
           captions: of the training split only: a word that only the validation
@@ -105,12 +105,12 @@ class Vocabulary:
         return hash(self.words)
 
     def encode(self, caption: str) -> list[int]:
-        """Returns the ids of a caption, `<S>` first and `</S>` last."""
+        """Converts a caption to word ids that begin with `<S>` and end with `</S>`."""
         ids = [self._ids.get(word, self.unknown) for word in tokenize(caption)]
         return [self.start, *ids, self.end]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Returns the words up to the first `</S>`, without `<S>`.
+        """Converts ids to text up to the first `</S>`, and leaves out `<S>`.
 
         Raises:
           ValueError: a number is no id of this vocabulary.
@@ -126,11 +126,11 @@ class Vocabulary:
         return " ".join(words)
 
     def digest(self) -> str:
-        """Returns the SHA-256 of the words in their order, as hexadecimal digits."""
+        """Returns the SHA-256 hash of the word list as hexadecimal digits."""
         return hashlib.sha256("\n".join(self.words).encode()).hexdigest()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes a line `word count` per word; the number of the line is the id."""
+        """Writes one line `word count` per word, in the order of the word ids."""
         lines = zip(self.words, self.counts, strict=True)
         text = "".join(f"{word} {count}\n" for word, count in lines)
         with whole_file(path) as temporary:
@@ -138,7 +138,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Vocabulary":
-        """Reads what `save` wrote.
+        """Loads a vocabulary from a file that `save` has written.
 
         Raises:
           DataError: there is no such file, or a line is not `word count`.

@@ -1,4 +1,4 @@
-"""Save by step number; restore the newest checkpoint that is whole and fits."""
+"""Numbered checkpoints, and the restoring of the newest one that is complete."""
 
 from helpers.checkpoints.restoring import numbered, restore_latest
 from helpers.checkpoints.saving import save_numbered

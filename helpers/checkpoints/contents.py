@@ -1,4 +1,4 @@
-"""What a `Saver` saves: asked of its own ops, so that any `Saver` will do."""
+"""Lists the tensors that a `Saver` saves, as its own ops define them."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from helpers.graph import ancestors
 
 
 class Entry(NamedTuple):
-    """One tensor that a `Saver` saves.
+    """Name, shape, dtype, and value of one tensor that a `Saver` saves.
 
     Attributes:
       name: in the checkpoint.
@@ -26,7 +26,7 @@ class Entry(NamedTuple):
 
 
 def entries(saver: tf1.train.Saver, graph: tf.Graph) -> list[Entry]:
-    """Returns what a `Saver` saves and restores: some variables, or other names too.
+    """Returns an entry for each tensor that a `Saver` saves and restores.
 
     Args:
       saver: built in `graph`.
@@ -45,7 +45,7 @@ def entries(saver: tf1.train.Saver, graph: tf.Graph) -> list[Entry]:
 
 
 def _entries_of(save: tf.Operation) -> list[Entry]:
-    """Reads the inputs of one op: file, names, slices, tensor, tensor, ..."""
+    """Reads the names, slices, and tensors of one `SaveV2` op."""
     _, names, slices, *tensors = save.inputs
     found = []
     for name, part, tensor in zip(tf.get_static_value(names),
@@ -58,7 +58,7 @@ def _entries_of(save: tf.Operation) -> list[Entry]:
 
 
 def is_finite(value: np.ndarray) -> bool:
-    """Returns whether a value holds neither NaN nor infinity; text always does."""
+    """Returns whether an array has no NaN and no infinity; text is always finite."""
     try:
         return bool(np.isfinite(value).all())
     except TypeError:

@@ -1,4 +1,4 @@
-"""Restore the newest checkpoint that is whole and fits what the `Saver` restores."""
+"""Restores the newest checkpoint that is complete and fits the `Saver`."""
 
 import glob
 import os
@@ -21,7 +21,7 @@ _PIECE = re.compile(r".+\.(index|data-\d{5}-of-\d{5})"  # of any name
 
 
 def numbered(folder: str | os.PathLike) -> list[tuple[int, Path]]:
-    """Finds the checkpoints of `save_numbered` by their names, newest first.
+    """Lists the numbered checkpoints in a folder, newest first.
 
     Args:
       folder: is looked into, not below; it need not exist.
@@ -37,7 +37,7 @@ def numbered(folder: str | os.PathLike) -> list[tuple[int, Path]]:
 def restore_latest(
     saver: tf1.train.Saver, session: tf1.Session, folder: str | os.PathLike
 ) -> int | None:
-    """Restores the newest checkpoint that is whole, finite and fits this model.
+    """Restores the newest checkpoint that is complete and fits the model.
 
     The names in the folder decide which is newest, so a lost, garbled or copied
     `checkpoint` state file does no harm. A damaged checkpoint is passed over with a
@@ -82,7 +82,7 @@ def restore_latest(
 
 
 def _read_whole(path: Path, wanted: set[str]) -> dict[str, tuple[list[int], tf.DType]]:
-    """Reads every tensor, which checks every checksum; the wanted ones are finite."""
+    """Reads all tensors to verify their checksums and that they are finite."""
     for file in path.parent.glob(f"{glob.escape(path.name)}.*"):
         regular_file(file)
     try:
@@ -98,7 +98,7 @@ def _read_whole(path: Path, wanted: set[str]) -> dict[str, tuple[list[int], tf.D
 
 
 def _check_fit(path: Path, saved: dict, wanted: list[Entry]) -> None:
-    """Raises `DataError` naming each tensor that is absent or of another kind."""
+    """Raises `DataError` for tensors that are missing or differ in shape or dtype."""
     # Restoring a resource variable does not compare shapes: tensorflow issue 52220.
     problems = []
     for name, due_shape, due_dtype, _ in wanted:
@@ -117,7 +117,7 @@ def _check_fit(path: Path, saved: dict, wanted: list[Entry]) -> None:
 
 
 def _refuse_a_silent_restart(folder: Path, damage: list[str]) -> None:
-    """Raises where there is something, but no checkpoint that can be used."""
+    """Raises `DataError` if the folder has files but no usable checkpoint."""
     pieces = sorted(path.name for path in folder.glob("*")
                     if _PIECE.fullmatch(path.name) and not path.is_dir())
     if folder.is_file() or folder.with_name(f"{folder.name}.index").exists():
@@ -132,7 +132,7 @@ def _refuse_a_silent_restart(folder: Path, damage: list[str]) -> None:
 
 
 def _why_not(piece: str) -> str:
-    """Says what a file of a checkpoint is, where none has an index with a number."""
+    """Explains why a file cannot be restored as a numbered checkpoint."""
     if _DATA.fullmatch(piece):
         return "which has no index: its save did not end, or the index was lost"
     return ("which is no whole numbered checkpoint of today; saver.restore takes one "

@@ -1,4 +1,4 @@
-"""Save under a name that carries the step; refuse what would spoil a good one."""
+"""Saves numbered checkpoints, and refuses values that are not finite."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _PATTERN = re.compile(r"[\[\]*?\\]")
 
 
 def check_name(folder: Path) -> None:
-    """Refuses a folder in which TensorFlow would search for a pattern.
+    """Raises `DataError` if TensorFlow would read a folder's name as a pattern.
 
     Raises:
       DataError: its name holds one of the pattern's characters.
@@ -35,7 +35,7 @@ def check_name(folder: Path) -> None:
 def save_numbered(
     saver: tf1.train.Saver, session: tf1.Session, folder: str | os.PathLike, step: int
 ) -> Path:
-    """Saves under a name that carries the step, so that no save replaces another.
+    """Saves a checkpoint under its step number, so that no save replaces another.
 
     Saving under one name again and again is how a kill leaves new data under an old
     index, and nothing to restore.
@@ -88,6 +88,6 @@ def save_numbered(
 
 
 def _half_files(folder: Path, step: int) -> set[Path]:
-    """Returns what a save under way has written: TensorFlow renames it at the end."""
+    """Returns the temporary files of a save that has not been completed."""
     name = f"{STEM}-{step}"
     return {*folder.glob(f"{name}.*.tempstate*"), *folder.glob(f"{name}_temp")}

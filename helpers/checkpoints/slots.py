@@ -1,4 +1,4 @@
-"""The slots of an old training, loaded into an optimizer of Keras 3.
+"""Loads the optimizer slots of a TensorFlow 1 checkpoint into Keras 3.
 
 Taught in lesson 10c, "The same thing today": `optimizer.variables` lists slots by path.
 """
@@ -25,7 +25,7 @@ def load_slots(
     arrays: Callable[[str], Sequence[np.ndarray]],
     step: int,
 ) -> None:
-    """Puts the slots of a TensorFlow 1 training where a Keras optimizer keeps them.
+    """Loads the slot variables of a TensorFlow 1 training into a Keras optimizer.
 
     Keras's momentum holds steps where TensorFlow 1's holds gradients, so it is turned
     into steps at today's rate. What Keras has no place for is the lazy update of an

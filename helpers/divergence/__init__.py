@@ -1,4 +1,4 @@
-"""The first tensor at which two programs differ, and the usual causes of it."""
+"""Finds the first tensor at which two programs differ, and the likely causes."""
 
 from helpers.divergence.search import Divergence, first_difference
 

@@ -1,4 +1,4 @@
-"""The usual causes of a difference: tried on the values, then on the weights."""
+"""Likely causes of a difference, inferred from the values and the weights."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ _LARGEST_RECURRENT = 4_000_000  # numbers in a kernel whose gates are tried
 
 
 def of_values(old: np.ndarray, new: np.ndarray) -> list[str]:
-    """Returns what would turn one tensor into the other, most telling first.
+    """Returns the likely causes of the difference between two tensors.
 
     Args:
       old: the tensor in the old program, of any shape.
@@ -58,7 +58,7 @@ def of_weights(
     old: Mapping[str, np.ndarray], new: Mapping[str, np.ndarray],
     pairs: Mapping[str, str], near: str,
 ) -> list[str]:
-    """Returns what is wrong with the weights of the new program, if it can be seen.
+    """Returns up to three recognisable faults in the weights of the new program.
 
     Args:
       old: weights by name.
@@ -72,7 +72,7 @@ def of_weights(
 
 
 def _of_weight(weight: np.ndarray, old: np.ndarray, name: str) -> str:
-    """Says how a weight came about from its partner; "" if it is that."""
+    """Describes how a weight differs from its old counterpart; "" if it does not."""
     if _equal(old, weight):
         return ""
     for order in itertools.permutations(range(old.ndim)):
@@ -88,7 +88,7 @@ def _of_weight(weight: np.ndarray, old: np.ndarray, name: str) -> str:
 
 
 def _blocks(old: np.ndarray, weight: np.ndarray) -> int:
-    """Returns how many blocks of columns were exchanged, 0 if that is not it."""
+    """Returns the number of column blocks that were reordered, or 0 if none were."""
     for count in (2, 3, 4):
         if old.shape[-1] % count == 0 and old.size <= _LARGEST_RECURRENT:
             blocks = np.split(old, count, -1)
@@ -103,7 +103,7 @@ def _equal(one, other) -> bool:
 
 
 def _scaled(old, new) -> bool:
-    """Whether one is the other times a constant that is not 1."""
+    """Returns whether one tensor is a multiple of the other, with a factor not 1."""
     if old.size < 3 or not np.dot(old, old):
         return False
     ratio = np.dot(new, old) / np.dot(old, old)
@@ -112,7 +112,7 @@ def _scaled(old, new) -> bool:
 
 
 def _affine(old, new) -> bool:
-    """Whether each channel of one is a straight line of the other's."""
+    """Returns whether each channel is an affine function of the same old channel."""
     old, new = (t.reshape(-1, t.shape[-1]) for t in (old, new))
     mean_old, mean_new = old.mean(0), new.mean(0)
     spread = ((old - mean_old) ** 2).sum(0)

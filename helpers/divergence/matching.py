@@ -1,4 +1,4 @@
-"""Which weight of one program is which of the other, and numbers to try both with."""
+"""Matches the weights of two programs, and creates values to test both with."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _SAME_WORD = {"weights": "kernel", "weight": "kernel", "biases": "bias"}
 
 
 def partners(old: Weights, new: Weights, rename: Mapping[str, str]) -> dict[str, str]:
-    """Returns, for each weight of the new program that has one, the old one's name.
+    """Maps each weight of the new program to its counterpart in the old one.
 
     Partners have one shape. Where several have it, more words in common win, then
     equal values, then the place in the program. A layer that keeps one of its weights
@@ -47,7 +47,7 @@ def partners(old: Weights, new: Weights, rename: Mapping[str, str]) -> dict[str,
 def same_numbers(
     old: Weights, new: Weights, pairs: Mapping[str, str]
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Returns values for all float weights of both programs, equal for partners.
+    """Returns random weights for both programs that agree for matched weights.
 
     All are positive and of a usual size. Those of partners differ from place to place,
     so that a permutation shows; the others are one constant.
@@ -82,5 +82,5 @@ def _words_in_common(one: str, other: str) -> int:
 
 
 def _layer(name: str) -> str:
-    """Returns the scope of a weight; one without a scope is a layer of its own."""
+    """Returns the scope of a weight's name, or the name if it has no scope."""
     return name.rpartition("/")[0] or name

@@ -1,4 +1,4 @@
-"""One way to run a program and see its tensors: a session, or layers.
+"""Common interface to run a session or a Keras model and read its tensors.
 
 A program runs on feeds and gives its tensors by name, in the order of its graph or of
 its calls. Its weights can be read, set to others, and put back.
@@ -17,7 +17,7 @@ Feeds = Mapping[str, np.ndarray]
 
 
 def program(given: Any) -> "Program":
-    """Returns what `first_difference` was given in the form that it walks.
+    """Wraps a model or a `(session, tensors)` pair in the common interface.
 
     Args:
       given: as `old` of `first_difference`.
@@ -29,7 +29,7 @@ def program(given: Any) -> "Program":
 
 @contextlib.contextmanager
 def holding(given: "Program", values: Tensors) -> Iterator[None]:
-    """Holds some weights of a program at other values, and puts the old ones back."""
+    """Context manager that sets some weights temporarily and then restores them."""
     before = {name: w for name, w in given.weights().items() if name in values}
     try:
         given.assign(values)
@@ -39,7 +39,7 @@ def holding(given: "Program", values: Tensors) -> Iterator[None]:
 
 
 class SessionProgram:
-    """A session and some tensors of its graph, walked in the order of the graph."""
+    """Session and tensors of its graph, in the order of execution."""
 
     def __init__(self, session: tf1.Session, tensors):
         self._session, graph = session, session.graph
@@ -54,26 +54,26 @@ class SessionProgram:
                            for v in graph.get_collection(key)}
 
     def run(self, feeds: Feeds) -> Tensors:
-        """Returns every tensor by name, in order."""
+        """Runs the session and returns all tensors by name, in graph order."""
         graph = self._session.graph
         fed = {graph.as_graph_element(name if ":" in name else f"{name}:0"): value
                for name, value in feeds.items()}
         return self._session.run(self._tensors, fed)
 
     def weights(self) -> Tensors:
-        """Returns every weight by name."""
+        """Returns the values of all variables by name."""
         values = self._session.run(list(self._variables.values()))
         return dict(zip(self._variables, map(np.asarray, values), strict=True))
 
     def assign(self, values: Tensors) -> None:
-        """Sets the weights that are named."""
+        """Assigns values to the named variables."""
         with self._session.graph.as_default():
             for name, value in values.items():
                 self._variables[name].load(value, self._session)
 
 
 class LayerProgram:
-    """A Keras model, with the output of each layer; or what returns tensors by name.
+    """Keras model with the output of every layer, or a module with named outputs.
 
     What the whole returns is called `output`, unless it is a dictionary.
     """
@@ -88,7 +88,7 @@ class LayerProgram:
             self._each = tf.keras.Model(root.inputs, list(parts.values()))
 
     def run(self, feeds: Feeds) -> Tensors:
-        """Returns every tensor by name, in order."""
+        """Calls the model and returns all tensors by name, in layer order."""
         given = {name: tf.constant(value) for name, value in feeds.items()}
         if self._each is not None:
             inputs = [given.get(tensor.name) for tensor in self._root.inputs]
@@ -99,11 +99,11 @@ class LayerProgram:
         return {name: np.asarray(value) for name, value in found.items()}
 
     def weights(self) -> Tensors:
-        """Returns every weight by name."""
+        """Returns the values of all variables by name."""
         return {name: np.asarray(v) for name, v in self._variables().items()}
 
     def assign(self, values: Tensors) -> None:
-        """Sets the weights that are named."""
+        """Assigns values to the named variables."""
         variables = self._variables()
         for name, value in values.items():
             variables[name].assign(value)

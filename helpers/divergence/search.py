@@ -1,4 +1,4 @@
-"""Walk two programs side by side, with the same weights and with their own."""
+"""Compares two programs tensor by tensor, with equal and with their own weights."""
 
 import dataclasses
 import textwrap
@@ -15,7 +15,7 @@ _STAGES = {"same": "the same weights in both", "own": "their own weights"}
 
 @dataclasses.dataclass
 class Divergence:
-    """What `first_difference` found; true where something differs.
+    """Result of `first_difference`, which is true if any tensor differs.
 
     Attributes:
       name: of the first tensor that differs, by the old program's names; `None` where
@@ -74,7 +74,7 @@ def first_difference(
     tolerance: float = 1e-5,
     rename: Mapping[str, str] | None = None,
 ) -> Divergence:
-    """Names the first tensor at which two programs differ, and the usual causes.
+    """Finds the first tensor at which two programs differ, and likely causes.
 
     Both run twice on the same feeds: with the same numbers in the weights of both,
     which shows what the code does differently, then with their own weights, which
@@ -119,7 +119,7 @@ def first_difference(
 
 
 class _Walk:
-    """The runs of both programs, and where they part in each stage."""
+    """Comparison of the tensors of two programs in both stages."""
 
     def __init__(self, old: Program, new: Program, feeds, tolerance: float):
         self._old, self._new, self._feeds = old, new, feeds
@@ -130,7 +130,7 @@ class _Walk:
         self.found = Divergence(tolerance=tolerance)
 
     def run(self, stage: str) -> None:
-        """Runs both programs with the weights that they have now."""
+        """Runs both programs with their current weights and records the differences."""
         old, new = self._old.run(self._feeds), self._new.run(self._feeds)
         again = self._new.run(self._feeds)
         self._order = [name for name in old if name in new]
@@ -177,7 +177,7 @@ class _Walk:
 
 
 def distance(old: np.ndarray, new: np.ndarray) -> tuple[float, float]:
-    """Returns the largest absolute difference, and that over the largest value."""
+    """Returns the largest absolute difference and the largest relative one."""
     if np.shape(old) != np.shape(new):
         return np.inf, np.inf
     if not np.size(old):
@@ -197,7 +197,7 @@ def _first(found: dict[str, float], tolerance: float) -> str | None:
 
 
 def _percent(share: float) -> str:
-    """Writes a share with the digits that hold on any processor."""
+    """Formats a share as a percentage with digits that any processor reproduces."""
     return f"{share:.0%}" if share >= 0.01 else f"{100 * share:.1g}%"
 
 

@@ -1,4 +1,4 @@
-"""Files that somebody left: what they are, and running them, from graph to weights.
+"""Describes and safely opens model files of unknown origin.
 
     print(describe("model.ckpt-30.meta"))
     model = open_model("frozen.pb")

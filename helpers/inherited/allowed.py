@@ -1,4 +1,4 @@
-"""Which ops of a stranger's graph may run here: those that `ops.txt` names.
+"""Allowlist of the ops that a graph of unknown origin may run.
 
 A list of what is dangerous would have holes, and a new TensorFlow new ones. So this is
 a list of what is known to compute in memory and to touch nothing else; whatever it does
@@ -30,7 +30,7 @@ FOREIGN = "reads a file that is not the model's own"
 
 
 class Refusal(NamedTuple):
-    """An op that must not run here.
+    """Op that must not run, with the reason.
 
     Attributes:
       name: of the op, behind the functions that it stands in.
@@ -44,7 +44,7 @@ class Refusal(NamedTuple):
 
 
 def families(file: str = "ops.txt") -> tuple[dict[str, list[str]], ...]:
-    """Returns the names that are allowed and the patterns of the others, by family."""
+    """Loads the allowed names and the patterns of refused names, by family."""
     listed: dict[str, dict[str, list[str]]] = {"+": {}, "-": {}}
     into: list[str] = []
     for line in Path(__file__).with_name(file).read_text("utf-8").splitlines():
@@ -60,7 +60,7 @@ ALLOWED = frozenset(name for names in _MAY.values() for name in names)
 
 
 def why_not(kind: str) -> str | None:
-    """Returns why ops of a type do not run here; None where they do."""
+    """Returns the reason why ops of a type are refused, or None if they may run."""
     if kind in ALLOWED:
         return None
     for why, patterns in _MUST_NOT.items():
@@ -70,7 +70,7 @@ def why_not(kind: str) -> str | None:
 
 
 def refusals(graph: tf1.GraphDef, own: Collection[str] = ()) -> Iterator[Refusal]:
-    """Yields what a graph holds that must not run, its functions included.
+    """Yields each op of a graph and its functions that must not run.
 
     Args:
       graph: the definition; it is not run.
@@ -84,7 +84,7 @@ def refusals(graph: tf1.GraphDef, own: Collection[str] = ()) -> Iterator[Refusal
 
 
 class _Reader:
-    """Reads the ops of a graph and of each function that they call.
+    """Reader that checks the ops of a graph and of the functions that they call.
 
     Attributes:
       functions: by name.
@@ -146,7 +146,7 @@ class _Reader:
                 yield self._refusal(node, f"nests more than {DEEPEST} calls")
 
     def _passed(self, node, name: str, by_name, own) -> frozenset[str]:
-        """Returns the arguments that hold the name of a file of the model's own."""
+        """Returns the arguments that receive the name of one of the model's files."""
         arguments = self.functions[name].signature.input_arg
         # An argument may be a list, of several inputs: then which is which is not sure.
         lists = any(each.number_attr or each.type_list_attr for each in arguments)
@@ -166,7 +166,7 @@ def _is_own(node, by_name, own) -> bool:
 
 
 def _origin(source: str, by_name) -> str:
-    """Returns the op that a value comes from, through identities."""
+    """Returns the op that produces a value, with identity ops skipped."""
     seen = set()
     while (name := op_name(source)) not in seen:
         seen.add(name)

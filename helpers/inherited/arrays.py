@@ -1,4 +1,4 @@
-"""The weights of a file that somebody left, as NumPy arrays by name."""
+"""Reads the weights of a model file as NumPy arrays by name."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from helpers.reading import opened_hdf5
 
 
 def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """Returns every array that a file holds; parts of one variable come joined.
+    """Reads all weights of a model file, with partitioned variables joined.
 
     Args:
       path: a checkpoint, a `.meta` beside one, a SavedModel, a frozen graph, whose

@@ -1,4 +1,4 @@
-"""A graph cut down to what is wanted, with inputs and files where others stood.
+"""Reduces a graph to the ops that are needed, with new inputs and file names.
 
 Taught in lesson 11, "Fed by a queue whose file is gone": any tensor can be fed.
 """
@@ -31,7 +31,7 @@ def _take_value(node) -> None:
 
 
 def plain(graph: tf1.GraphDef) -> tf1.GraphDef:
-    """Returns the graph without what is no part of the computation.
+    """Returns a copy of a graph without devices, private attributes, and print ops.
 
     Devices of machines that are gone go, and so do the notes of old TensorFlow
     (`_output_shapes`), with which today's import may disagree. `Print` becomes an
@@ -66,7 +66,7 @@ def cut(
     fed: Iterable[str] = (),
     texts: Mapping[str, str] | None = None,
 ) -> tuple[tf1.GraphDef, dict[str, str]]:
-    """Returns the ops that the wanted ones need, and the names of what is fed.
+    """Extracts the ops that some outputs need, with placeholders for fed tensors.
 
     Args:
       graph: the definition; it stays as it is.
@@ -120,7 +120,7 @@ def _inputs(node, stand_ins: dict, replaced: set) -> list[str]:
 
 
 def _keep_functions(graph: tf1.GraphDef, kept: tf1.GraphDef) -> None:
-    """Copies the functions that the kept ops call, and those that these call."""
+    """Copies the functions that the kept ops call, directly or indirectly."""
     library = {each.signature.name: each for each in graph.library.function}
     waiting, copied = list(kept.node), set()
     while waiting:

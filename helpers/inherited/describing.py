@@ -1,4 +1,4 @@
-"""What a file that somebody left says of itself; nothing of it is run."""
+"""Describes a model file of unknown origin without running any of it."""
 
 import itertools
 import os
@@ -18,7 +18,7 @@ MANY = 12  # names in a printed list
 
 @dataclass(frozen=True)
 class Description:
-    """What `describe` found; `print` it.
+    """Description of a model file, as returned by `describe`; `print` it.
 
     Attributes:
       path: what was described.
@@ -97,7 +97,7 @@ class Description:
 
 
 def describe(path: str | os.PathLike) -> Description:
-    """Says what a file is, who wrote it, what goes in and what comes out.
+    """Describes a model file: its kind, its writer, its inputs, and its outputs.
 
     The graph is read, never run, and no Python that a file brings is loaded.
 
@@ -171,7 +171,7 @@ def _graph(found: kinds.Found) -> Description:
 
 
 def _refused(found: kinds.Found) -> list[str]:
-    """Returns the types of ops that never run here, also where nothing needs them."""
+    """Returns the refused op types of a graph, including those that nothing needs."""
     graph = found.graph
     own = set(loading.own_files(found, found.meta)) if found.meta else set()
     missing = set(facts.missing_ops(facts.all_nodes(graph), graph.library))

@@ -1,4 +1,4 @@
-"""What a GraphDef says of itself, not being run: ends, inputs, training, danger."""
+"""Facts about a GraphDef that is not run: inputs, outputs, and training ops."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _COMPARE = {"Sub", "SquaredDifference", "SoftmaxCrossEntropyWithLogits",
 
 @dataclass(frozen=True)
 class Node:
-    """One op of the graph that is worth a name.
+    """Name, type, dtype, and shape of one op of a graph.
 
     Attributes:
       name: of the op.
@@ -52,7 +52,7 @@ class Node:
 
 
 def node_of(node: Any) -> Node:
-    """Returns name, kind, dtype and shape of a NodeDef, as far as it tells."""
+    """Returns the name, type, dtype, and shape of a NodeDef, as far as known."""
     # Asking a protobuf map for a key that is not there would put it in.
     attr, types = dict(node.attr), dtypes(node)
     dtype = types[0].name if types else ""
@@ -64,7 +64,7 @@ def node_of(node: Any) -> Node:
 
 
 def dtypes(node: Any) -> list[tf.DType]:
-    """Returns the dtypes of a NodeDef's outputs, as far as it tells."""
+    """Returns the dtypes of the outputs of a NodeDef, as far as known."""
     attr = dict(node.attr)
     types = [attr[key].type for key in ("dtype", "T", "Tparams") if key in attr]
     if node.op in TAKES:
@@ -74,7 +74,7 @@ def dtypes(node: Any) -> list[tf.DType]:
 
 
 def called_functions(node: Any, functions: Collection[str]) -> list[str]:
-    """Returns the functions that a NodeDef calls, or whose call it is.
+    """Returns the names of the functions that a NodeDef calls.
 
     Args:
       node: the op.
@@ -85,7 +85,7 @@ def called_functions(node: Any, functions: Collection[str]) -> list[str]:
 
 
 def _named_in(value) -> Iterator[str]:
-    """Yields the functions that an attribute names, those inside others included."""
+    """Yields the functions that an attribute names, including nested ones."""
     for function in [value.func, *value.list.func]:
         if function.name:
             yield function.name
@@ -94,12 +94,12 @@ def _named_in(value) -> Iterator[str]:
 
 
 def op_name(text: str) -> str:
-    """Returns the op in `op`, `op:1` or `^op`."""
+    """Returns the op name in an input such as `op`, `op:1`, or `^op`."""
     return text.lstrip("^").split(":")[0]
 
 
 def is_training(name: str, kind: str) -> bool:
-    """Whether an op is there for training or saving only, by its name and type."""
+    """Returns whether an op serves only training or saving, by its name and type."""
     parts = name.split("/")
     return (
         any(part.startswith("gradients") for part in parts)
@@ -113,7 +113,7 @@ def is_training(name: str, kind: str) -> bool:
 
 
 def ends(graph: tf.compat.v1.GraphDef) -> list[Node]:
-    """Returns the results: ops that depend on an input and that no other op reads.
+    """Returns the outputs of a graph: ops that depend on an input and have no reader.
 
     Args:
       graph: the definition; it is not run.
@@ -130,13 +130,13 @@ def ends(graph: tf.compat.v1.GraphDef) -> list[Node]:
 
 
 def _looks_on(node: Any) -> bool:
-    """Whether an op reads a loss to log it or to go back from it."""
+    """Returns whether an op reads a loss only for logging or for its gradient."""
     return "Summary" in node.op or any(
         part.startswith("gradients") for part in node.name.split("/"))
 
 
 def _of_control_flow(node: Any) -> bool:
-    """Whether an op is one that `cond` and `dynamic_rnn` build and nobody wants."""
+    """Returns whether an op is internal to `cond` or `dynamic_rnn`."""
     last = node.name.split("/")[-1]
     return last in ("switch_t", "switch_f", "pred_id") or (
         node.op == "Min" and dtypes(node)[:1] == [tf.int32])
@@ -144,7 +144,7 @@ def _of_control_flow(node: Any) -> bool:
 
 def _reached(graph, kinds: Collection[str], till: Collection[str] = _SHAPES
              ) -> set[str]:
-    """Returns the ops of some types, and those that their data reaches.
+    """Returns the ops of some types and all ops that depend on their data.
 
     Args:
       graph: the definition.
@@ -166,7 +166,7 @@ def _reached(graph, kinds: Collection[str], till: Collection[str] = _SHAPES
 
 
 def losses_of(graph: tf.compat.v1.GraphDef, ends: Iterable[str]) -> dict[str, str]:
-    """Returns those of some ops that are losses, each with the answer that it reads.
+    """Returns the outputs that are losses, with the prediction that each compares.
 
     A loss is a mean or a sum, behind which an answer, which comes from variables,
     meets labels, which come from an input alone.
@@ -184,7 +184,7 @@ def losses_of(graph: tf.compat.v1.GraphDef, ends: Iterable[str]) -> dict[str, st
 
 
 def _answer(end: str, by_name: dict, both: set[str], labels: set[str]) -> str | None:
-    """Returns what a loss compares with labels, going up from it."""
+    """Finds the prediction that a loss compares with labels, or returns None."""
     waiting, seen, summed = [end], {end}, False
     while waiting:
         node = by_name[waiting.pop(0)]
@@ -202,7 +202,7 @@ def _answer(end: str, by_name: dict, both: set[str], labels: set[str]) -> str | 
 
 
 def _is_cross_entropy(node: Any, answer: Any) -> bool:
-    """Whether a product is one of labels and logarithms; others are weights."""
+    """Returns whether a product multiplies labels with log-probabilities."""
     return node.op == "Mul" and (
         "logistic_loss" in node.name or answer.op in ("Log", "LogSoftmax"))
 
@@ -210,7 +210,7 @@ def _is_cross_entropy(node: Any, answer: Any) -> bool:
 def needed(
     graph: tf.compat.v1.GraphDef, names: Iterable[str], stop: Iterable[str] = ()
 ) -> list:
-    """Returns the NodeDefs that the ops need before they can run, in graph order.
+    """Returns the NodeDefs that some ops depend on, in graph order.
 
     Args:
       graph: the definition.
@@ -232,7 +232,7 @@ def needed(
 
 
 def missing_ops(nodes: Iterable, library: Any = None) -> list[str]:
-    """Returns the types of ops that the installed TensorFlow does not have."""
+    """Returns the op types that the installed TensorFlow does not have."""
     known = {function.signature.name for function in library.function} if library else (
         set())
     return sorted({node.op for node in nodes
@@ -241,6 +241,6 @@ def missing_ops(nodes: Iterable, library: Any = None) -> list[str]:
 
 
 def all_nodes(graph: tf.compat.v1.GraphDef) -> list:
-    """Returns the ops of a graph and of the functions in its library."""
+    """Returns all ops of a graph and of the functions in its library."""
     inner = [node for function in graph.library.function for node in function.node_def]
     return [*graph.node, *inner]

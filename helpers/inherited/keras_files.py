@@ -1,4 +1,4 @@
-"""A Keras `.h5` that somebody left: its layers are made from a list of classes.
+"""Keras `.h5` files of unknown origin, rebuilt from an allowlist of classes.
 
 Keras itself rebuilds whatever a file names, functions and byte code among it. Taught in
 lesson 11, "A Keras model of 2019".
@@ -25,7 +25,7 @@ _MODULES = {"keras", "keras.layers", "keras.initializers", "keras.regularizers",
 
 
 def config_of(file: h5py.File) -> dict:
-    """Returns the model's configuration in a Keras HDF5 file; {} for weights alone."""
+    """Returns the model configuration in a Keras HDF5 file; {} for weights only."""
     text = file.attrs.get("model_config")
     if text is None:
         return {}
@@ -33,7 +33,7 @@ def config_of(file: h5py.File) -> dict:
 
 
 def arrays_of(file: h5py.File) -> dict[str, h5py.Dataset]:
-    """Returns the arrays in a Keras HDF5 file by name, but for an optimizer's."""
+    """Returns the arrays in a Keras HDF5 file by name, without optimizer weights."""
     found = {}
 
     def note(name: str, item: Any) -> None:
@@ -45,7 +45,7 @@ def arrays_of(file: h5py.File) -> dict[str, h5py.Dataset]:
 
 
 def layer_refusals(config: dict) -> Iterator[Refusal]:
-    """Yields what a model's configuration names and must not be made here."""
+    """Yields each class or function in a model configuration that is refused."""
     models = _LISTED["models"]
     if not isinstance(config, dict) or config.get("class_name") not in models:
         yield Refusal("model", str(config)[:40], "is no model of layers")
@@ -53,7 +53,7 @@ def layer_refusals(config: dict) -> Iterator[Refusal]:
 
 
 def _refusals(value: Any, layer: str) -> Iterator[Refusal]:
-    """Looks at every dictionary, wherever it stands."""
+    """Yields the refusals in a nested configuration, dictionary by dictionary."""
     if isinstance(value, list):
         for item in value:
             yield from _refusals(item, layer)
@@ -78,7 +78,7 @@ def _refusals(value: Any, layer: str) -> Iterator[Refusal]:
 
 
 def rebuilt(path: Path) -> Any:
-    """Returns the model of Keras 1 or 2, made from its layers, with its weights.
+    """Rebuilds a Keras 1 or 2 model from its configuration and its weights.
 
     Raises:
       DataError: the file has weights alone, or names what is not on the list.

@@ -1,4 +1,4 @@
-"""Which kind of file or folder somebody left, read from its bytes, not its name."""
+"""Detects the kind of a model file or folder by its content, not by its name."""
 
 import glob
 import re
@@ -48,7 +48,7 @@ _V1_TABLE = bytes.fromhex("57fb808b247547db")  # the magic number at a table's e
 
 @dataclass(frozen=True)
 class Found:
-    """What lies at a path.
+    """Kind and contents of a model file or folder.
 
     Attributes:
       path: as it was given.
@@ -75,7 +75,7 @@ class Found:
 
 @contextmanager
 def in_one_line(path: Path, doing: str) -> Iterator[None]:
-    """Turns any failure of a block into a `DataError` that names the file.
+    """Context manager that converts any error to a one-line `DataError`.
 
     Args:
       path: what the message begins with.
@@ -91,13 +91,13 @@ def in_one_line(path: Path, doing: str) -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Returns a text in which nothing moves the cursor or turns the writing round."""
+    """Escapes every non-printable character in a text."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode()
                    for c in text)
 
 
 def find(path: Path) -> Found:
-    """Returns what lies at a path, whatever its name says.
+    """Detects the kind of a model file or folder and reads its graph.
 
     A manifest in the folder or one above that lists the file's SHA-256 is held to.
 
@@ -124,7 +124,7 @@ def find(path: Path) -> Found:
 
 
 def check_listed(file: Path) -> None:
-    """Compares a file with the manifest that lists it, if there is one.
+    """Verifies a file against the SHA-256 hash in the manifest that lists it.
 
     Raises:
       DataError: the file has other bytes than those that were listed.
@@ -144,7 +144,7 @@ def check_listed(file: Path) -> None:
 
 
 def _files_of(path: Path) -> list[Path]:
-    """Returns the files of a model's folder, or those that share a prefix.
+    """Returns the files of a model folder, or all files of a checkpoint prefix.
 
     Raises:
       DataError: one is a pipe or a device; or leads out of the folder. What was named
@@ -198,7 +198,7 @@ def _folder(path: Path) -> Found:
 
 
 def _graph_beside(path: Path, prefix: Path) -> Found:
-    """Returns a training's graph and its checkpoint as the `.meta` would join them."""
+    """Combines the graph and the checkpoint of a training folder without `.meta`."""
     graph = _file(path).graph
     meta = tf.compat.v1.MetaGraphDef(graph_def=graph)
     for node in graph.node:
@@ -236,7 +236,7 @@ def _saved_model(folder: Path, file: Path) -> Found:
 
 
 def _for_training(meta: Any) -> int:
-    """Returns how far a graph's tags are from serving: a training's graph is last."""
+    """Returns a sort key that puts serving graphs first and training graphs last."""
     tags = set(meta.meta_info_def.tags)
     return 0 if "serve" in tags else 1 if not tags else 3 if "train" in tags else 2
 
@@ -274,7 +274,7 @@ def _how_to_load(content: bytes) -> str:
 
 
 def _records(path: Path, content: bytes) -> Found | None:
-    """Returns records or events where the first record stands under its checksum."""
+    """Detects TFRecord and event files by the checksum of their first record."""
     compression = ""
     if content[:2] == b"\x1f\x8b":
         compression = "GZIP"
@@ -295,7 +295,7 @@ def _records(path: Path, content: bytes) -> Found | None:
 
 
 def _graph(path: Path, content: bytes) -> Found:
-    """Returns the first message of TensorFlow that the bytes are, to the last one."""
+    """Parses the bytes as a MetaGraphDef or GraphDef, in binary or text format."""
     kinds = (tf.compat.v1.MetaGraphDef, tf.compat.v1.GraphDef)
     for kind, as_text in ((kind, text) for text in (False, True) for kind in kinds):
         message = kind()
@@ -322,7 +322,7 @@ def _meta(path: Path, message) -> Found:
 
 
 def _prefix_beside(prefix: Path) -> str | None:
-    """Returns the checkpoint that a `.meta` belongs to, of whichever format."""
+    """Returns the prefix of the checkpoint that belongs to a `.meta` file."""
     if _is_prefix(prefix) or prefix.is_file():
         return str(prefix)
     shards = sorted(prefix.parent.glob(f"{glob.escape(prefix.name)}-?????-of-?????"))

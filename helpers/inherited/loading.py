@@ -1,4 +1,4 @@
-"""What a file asks to be run before its model answers, and the files it may read."""
+"""Ops that initialise a model file, and the files that it may read."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,14 +14,14 @@ INIT = "__saved_model_init_op"
 
 
 def restore_op(found: kinds.Found, meta: Any) -> str | None:
-    """Returns the op that restores the variables; None where nothing is to restore."""
+    """Returns the name of the op that restores the variables, or None."""
     if meta is None or found.prefix is None:
         return None
     return op_name(meta.saver_def.restore_op_name) or None
 
 
 def initial_ops(found: kinds.Found, meta: Any) -> list[str]:
-    """Returns the ops that fill tables, in the place where this kind of file has them.
+    """Returns the names of the ops that initialise the lookup tables.
 
     A SavedModel may name one in a signature and another in a collection: as in
     TensorFlow, the signature counts.
@@ -43,7 +43,7 @@ def _listed(meta, key: str) -> list[str]:
 
 
 def own_files(found: kinds.Found, meta: Any) -> dict[str, str]:
-    """Returns the files that the graph may read, by the op that holds the name.
+    """Returns the paths that the graph may read, by the op that holds the name.
 
     They are the checkpoint that belongs to it, and the assets inside a SavedModel.
 
@@ -61,7 +61,7 @@ def own_files(found: kinds.Found, meta: Any) -> dict[str, str]:
 
 
 def _read_back(nodes: Iterable, texts: dict[str, str]) -> dict[str, str]:
-    """Returns the reads of variables in which TensorFlow 2 keeps an asset's name."""
+    """Returns the ops that read an asset's path from a TensorFlow 2 variable."""
     kept = {node.input[0]: texts[op_name(node.input[1])] for node in nodes
             if node.op == "AssignVariableOp" and op_name(node.input[1]) in texts}
     return {node.name: kept[node.input[0]] for node in nodes

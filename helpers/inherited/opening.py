@@ -1,4 +1,4 @@
-"""Running a file that somebody left: from NumPy arrays to NumPy arrays."""
+"""Opens model files of unknown origin as functions of NumPy arrays."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ Names = Mapping[str, str] | Sequence[str] | None
 
 
 class OpenModel:
-    """A model that runs: call it with arrays, by keyword or as a dictionary.
+    """Model that is called with NumPy arrays and returns NumPy arrays.
 
     Attributes:
       inputs: the names to feed, each with its `tf.TensorSpec`.
@@ -42,7 +42,7 @@ class OpenModel:
     def __call__(
         self, feeds: Mapping[str, np.ndarray] | None = None, /, **named: np.ndarray
     ) -> Any:
-        """Returns the output, or a dictionary of them where there are several.
+        """Runs the model; returns its output, or a dictionary of several outputs.
 
         Args:
           feeds: arrays by input name.
@@ -76,7 +76,7 @@ class OpenModel:
         return fed
 
     def close(self) -> None:
-        """Frees the session."""
+        """Closes the session of the model."""
         if self.session is not None:
             self.session.close()
 
@@ -94,7 +94,7 @@ def open_model(
     outputs: Names = None,
     signature: str | Sequence[str] | None = None,
 ) -> OpenModel:
-    """Opens a frozen graph, a `.meta` with weights, a SavedModel or a Keras `.h5`.
+    """Opens a frozen graph, a `.meta` file, a SavedModel, or a Keras `.h5` file.
 
     Only what the outputs need is loaded: training ops, queues behind an input, and ops
     that this TensorFlow lacks do no harm elsewhere.
@@ -129,7 +129,7 @@ def open_model(
 
 
 def _named(names: Names) -> dict[str, str] | None:
-    """Returns {name: tensor}; an op's name stands for its first output."""
+    """Converts names to a dictionary from keys to tensor names."""
     if names is None:
         return None
     if not isinstance(names, Mapping):
@@ -146,7 +146,7 @@ def _open_graph(found: kinds.Found, inputs: Names, outputs: Names) -> OpenModel:
 
 def _opened(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
             ends: Sequence[tuple[dict | None, dict]]) -> list[OpenModel]:
-    """Imports what all ends need, if all of it may run, and restores it once."""
+    """Imports and restores the needed part of a graph once, for several models."""
     for given, outputs in ends:
         _check_names(found.path, graph, [*outputs.values(), *(given or {}).values()])
     pairs = [(given or _inputs(graph, outputs), outputs) for given, outputs in ends]
@@ -171,7 +171,7 @@ def _opened(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
 
 def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
                fed: list[str], wanted: list[str]) -> list[str]:
-    """Returns the ops that must run once, in this order: restore, then tables."""
+    """Returns the ops that run once before the model: restore, then tables."""
     stop = {facts.op_name(tensor) for tensor in fed}
     used = {node.op for node in facts.needed(graph, wanted, stop)}
     restore, tables = loading.restore_op(found, meta), loading.initial_ops(found, meta)
@@ -185,7 +185,7 @@ def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
 
 
 def _refuse(path: Path, graph: tf1.GraphDef, own: Iterable[str]) -> None:
-    """Refuses a graph that holds an op which is not there, or not on the list."""
+    """Raises `DataError` if a graph has missing or forbidden ops."""
     if missing := facts.missing_ops(facts.all_nodes(graph), graph.library):
         advice = "or freeze the file once in TensorFlow 1.15"
         if missing == ["GatherTree"]:
@@ -223,7 +223,7 @@ def _check_names(path: Path, graph: tf1.GraphDef, names: Sequence[str]) -> None:
 
 
 def _inputs(graph: tf1.GraphDef, outputs: dict) -> dict[str, str]:
-    """Returns what the outputs take from queues, and the placeholders they need."""
+    """Returns the tensors to feed: placeholders, and tensors that come from queues."""
     taken = {node.name for node in facts.needed(graph, outputs.values())
              if node.op in facts.TAKES}
     nodes = facts.needed(graph, outputs.values(), taken)
@@ -236,7 +236,7 @@ def _inputs(graph: tf1.GraphDef, outputs: dict) -> dict[str, str]:
 
 
 def _key(tensor: str) -> str:
-    """Returns a name for Python: that of the op, and the output's number behind it."""
+    """Converts a tensor name to a Python identifier."""
     name, _, number = tensor.partition(":")
     return name.replace("/", "_") + ("" if number in ("", "0") else f"_{number}")
 
@@ -286,7 +286,7 @@ def _signature(path: Path, meta, wanted: str | None) -> tuple[dict, dict]:
 
 
 def _open_keras(found: kinds.Found) -> OpenModel:
-    """Opens a model of Keras 1 or 2 by the Keras that can read it."""
+    """Opens a Keras 1 or 2 model with the legacy Keras package."""
     model = keras_files.rebuilt(found.path)
     specs = {name: tf.TensorSpec(tensor.shape, tensor.dtype)
              for name, tensor in zip(model.input_names, model.inputs, strict=True)}

@@ -1,4 +1,4 @@
-"""What became of every old name, found by running it."""
+"""Determines the fate of TensorFlow 1 names by running old calls."""
 
 from helpers.tf1_names.source import LATER_NAMES, OTHER_CALLS, SOURCE_NAMES
 from helpers.tf1_names.trial import VERDICTS, OldName, verdict

@@ -1,4 +1,4 @@
-"""Every TensorFlow name of the five old documents, and a call that tries each.
+"""TensorFlow 1 names of five old tutorials, with an example call of each.
 
 The names are those that the course's sources use, as they spell them. Nothing here
 says what became of a name: `verdict` finds out by running the old call.
@@ -21,7 +21,7 @@ def _with_runner(tf):
 
 
 def _label_gradient(tf):
-    """The old loss treats its labels as data, the new one lets gradients through."""
+    """Returns whether the loss has no gradient with respect to its labels."""
     labels, logits = tf1.constant([[1.0, 0.0]]), tf1.constant([[2.0, 3.0]])
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
     return tf1.gradients(loss, labels)[0] is None

@@ -1,4 +1,4 @@
-"""What became of an old name: found out by running its old call."""
+"""Determines whether a TensorFlow 1 call still works, by running it."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -13,7 +13,7 @@ VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
 
 
 class OldName(NamedTuple):
-    """An old name, a call of it as old code wrote it, and what to write today.
+    """TensorFlow 1 name with an example call and its modern replacement.
 
     Attributes:
       name: without the leading `tf.`.
@@ -28,7 +28,7 @@ class OldName(NamedTuple):
 
 
 def verdict(old: OldName) -> str:
-    """Returns what became of a name, found by running it on this TensorFlow.
+    """Determines the fate of an old name by running its old call.
 
     Returns:
       `"kept"`: the old call under `tf.` gives what it gives under `tf.compat.v1.`;
@@ -46,13 +46,13 @@ def verdict(old: OldName) -> str:
 
 
 def entered(context: AbstractContextManager) -> Any:
-    """Returns what a scope or a device gives to `as`."""
+    """Returns the value that a context manager yields."""
     with context as value:
         return value
 
 
 def _outcome(old: OldName, module: ModuleType):
-    """Returns the value of the old call in a graph of its own, or its error."""
+    """Returns the result of the old call in a new graph, or its exception."""
     try:
         with tf.Graph().as_default() as graph:
             result = old.call(module)
@@ -68,7 +68,7 @@ def _outcome(old: OldName, module: ModuleType):
 
 
 def _same(one, other) -> bool:
-    """Compares values where the call gives values, types where it makes objects."""
+    """Returns whether two results are equal, or objects of the same type."""
     if isinstance(one, (np.ndarray, np.generic)):
         return np.array_equal(one, other)
     if isinstance(one, (bool, int, str, bytes, list)):

@@ -1,4 +1,4 @@
-"""One model on several devices, one slice of the batch each, one averaged update.
+"""Data parallelism with towers: one model copy per device, one averaged update.
 
     devices = cpu_devices(4)
     optimizer = tf1.train.MomentumOptimizer(0.01, 0.9)

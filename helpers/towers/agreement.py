@@ -1,4 +1,4 @@
-"""Whether the gradients of all towers can be averaged: told before the graph runs."""
+"""Checks that the gradients of all towers match, before the graph runs."""
 
 from typing import TypeAlias
 
@@ -9,12 +9,12 @@ GradientsAndVariables: TypeAlias = list[tuple[Gradient | None, tf.Variable]]
 
 
 def plain_name(variable: tf.Variable) -> str:
-    """Returns a variable's name without the number of its output."""
+    """Returns the name of a variable without its output index."""
     return variable.name.split(":")[0]
 
 
 def check_variables(towers: list[GradientsAndVariables]) -> None:
-    """Raises ValueError unless all towers list the same variables, in one order."""
+    """Raises `ValueError` unless all towers list the same variables in order."""
     known = {id(v): (v, k) for k, tower in enumerate(towers) for _, v in tower}
     for k, tower in enumerate(towers):
         missing = known.keys() - {id(v) for _, v in tower}
@@ -36,7 +36,7 @@ def check_variables(towers: list[GradientsAndVariables]) -> None:
 
 
 def check_missing(towers: list[GradientsAndVariables]) -> None:
-    """Raises ValueError if `None` stands in some towers only."""
+    """Raises `ValueError` if a gradient is `None` in some towers only."""
     for pairs in zip(*towers, strict=True):
         without = [k for k, (gradient, _) in enumerate(pairs) if gradient is None]
         if 0 < len(without) < len(pairs):

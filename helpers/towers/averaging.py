@@ -1,4 +1,4 @@
-"""The average of all towers' gradients: all are released together, or none is."""
+"""Averages the gradients of all towers, and releases all averages or none."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def process_gradient_list(
     *,
     losses: Sequence[tf.Tensor] | None = None,
 ) -> GradientsAndVariables:
-    """Averages the gradients of all towers into one list for `apply_gradients`.
+    """Averages the gradients of several towers.
 
     Either every variable is updated or none: no average is released before all of
     them, and the losses, are known to be finite. Only where one is not are the towers
@@ -106,7 +106,7 @@ def _shares(
 
 
 def _checked_losses(losses: Sequence[tf.Tensor]) -> list[tf.Operation]:
-    """Returns ops that fail when a tower's loss is not finite."""
+    """Returns ops that fail if the loss of a tower is not finite."""
     return [
         tf.debugging.check_numerics(loss, f"loss of tower {k}").op
         for k, loss in enumerate(losses)
@@ -114,14 +114,14 @@ def _checked_losses(losses: Sequence[tf.Tensor]) -> list[tf.Operation]:
 
 
 def _with_values(gradient: Gradient, values: tf.Tensor) -> Gradient:
-    """Returns the gradient, dense or sparse, with other values."""
+    """Returns a dense or sparse gradient with its values replaced."""
     if isinstance(gradient, tf.IndexedSlices):
         return tf.IndexedSlices(values, gradient.indices, gradient.dense_shape)
     return values
 
 
 def _weighted(gradient: Gradient, share: float | tf.Tensor) -> Gradient:
-    """Returns the gradient times its share, in the gradient's own precision."""
+    """Multiplies a gradient by its weight, in the gradient's precision."""
     values = values_of(gradient)
     cast = tf.cast if tf.is_tensor(share) else tf.constant
     return _with_values(gradient, values * cast(share, values.dtype))
@@ -148,7 +148,7 @@ def _average(
 
 
 def _identity(gradient: Gradient | None, variable: tf.Variable) -> Gradient | None:
-    """Returns the gradient again, as an op that waits for what was checked."""
+    """Returns a copy of the gradient that waits for the active control dependencies."""
     if gradient is None:
         return None
     with tf.device(variable.device):

@@ -1,4 +1,4 @@
-"""One model on several devices, one slice of the batch each, one set of variables."""
+"""Builds one copy of a model per device, all with the same variables."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from helpers.graph import VARIABLE_TYPES
 
 @numbers(n=whole())
 def cpu_devices(n: int) -> list[str]:
-    """Names the logical CPUs of this machine, to build towers on.
+    """Returns the names of `n` logical CPU devices.
 
     A session has so many only if you ask:
     `tf1.Session(config=tf1.ConfigProto(device_count={"CPU": n}))`.
@@ -27,7 +27,7 @@ def cpu_devices(n: int) -> list[str]:
 
 
 def devices(wanted: str | int | Sequence[str] = "auto") -> list[str]:
-    """Reads the setting `DEVICES` of a lesson, and prints the devices it names.
+    """Returns the devices that a lesson's setting `DEVICES` selects, and prints them.
 
     Let a session on GPUs grow its memory as it needs it, and place on the CPU what
     has no kernel for a GPU: `tf1.ConfigProto(allow_soft_placement=True,
@@ -55,7 +55,7 @@ def devices(wanted: str | int | Sequence[str] = "auto") -> list[str]:
 
 
 def variables_on(device: str) -> Callable[[tf.Operation], str]:
-    """Returns a device function that keeps variables together.
+    """Returns a device function that places all variables on one device.
 
         with tf.device("/cpu:2"), tf1.device(variables_on("/cpu:0")):
             kernel = tf1.get_variable("kernel", [3, 5])    # on /cpu:0
@@ -77,7 +77,7 @@ def variables_on(device: str) -> Callable[[tf.Operation], str]:
 
 @numbers(num_towers=whole())
 def split_batch(tensors: Any, num_towers: int) -> list:
-    """Cuts a batch into one equal slice per tower.
+    """Splits a batch into equal slices, one per tower.
 
     Args:
       tensors: a tensor `[batch, ...]`, or a tuple, list or dictionary of them.
@@ -122,7 +122,7 @@ def build_towers(
     *,
     variables_device: str = "/cpu:0",
 ) -> list:
-    """Builds the same model once per device; all towers share one set of variables.
+    """Builds the same model on each device, with shared variables.
 
     The first tower creates the variables, the later ones find them: those scopes are
     set to reuse, never the scope around, so an optimizer can still create its slots.

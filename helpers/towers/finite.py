@@ -1,4 +1,4 @@
-"""One look at the average; only where it is bad, a search for the tower to blame.
+"""Checks that averaged gradients are finite, and names the tower if they are not.
 
 What is NaN or infinite in one tower is so in the average. So the towers' gradients,
 which together are many times larger, are read once, by the sum.
@@ -10,7 +10,7 @@ from helpers.towers.agreement import Gradient, plain_name
 
 
 def values_of(gradient: Gradient) -> tf.Tensor:
-    """Returns a gradient's numbers, of a sparse one those that it holds.
+    """Returns the values of a dense or sparse gradient.
 
     Args:
       gradient: not `None`.
@@ -22,7 +22,7 @@ def values_of(gradient: Gradient) -> tf.Tensor:
 def check_average(
     average: Gradient, gradients: list[Gradient], variable: tf.Variable
 ) -> tf.Operation:
-    """Builds the check of one variable's average.
+    """Builds an op that fails if the averaged gradient is not finite.
 
     Args:
       average: of all towers, not `None`.
@@ -44,7 +44,7 @@ def check_average(
 
 
 def _rows_added(average: Gradient) -> tf.Tensor:
-    """Returns what the variable will get: rows listed more than once are added up."""
+    """Returns the gradient with duplicate rows summed."""
     if not isinstance(average, tf.IndexedSlices):
         return average
     rows, places = tf.unique(average.indices)
@@ -54,7 +54,7 @@ def _rows_added(average: Gradient) -> tf.Tensor:
 def _blame(
     average: tf.Tensor, gradients: list[Gradient], variable: tf.Variable
 ) -> tf.Tensor:
-    """Fails in the name of a tower, or of the sum; true if neither is to blame."""
+    """Fails with the name of the faulty tower, or of an overflowing sum."""
     name, checks = plain_name(variable), []
     for tower, gradient in enumerate(gradients):
         values = values_of(gradient)

@@ -1,4 +1,4 @@
-"""What ran where and when, and with what values.
+"""Traces of session runs: placement, transfers, timelines, logs, and values.
 
 Placement, transfers, a timeline, the C++ log, a film of values. What ran comes from
 `RunMetadata`, not from parsing logs, so it is the same on every operating system.

@@ -1,4 +1,4 @@
-"""A timeline: one lane per device, one bar per op."""
+"""Draws a timeline with one lane per device and one bar per op."""
 
 import matplotlib.pyplot as plt
 import tensorflow.compat.v1 as tf1
@@ -13,7 +13,7 @@ Lane = tuple[Interval, int]
 
 
 def timeline(metadata: tf1.RunMetadata, *, labels: int = 12) -> Figure:
-    """Draws which op ran where and when: one lane per device.
+    """Draws a timeline of a traced run, with one lane per device.
 
     Ops that ran at once on one device are stacked inside its lane.
 
@@ -35,7 +35,7 @@ def timeline(metadata: tf1.RunMetadata, *, labels: int = 12) -> Figure:
 
 
 def _lanes(rows: list[Interval]) -> tuple[list[Lane], dict[str, int]]:
-    """Gives each interval a row of its device's lane, the first that is free."""
+    """Assigns each interval to the first free row in its device's lane."""
     lanes: list[Lane] = []
     ends: dict[str, list[int]] = {}
     for row in rows:

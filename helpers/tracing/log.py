@@ -1,4 +1,4 @@
-"""What is printed inside a block, by C++ too."""
+"""Captures the output of a block, including that of C++ code."""
 
 import contextlib
 import io
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def captured_log() -> Iterator[io.StringIO]:
-    """Catches all output inside the block, that of C++ too.
+    """Context manager that captures all output, including that of C++ code.
 
     `log_device_placement=True` writes there, past Python's `sys.stdout`. Read the
     result after the block with `getvalue()`. On Windows C++ output cannot be

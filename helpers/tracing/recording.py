@@ -1,4 +1,4 @@
-"""The session's own film: the values of chosen tensors over successive runs."""
+"""Records the values of tensors over successive session runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _SHOWN = 6
 
 
 class Recording:
-    """What `record` saw: one row per step, one column per tensor.
+    """Values of some tensors over several steps.
 
     Attributes:
       names: of the tensors, in the order asked for.
@@ -25,14 +25,14 @@ class Recording:
         self.steps = steps
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Returns one tensor's values over all steps: `[step, ...]`."""
+        """Returns the values of one tensor over all steps: `[step, ...]`."""
         return np.array([step[name] for step in self.steps])
 
     def __len__(self) -> int:
         return len(self.steps)
 
     def table(self) -> str:
-        """Returns the values as aligned text, one line per step, steps from 0."""
+        """Formats the values as an aligned text table, one line per step."""
         rows = [["step", *self.names]]
         rows += [[str(number), *(_words(step[name]) for name in self.names)]
                  for number, step in enumerate(self.steps)]
@@ -46,7 +46,7 @@ class Recording:
 def record(
     session: tf1.Session, fetches: Any, steps: int, feed_dict: Mapping | None = None
 ) -> Recording:
-    """Runs a session a number of times and keeps the values of chosen tensors.
+    """Runs a session repeatedly and records the values of the fetches.
 
     Each step is one `session.run` of all fetches together, so a step with side
     effects has them, once per step. An op without a value (a training op) is run and

@@ -1,4 +1,4 @@
-"""Running once with everything recorded: what ran where, and what was moved."""
+"""Traces single session runs: the device of each op, and all transfers."""
 
 import re
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from tensorflow.core.protobuf import rewriter_config_pb2
 
 
 class Placed(NamedTuple):
-    """One op of your graph and the device that it ran on, such as `CPU:0`."""
+    """Op of a graph with the device on which it ran, such as `CPU:0`."""
 
     op: str
     type: str
@@ -16,7 +16,7 @@ class Placed(NamedTuple):
 
 
 class Transfer(NamedTuple):
-    """One tensor that TensorFlow moved by a `_Send` and `_Recv` pair of its own."""
+    """Tensor that TensorFlow moved between devices with a `_Send`/`_Recv` pair."""
 
     tensor: str
     source: str
@@ -25,7 +25,7 @@ class Transfer(NamedTuple):
 
 def as_written(config: tf1.ConfigProto | None = None,
                **options: Any) -> tf1.ConfigProto:
-    """Returns a configuration whose sessions run the graph that you wrote.
+    """Returns a session configuration that turns off graph rewriting.
 
     By default TensorFlow rewrites a graph before it runs it: it computes constant
     parts once, joins equal ops and removes those that do nothing. The answers are
@@ -52,7 +52,7 @@ def as_written(config: tf1.ConfigProto | None = None,
 def run_traced(
     session: tf1.Session, fetches: Any, feed_dict: dict | None = None
 ) -> tuple[Any, tf1.RunMetadata]:
-    """Runs once with everything recorded.
+    """Runs a session once with full tracing.
 
     Args:
       session: the session; a step with side effects has them.
@@ -74,7 +74,7 @@ def run_traced(
 def placement(
     session: tf1.Session, fetches: Any, feed_dict: dict | None = None
 ) -> list[Placed]:
-    """Runs once and says which device each op of your graph ran on.
+    """Runs a session once and returns the device of every op in the graph.
 
     Ops that TensorFlow put in itself are left out (see `transfers`), and so are
     ops that rewriting took away: open the session with `as_written()` to see all.
@@ -102,7 +102,7 @@ def placement(
 def transfers(
     session: tf1.Session, fetches: Any, feed_dict: dict | None = None
 ) -> list[Transfer]:
-    """Runs once and says which tensors went from one device to another.
+    """Runs a session once and returns the tensors that moved between devices.
 
     Args:
       session: the session; a step with side effects has them.
@@ -129,7 +129,7 @@ def transfers(
 
 
 def short_device(name: str) -> str:
-    """Returns `CPU:0` for this process's device, `worker:1/CPU:0` for another's.
+    """Shortens a device name to `CPU:0`, or to `worker:1/CPU:0` if it is remote.
 
     Args:
       name: a full name such as `/job:localhost/replica:0/task:0/device:CPU:0`.
@@ -148,13 +148,13 @@ def _partitioned(metadata: tf1.RunMetadata) -> list:
 
 
 def _key(op) -> tuple[bytes, bytes, bytes]:
-    """What a `_Send` and its `_Recv` have in common."""
+    """Returns the attributes that a `_Send` op and its `_Recv` op share."""
     return tuple(
         op.attr[name].s for name in ("tensor_name", "send_device", "recv_device")
     )
 
 
 def _sent_tensor(op) -> str:
-    """`edge_20_t1/Sum` is the op `t1/Sum`; order alone travels as `^name`."""
+    """Returns the op whose tensor a `_Recv` op receives, or `^name` for order only."""
     name = re.sub(r"^edge_\d+_", "", op.attr["tensor_name"].s.decode())
     return re.sub(r"^_arg_(.*)_\d+_\d+$", r"\1", name)

@@ -1,4 +1,4 @@
-"""When each op worked, for how long, and how devices worked side by side."""
+"""Start and duration of every op in a traced run."""
 
 import re
 from typing import NamedTuple
@@ -15,7 +15,10 @@ _WAITING = re.compile(
 
 
 class Interval(NamedTuple):
-    """One op's run: `start` counts from the first op's, both in microseconds."""
+    """Run of one op, with its start and its duration in microseconds.
+
+    `start` is relative to the start of the first op in the run.
+    """
 
     device: str
     op: str
@@ -25,7 +28,7 @@ class Interval(NamedTuple):
 
 
 def intervals(metadata: tf1.RunMetadata) -> list[Interval]:
-    """Returns which op worked where, from when and for how long.
+    """Returns the device, start, and duration of every op in a traced run.
 
     Ops that wait for others (queues, receives) are left out. On a GPU an op shows
     twice, as the launch and as the kernel on its stream.
@@ -54,7 +57,7 @@ def intervals(metadata: tf1.RunMetadata) -> list[Interval]:
 
 
 def devices_at_once(metadata: tf1.RunMetadata) -> int:
-    """Returns on how many devices, at most, an op was under way at one moment.
+    """Returns the largest number of devices that were busy at the same time.
 
     Args:
       metadata: as for `intervals`.
@@ -70,7 +73,10 @@ def devices_at_once(metadata: tf1.RunMetadata) -> int:
 
 
 def _op_type(op) -> str:
-    """Reads `MatMul` out of `[cpu] product = MatMul(a, b)`; empty for none."""
+    """Extracts the op type from a timeline label, or returns "".
+
+    For example, the type in `[cpu] product = MatMul(a, b)` is `MatMul`.
+    """
     match = re.search(r" = (\w+)\(", op.timeline_label)
     found = match[1] if match else ""
     return re.sub(r"^_(Mkl|Fused)", "", found) if found != "_Fused" else found
