@@ -1,1 +1,1 @@
-"""What the lessons taught and use again; docs/architecture.md is its map."""
+"""Functions that the lessons teach and use again; docs/architecture.md lists them."""

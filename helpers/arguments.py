@@ -1,4 +1,4 @@
-"""The one check of arguments that are numbers: sign, range, finiteness, kind.
+"""Checks of numeric arguments: type, sign, range, and finiteness.
 
 It is written before a function:
 
@@ -23,7 +23,7 @@ SIDE = 65_535  # of a picture: what a JPEG's header can say
 
 
 def numbers(**rules: Rule) -> Callable[[F], F]:
-    """Returns a decorator that checks arguments before the function sees them.
+    """Returns a decorator that validates numeric arguments before the call.
 
     Args:
       **rules: by the name of the parameter, what `whole`, `real` or `sides` returned.
@@ -53,13 +53,13 @@ def numbers(**rules: Rule) -> Callable[[F], F]:
 
 
 def whole(least: int = 1, most: int = LARGEST) -> Rule:
-    """Returns the rule for a whole number."""
+    """Returns a rule that accepts whole numbers from `least` to `most`."""
     return functools.partial(whole_number, least=least, most=most)
 
 
 def real(least: float = -math.inf, most: float = math.inf, *, above: bool = False,
          infinite: bool = False, tensors: bool = False) -> Rule:
-    """Returns the rule for a number that is finite.
+    """Returns a rule that accepts finite numbers within the given limits.
 
     Args:
       least: the smallest that is allowed, or the largest that is not, if `above`.
@@ -85,7 +85,7 @@ def real(least: float = -math.inf, most: float = math.inf, *, above: bool = Fals
 
 
 def sides(least: int = 1, most: int = SIDE) -> Rule:
-    """Returns the rule for a whole number, or a pair of them: height and width."""
+    """Returns a rule that accepts one side length, or a (height, width) pair."""
     def rule(name: str, value: Any) -> Any:
         if not isinstance(value, (tuple, list)):
             return whole_number(name, value, least, most)
@@ -97,7 +97,7 @@ def sides(least: int = 1, most: int = SIDE) -> Rule:
 
 
 def whole_number(name: str, value: Any, least: int = 1, most: int = LARGEST) -> int:
-    """Returns an argument as an `int`, after comparing it with its limits.
+    """Converts an argument to `int` and checks that it is within its limits.
 
     Whatever Python takes for an index is a whole number, NumPy's integers too. `True`
     is not one here, nor is 2.0: both are slips for another argument.
@@ -121,7 +121,7 @@ def whole_number(name: str, value: Any, least: int = 1, most: int = LARGEST) -> 
 
 
 def _plain(name: str, value: Any, kind: Callable, what: str) -> Any:
-    """Returns a value as Python's own number; a truth value or a text is none."""
+    """Converts a value to a Python number, and rejects booleans and text."""
     try:
         if isinstance(value, (bool, np.bool_, str, bytes, np.character)):
             raise TypeError("no number")

@@ -1,4 +1,4 @@
-"""CIDEr-D: agreement with what people said, in which rare words weigh more.
+"""CIDEr-D, a caption metric in which rare n-grams count more.
 
 Taught in lesson 12b, "CIDEr-D".
 """
@@ -21,7 +21,7 @@ Pieces = Counter[tuple[str, ...]]
 def cider_d(
     references: Sequence[Sequence[str]], candidates: Sequence[str]
 ) -> np.ndarray:
-    """Computes CIDEr-D of each candidate; their mean is the score of the system.
+    """Computes the CIDEr-D score of each candidate caption, from 0 to 10.
 
     A piece of one to four words weighs its share of the sentence's pieces, times the
     logarithm of pictures over pictures whose references have it. A candidate's weight
@@ -54,7 +54,7 @@ def cider_d(
 
 
 class _Rarity(dict):
-    """Piece to log(pictures / pictures that have it); what none has counts as one's."""
+    """Inverse document frequency of each n-gram over the pictures' references."""
 
     def __init__(self, pictures: int, seen: Counter):
         super().__init__((piece, math.log(pictures / n)) for piece, n in seen.items())
@@ -70,7 +70,7 @@ def _rarity(told: Sequence[Sequence[Pieces]]) -> _Rarity:
 
 
 def _likeness(said: Pieces, true: Pieces, rarity: _Rarity) -> float:
-    """Mean over the lengths of pieces of the clipped cosine, less for the length."""
+    """Computes the CIDEr-D similarity of a candidate and one reference."""
     found = 0.0
     for length in range(1, LONGEST_PIECE + 1):
         ours, theirs = (
@@ -95,7 +95,7 @@ def _weights(pieces, length, rarity) -> dict[tuple[str, ...], float]:
 
 
 def _pieces(caption: str) -> Pieces:
-    """Counts all pieces of one to four words."""
+    """Counts the n-grams of a caption, from one to four words."""
     words = caption.split()
     return Counter(
         tuple(words[k : k + length])

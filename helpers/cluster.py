@@ -1,4 +1,4 @@
-"""Processes of a small TensorFlow cluster on this machine, which always end.
+"""Local TensorFlow cluster whose processes always end with the `with` block.
 
     with Cluster(folder, {"ps": 1, "worker": 2}) as cluster:
         for job, index in cluster.tasks:
@@ -39,11 +39,11 @@ _QUOTED_BYTES, _QUOTED_LINES, _QUOTED_WIDTH = 1 << 16, 8, 300
 
 
 class WorkerDied(Exception):
-    """A task ended by itself with an error; the message shows its last lines."""
+    """Raised when a task fails on its own; the message quotes its last lines."""
 
 
 class Task:
-    """One process of a cluster.
+    """Process of a cluster, with its log file.
 
     Attributes:
       name: such as `"worker:1"`.
@@ -58,7 +58,10 @@ class Task:
 
     @property
     def running(self) -> bool:
-        """Whether the process is alive. Where it is not, what it started is ended."""
+        """Whether the process is alive.
+
+        If it has ended, reading this property kills its child processes.
+        """
         alive = self.process.poll() is None
         if not alive and not self._ended:
             self._ended = True
@@ -67,18 +70,18 @@ class Task:
 
     @property
     def died(self) -> bool:
-        """Whether it ended with an error that was not our doing."""
+        """Whether the process failed on its own, and was not stopped by the cluster."""
         return not (self.running or self.stopped or self.process.returncode == 0)
 
     def lines(self) -> list[str]:
-        """Returns what it printed, line by line, without TensorFlow's start-up."""
+        """Returns the lines that the task has printed, without TensorFlow's log."""
         running = self.running
         text = self.log.read_text("utf-8", errors="replace")
         # What has no end yet is no line.
         return _worth_reading(text[: text.rfind("\n") + 1] if running else text)
 
     def last_lines(self) -> list[str]:
-        """Returns the end of `lines`, as much as an error message can quote."""
+        """Returns the last lines of the task's output, for an error message."""
         with self.log.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _QUOTED_BYTES))
@@ -86,14 +89,14 @@ class Task:
         return [line[:_QUOTED_WIDTH] for line in _worth_reading(text)[-_QUOTED_LINES:]]
 
     def kill(self) -> None:
-        """Ends the process and all that it started, at once, as `kill -9` does."""
+        """Kills the process and all its children at once, as `kill -9` does."""
         self.stopped = True
         _signal_group(self.process, _KILL)
         self.process.wait()
 
 
 class Cluster:
-    """The processes of a cluster on 127.0.0.1, for the length of a `with` block.
+    """Context manager that runs the processes of a cluster on 127.0.0.1.
 
     The tasks talk to each other on 127.0.0.1. TensorFlow's servers listen on every
     address of the machine and ask for no password: use a network that you trust.
@@ -112,7 +115,7 @@ class Cluster:
         *,
         seconds: float = 240.0,
     ):
-        """Picks a free port for each task and keeps it until the block ends.
+        """Reserves a free port for each task until the block ends.
 
         Args:
           folder: where the tasks run and where `<job>-<index>.log` goes; made if
@@ -153,7 +156,7 @@ class Cluster:
     def start(
         self, job: str, index: int, program: str | os.PathLike, *arguments: object
     ) -> Task:
-        """Starts a task: `python PROGRAM ARGUMENTS`, with `TF_CONFIG` set for it.
+        """Starts a Python program as a task, with `TF_CONFIG` set for it.
 
         Args:
           job: a job of this cluster.
@@ -187,7 +190,7 @@ class Cluster:
         return task
 
     def wait(self, *tasks: Task) -> None:
-        """Waits until the tasks have ended without an error.
+        """Waits until the given tasks have ended without an error.
 
         Raises:
           WorkerDied: one of the cluster's tasks failed, whichever it is.
@@ -196,7 +199,7 @@ class Cluster:
         self.wait_for(lambda: not any(task.running for task in tasks))
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
-        """Waits until `condition()` is true; raises what `wait` raises.
+        """Waits until `condition()` is true, or until a task fails.
 
         Args:
           condition: is asked again and again, twenty times per second.
@@ -207,7 +210,7 @@ class Cluster:
         self._complain([task for task in self._started if task.died])
 
     def stop(self) -> None:
-        """Ends every process and gives the ports back; harmless when done already."""
+        """Stops all processes and releases the ports. Repeated calls are harmless."""
         self._open = False
         self._limit.cancel()
         try:
@@ -250,7 +253,7 @@ class Cluster:
                 task.kill()
 
     def _complain(self, died: list[Task], cause: BaseException | None = None) -> None:
-        """Raises the error that says what went wrong in another process, if any."""
+        """Raises `TimeoutError` or `WorkerDied` if the cluster has failed."""
         if self._late:
             raise TimeoutError(
                 f"the cluster had {self.seconds:g} s and was ended: "
@@ -284,7 +287,7 @@ def two_free_ports() -> int:
 
 
 def _reserved_socket() -> socket.socket:
-    """Binds a free port without listening, so that no other program is given it.
+    """Binds a free port without listening, to reserve it for a task.
 
     The system hands a bound port to no other program that asks for a free one, while
     TensorFlow's server may bind it too, since both allow it.
@@ -298,12 +301,12 @@ def _reserved_socket() -> socket.socket:
 
 
 def _worth_reading(text: str) -> list[str]:
-    """Returns the lines of a log that the task's program printed."""
+    """Returns the lines of a log that the task's own program has printed."""
     return [x for x in text.splitlines() if x.strip() and not _NOISE.match(x)]
 
 
 def _signal_group(process: subprocess.Popen, number) -> None:
-    """Signals a task and its children: it leads a process group of its own."""
+    """Sends a signal to a task and to its child processes."""
     if os.name == "nt":
         process.terminate()
         return
@@ -312,7 +315,7 @@ def _signal_group(process: subprocess.Popen, number) -> None:
 
 
 def _end_with_parent() -> None:
-    """Ends this process group when standard input closes: the parent has died."""
+    """Starts a thread that kills this process group when the parent dies."""
     def watch():
         # The raw file: a blocked read of sys.stdin would hold its lock at exit.
         while os.read(0, 1 << 10):

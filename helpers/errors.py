@@ -1,10 +1,10 @@
-"""The errors of this package, and the one useful line of TensorFlow's."""
+"""Exceptions of this package, and the extraction of TensorFlow's error cause."""
 
 import re
 
 
 class DataError(Exception):
-    """A file is damaged, short, or of the wrong kind.
+    """Raised when a file is damaged, incomplete, or of the wrong kind.
 
     The message names the file, the record where there is one, the cause and the
     fix, on one line.
@@ -12,7 +12,7 @@ class DataError(Exception):
 
 
 class PipelineStalled(Exception):
-    """An input pipeline delivered nothing for longer than it was allowed to."""
+    """Raised when an input pipeline delivers nothing within its time limit."""
 
 
 # TensorFlow wraps the cause in where the op was built, and where that was called.
@@ -25,7 +25,7 @@ _FIRST_OF_MANY = re.compile(r"^\s*\(0\) [A-Z_]+: (.*)$", re.M)
 
 
 def first_line(error: BaseException) -> str:
-    """Returns the one line of an error that says what went wrong.
+    """Returns the line of an error message that states its cause.
 
     Args:
       error: any exception. A TensorFlow runtime error carries thousands of

@@ -1,4 +1,4 @@
-"""Where files live, and how a file or folder gets its name only when it is whole.
+"""Data folders, and writing of files and folders that appear only when complete.
 
 Taught in lesson 04a, 'Whole or absent'.
 """
@@ -29,7 +29,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS)
 
 
 def data_folder() -> Path:
-    """Returns the folder for data: `data/`, or wherever `HELPERS_DATA` points.
+    """Returns the data folder, which is `data/` or the value of `HELPERS_DATA`.
 
     A relative `HELPERS_DATA` begins at the repository's folder, wherever the notebook
     runs; `~` is your home.
@@ -52,13 +52,13 @@ def data_folder() -> Path:
 
 
 def _data_place() -> Path:
-    """Returns where the folder for data is, or would be."""
+    """Returns the path of the data folder, which may not exist yet."""
     named = os.environ.get("HELPERS_DATA") or "data"
     return (ROOT / Path(named).expanduser()).resolve()
 
 
 def given_folder(path: str | os.PathLike) -> Path:
-    """Returns a folder that you name, wherever the notebook runs.
+    """Returns the absolute path of an existing folder.
 
     Args:
       path: a relative one begins at the repository's folder; `~` is your home.
@@ -76,7 +76,7 @@ def given_folder(path: str | os.PathLike) -> Path:
 
 
 def fresh_folder(path: str | os.PathLike) -> Path:
-    """Returns `path` as an empty folder, so that a cell that runs again starts clean.
+    """Empties a folder, or creates it, so that a repeated cell starts clean.
 
     If the path is a symbolic link, the link is replaced by a folder, and the folder
     that it led to stays as it is.
@@ -117,7 +117,7 @@ def fresh_folder(path: str | os.PathLike) -> Path:
 
 
 def _refuse_to_empty(path: Path) -> None:
-    """Raises `DataError` for a folder that must not be lost."""
+    """Raises `DataError` if a folder must not be emptied."""
     kept = {"the current folder": Path.cwd(), "the course's folder": ROOT,
             "your home folder": Path.home()}
     # Of a link the link goes, and nothing else.
@@ -138,7 +138,7 @@ def _refuse_to_empty(path: Path) -> None:
 
 
 def sha256(path: str | os.PathLike) -> str:
-    """Returns the SHA-256 of a file as 64 hexadecimal digits."""
+    """Returns the SHA-256 hash of a file as 64 hexadecimal digits."""
     digest = hashlib.sha256()
     with open(regular_file(path), "rb") as file:
         while block := file.read(1 << 20):
@@ -148,7 +148,7 @@ def sha256(path: str | os.PathLike) -> str:
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike) -> Iterator[Path]:
-    """Yields a temporary name; the file gets its real one only when it is whole.
+    """Context manager that writes a file atomically, under a temporary name.
 
     A reader therefore never meets a half-written file: it is absent or complete,
     also when the writer is killed or the disk is full.
@@ -180,7 +180,7 @@ def whole_file(path: str | os.PathLike) -> Iterator[Path]:
 def whole_or_absent(
     folder: str | os.PathLike, *, made_by: str, **facts: Any
 ) -> Iterator[Path | None]:
-    """Yields a draft of a folder, which gets its name when all of it is written.
+    """Context manager that creates a folder atomically, unless it is complete.
 
     Nothing is to be done where the folder stands already, whole: then it yields
     `None`. A damaged or older one of the same maker stays until the new one is whole.
@@ -220,7 +220,7 @@ def whole_or_absent(
 
 
 def is_whole(folder: str | os.PathLike, **facts: Any) -> bool:
-    """Returns whether a folder holds each file that its manifest lists.
+    """Returns whether a folder contains every file that its manifest lists.
 
     The files are measured, not read. One that is not listed does no harm.
 
@@ -236,7 +236,7 @@ def is_whole(folder: str | os.PathLike, **facts: Any) -> bool:
 
 
 def folder_manifest(folder: str | os.PathLike) -> dict:
-    """Returns the manifest of a folder; an empty one where none can be read."""
+    """Reads the manifest of a folder, or returns `{}` if it cannot be read."""
     try:
         return read_json(Path(folder) / MANIFEST, {"sizes": {str: int}})
     except DataError:
@@ -244,7 +244,7 @@ def folder_manifest(folder: str | os.PathLike) -> dict:
 
 
 def contents_digest(folder: str | os.PathLike) -> str:
-    """Returns one SHA-256 of the names and contents of all files in a folder."""
+    """Returns one SHA-256 hash of the names and contents of a folder's files."""
     digest = hashlib.sha256()
     for name in _sizes(Path(folder)):
         digest.update(f"{name} {sha256(Path(folder) / name)}\n".encode())
@@ -252,7 +252,9 @@ def contents_digest(folder: str | os.PathLike) -> str:
 
 
 def _real_place(path: Path) -> Path:
-    """Returns the place that a name leads to: links are followed, here as in reading.
+    """Resolves symbolic links, and raises `DataError` for a broken link.
+
+    Writing follows links in the same way as reading.
 
     Raises:
       DataError: it is a link that leads nowhere.
@@ -265,7 +267,7 @@ def _real_place(path: Path) -> Path:
 
 
 def _refuse_foreign(folder: Path, made_by: str) -> None:
-    """Raises `DataError` for a folder that another maker made, of any version."""
+    """Raises `DataError` if another program has created the folder."""
     maker = made_by.split(",")[0]
     theirs = str(folder_manifest(folder).get("made_by")).split(",")[0]
     if folder.exists() and theirs != maker:
@@ -276,7 +278,7 @@ def _refuse_foreign(folder: Path, made_by: str) -> None:
 
 
 def _put_aside(folder: Path) -> None:
-    """Removes a folder of ours; one that holds other files is kept under a new name."""
+    """Removes a folder that the course made, or renames it if it holds other files."""
     others = sorted(_sizes(folder).keys() - folder_manifest(folder).get("sizes", {}))
     kind = "kept" if others else "incomplete"
     aside = folder.with_name(f"{folder.name}.{kind}-{uuid.uuid4().hex[:8]}")
@@ -295,7 +297,7 @@ def _put_aside(folder: Path) -> None:
 
 
 def _sizes(folder: Path) -> dict[str, int]:
-    """Returns the size of each file in a folder but the manifest, sorted by name."""
+    """Returns the size of each file in a folder except the manifest, by name."""
     sizes = {
         path.relative_to(folder).as_posix(): path.stat().st_size
         for path in everything_in(folder)
@@ -306,7 +308,7 @@ def _sizes(folder: Path) -> dict[str, int]:
 
 @contextlib.contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Turns an error that means "no room" or "not here" into one line."""
+    """Converts an `OSError` about missing space or permission to `DataError`."""
     try:
         yield
     except OSError as error:
@@ -322,7 +324,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _incomplete(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """Makes a file or folder of a unique temporary name; old leftovers of it go."""
+    """Yields a unique temporary file or folder, and removes stale ones."""
     path.parent.mkdir(parents=True, exist_ok=True)
     own = f"{path.name}.incomplete-"
     for leftover in path.parent.glob(f"{glob.escape(own)}{'[0-9a-f]' * 8}"):
@@ -338,7 +340,7 @@ def _incomplete(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def _remove(path: Path) -> None:
-    """Removes a file or a folder; what is not there is fine."""
+    """Removes a file or a folder if it exists."""
     if path.is_dir() and not path.is_symlink():
         with contextlib.suppress(OSError):
             remove_tree(path)

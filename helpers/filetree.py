@@ -1,4 +1,4 @@
-"""Folders as trees: what they contain, how to remove them, and where a path leads."""
+"""Folder trees: listing, removal, and resolution of paths with symbolic links."""
 
 import os
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def everything_in(folder: Path) -> Iterator[Path]:
-    """Yields everything in a folder, a folder before its contents.
+    """Yields every file and folder below a folder, parents first.
 
     Links are yielded and not followed. There is no recursion, so no depth is too deep.
     """
@@ -23,7 +23,7 @@ def everything_in(folder: Path) -> Iterator[Path]:
 
 
 def remove_tree(folder: Path) -> None:
-    """Removes a folder with everything in it; links are removed and not followed.
+    """Removes a folder with its contents, without following symbolic links.
 
     Raises:
       OSError: If something cannot be removed.
@@ -39,13 +39,13 @@ def remove_tree(folder: Path) -> None:
 
 
 def place_of(path: Path) -> Path:
-    """Returns where a file or a link lies, and not what it leads to."""
+    """Returns the location of a file or a link, without following the link itself."""
     path = path.absolute()
     return path.parent.resolve() / path.name
 
 
 def ways_to(path: Path) -> set[Path]:
-    """Returns all that a path leads through: folders, and links by where they lie."""
+    """Returns all folders and links that a path passes through."""
     found, ahead = set(), [path.absolute()]
     while ahead:
         one = ahead.pop()

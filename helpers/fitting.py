@@ -1,4 +1,4 @@
-"""What is fed: a value as an array of another type, if it is the same in it.
+"""Lossless conversion of fed values to the dtype of a queue or a model input.
 
 Queues and opened models take their values through this one function.
 """
@@ -13,7 +13,7 @@ from helpers.errors import first_line
 
 
 def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
-    """Returns a value as an array of a type, if every number and text survives that.
+    """Converts a value to an array of a dtype, and rejects lossy conversions.
 
     Args:
       value: an array, a number, a text, or lists of them.
@@ -46,7 +46,7 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
 
 
 def _texts(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
-    """Returns texts or bytes as objects, and the values that are neither."""
+    """Returns an object array of strings or bytes, and the values that are neither."""
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "S" and array.size and np.char.str_len(array).min() < size:
         raise ValueError(
@@ -57,7 +57,7 @@ def _texts(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
 
 
 def _numbers(array: np.ndarray, dtype: tf.DType, where: str) -> tuple[np.ndarray, list]:
-    """Returns numbers in a type, and the values that it cannot hold."""
+    """Converts numbers to a dtype, and returns the values that do not fit."""
     kind = array.dtype.kind
     with contextlib.suppress(TypeError):  # bfloat16 is a number to TensorFlow alone
         own = tf.as_dtype(array.dtype)

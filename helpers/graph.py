@@ -1,4 +1,4 @@
-"""What a graph's ops are and need, for every module that looks into a graph."""
+"""Queries about the ops of a graph: their types and their dependencies."""
 
 from collections.abc import Container, Iterable
 from typing import Any
@@ -13,7 +13,7 @@ VARIABLE_TYPES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 def ancestors(
     ops: Iterable[tf.Operation], fed: Container[str] = ()
 ) -> set[tf.Operation]:
-    """Returns the ops, and all that they need before they can run.
+    """Returns the given ops together with all ops on which they depend.
 
     Args:
       ops: where to begin.
@@ -32,7 +32,7 @@ def ancestors(
 
 
 def fetched_ops(graph: tf.Graph, fetches: Any) -> list[tf.Operation]:
-    """Returns the ops that `session.run(fetches)` asks for."""
+    """Returns the ops that `session.run(fetches)` fetches."""
     elements = [
         graph.as_graph_element(fetch)
         for fetch in tf.nest.flatten(fetches, expand_composites=True)

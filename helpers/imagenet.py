@@ -1,4 +1,4 @@
-"""ImageNet's pictures and words: what its nets take in, and what their logits say.
+"""ImageNet preprocessing, class names, and the most probable classes.
 
 Taught in lesson 06c, 'Weights from Keras'.
 """
@@ -30,7 +30,7 @@ MEANS = (103.939, 116.779, 123.68)
 
 
 def imagenet_input(images: tf.Tensor) -> tf.Tensor:
-    """Turns our pictures into what ImageNet's VGG was trained on.
+    """Converts pictures in [-1, 1] to the input format of ImageNet's VGG.
 
     Args:
       images: float32 `[..., 3]`: red, green, blue in [-1, 1].
@@ -42,7 +42,7 @@ def imagenet_input(images: tf.Tensor) -> tf.Tensor:
 
 
 def grab_imagenet_words(source: str | os.PathLike = "random") -> list[str]:
-    """Returns the word of each of ImageNet's 1000 classes, in the order of the logits.
+    """Returns the names of ImageNet's 1000 classes, in the order of the logits.
 
     Args:
       source: `"random"` for numbers instead of words, to go with random weights;
@@ -61,7 +61,7 @@ def grab_imagenet_words(source: str | os.PathLike = "random") -> list[str]:
 def top_k(
     logits: np.ndarray, words: Sequence[str], k: int = 5
 ) -> list[list[tuple[str, float]]]:
-    """Returns the k most probable words of each picture, and how probable they are.
+    """Returns the k most probable classes of each picture, with their probabilities.
 
     Args:
       logits: float `[picture, class]`.

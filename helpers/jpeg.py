@@ -1,4 +1,4 @@
-"""JPEG files that training can decode: checked by the very op that it decodes with.
+"""Validation of JPEG files with the same op that decodes them in training.
 
 Two decoders never agree about every damaged file. So what is checked here and what
 `decode` accepts in a pipeline is the same set: the header's size first, then every
@@ -27,7 +27,7 @@ CHECK_RATIO = 8
 
 
 def decode(contents: tf.Tensor) -> tf.Tensor:
-    """Adds the op that every pipeline decodes a checked picture with.
+    """Decodes a validated JPEG picture to RGB.
 
     Args:
       contents: `string []`, the bytes of a JPEG file, which `tf.io.extract_jpeg_shape`
@@ -40,7 +40,7 @@ def decode(contents: tf.Tensor) -> tf.Tensor:
 
 
 def check_jpeg(contents: bytes, name: Name) -> None:
-    """Refuses what is not a whole JPEG of a sane size.
+    """Raises `DataError` unless the bytes are a complete JPEG of a reasonable size.
 
     Args:
       contents: the bytes of the file.
@@ -65,7 +65,7 @@ def check_jpeg(contents: bytes, name: Name) -> None:
 
 @functools.cache
 def _check() -> Callable:
-    """Returns what checks the bytes of one picture; built once."""
+    """Returns a cached function that validates the bytes of one picture."""
     with tf.Graph().as_default() as graph:
         contents = tf1.placeholder(tf.string, [])
         checked = _checked(contents)
@@ -73,7 +73,7 @@ def _check() -> Callable:
 
 
 def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
-    """Yields the bytes of JPEG files, each checked before it comes.
+    """Yields the bytes of JPEG files in order, after validating each of them.
 
     Args:
       paths: the files.
@@ -113,7 +113,7 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
 
 
 def _name_the_first(names: list[str]) -> None:
-    """Raises `DataError` for the first of some files that is refused."""
+    """Raises `DataError` for the first invalid file in a list."""
     for name in names:
         try:
             with open(name, "rb") as file:
@@ -124,7 +124,7 @@ def _name_the_first(names: list[str]) -> None:
 
 
 def _checked(contents: tf.Tensor) -> tf.Tensor:
-    """Returns a picture's bytes once it was decoded.
+    """Returns the bytes of a picture after an op has decoded them.
 
     What is not asked for is not decoded: TensorFlow's optimiser leaves it out. An
     `Assert` stays, and this one needs the pixels.

@@ -1,4 +1,4 @@
-"""The layer functions, built on `get_variable` so that a scope can share them.
+"""Layer functions built on `get_variable`, so that scopes can share their weights.
 
 Taught in lesson 01a, "A layer called twice, again", and in 06a and 08a.
 """
@@ -15,7 +15,7 @@ Activation = Callable[[tf.Tensor], tf.Tensor]
 
 
 def he_initializer() -> tf1.variance_scaling_initializer:
-    """Returns He et al.'s initializer: variance 2 / fan_in, truncated normal.
+    """Returns He's initializer: a truncated normal with variance 2 / fan_in.
 
     fan_in is kernel height x kernel width x input channels. The initializer makes
     up for what truncation takes from the standard deviation.
@@ -38,7 +38,7 @@ def conv_layer(
     activation_fn: Activation | None = tf.nn.relu,
     name: str,
 ) -> tf.Tensor:
-    """Convolves, adds a bias, applies an activation.
+    """Applies a 2-D convolution, a bias, and an activation function.
 
     Args:
       incoming: float32 `[batch, height, width, channels]`, channels known.
@@ -79,7 +79,7 @@ def pool_layer(
     pool_fn: Callable = tf.nn.max_pool2d,
     name: str | None = None,
 ) -> tf.Tensor:
-    """Pools each channel over windows.
+    """Applies max or average pooling to each channel.
 
     Args:
       incoming: float32 `[batch, height, width, channels]`.
@@ -98,7 +98,7 @@ def pool_layer(
 
 
 def flatten(incoming: tf.Tensor, name: str | None = None) -> tf.Tensor:
-    """Joins all axes after the batch.
+    """Flattens all axes after the batch axis into one.
 
     Args:
       incoming: `[batch, ...]`, all later axes known.
@@ -128,7 +128,7 @@ def fully_connected_layer(
     keep_prob: float | tf.Tensor | None = None,
     name: str,
 ) -> tf.Tensor:
-    """Multiplies by a matrix, adds a bias, activates, drops some outputs.
+    """Applies a dense layer with optional activation and dropout.
 
     Args:
       incoming: float32 `[batch, values]`, values known.
@@ -168,7 +168,7 @@ def fully_connected_xavier_relu_layer(
     keep_prob: float | tf.Tensor | None = None,
     name: str,
 ) -> tf.Tensor:
-    """A fully connected layer with ReLU, under the name that old code knows.
+    """Applies a dense layer with ReLU and He initialization, despite its name.
 
     The name says Xavier, but the variance was always 2 / fan_in, which is He's and
     right for ReLU; Xavier's is 2 / (fan_in + fan_out). Not for a layer of logits:
@@ -189,7 +189,7 @@ def fully_connected_xavier_relu_layer(
 
 
 def gru_cell(inputs: tf.Tensor, state: tf.Tensor, *, name: str) -> tf.Tensor:
-    """One step of a gated recurrent unit.
+    """Computes one step of a gated recurrent unit (GRU).
 
     The reset gate acts on the state before the matrix product, as in the paper
     (Keras: `reset_after=False`).
@@ -220,7 +220,7 @@ def gru_cell(inputs: tf.Tensor, state: tf.Tensor, *, name: str) -> tf.Tensor:
 def lstm_cell(
     inputs: tf.Tensor, state: tuple[tf.Tensor, tf.Tensor], *, name: str
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """One step of a long short-term memory.
+    """Computes one step of a long short-term memory (LSTM).
 
     Args:
       inputs: float32 `[batch, values]`, values known.
@@ -251,7 +251,7 @@ def lstm_cell(
 
 
 def _affine(incoming, num_nodes, scope, bias_initializer=None):
-    """Matrix product plus bias, in the scope of that name or in the one we are in."""
+    """Multiplies by a kernel and adds a bias, in the given or the current scope."""
     values = incoming.shape[-1]
     with tf1.variable_scope(scope or tf1.get_variable_scope()):
         kernel = tf1.get_variable("kernel", [values, num_nodes])
@@ -271,7 +271,7 @@ def _pair(value):
 
 
 def _known_last_axis(incoming: tf.Tensor, axes: int, name: str) -> int:
-    """Returns the length of the last axis, or says what is wrong with the tensor."""
+    """Returns the size of the last axis, or raises `ValueError` if it is unknown."""
     shape = incoming.shape
     if shape.rank != axes or shape[-1] is None:
         raise ValueError(

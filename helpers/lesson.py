@@ -1,4 +1,4 @@
-"""How every lesson begins: quiet TensorFlow, seeds, figure style, a log folder."""
+"""Setup of every lesson: quiet TensorFlow, seeds, figure style, and log folder."""
 
 import contextlib
 import gc
@@ -19,7 +19,7 @@ from helpers.files import ROOT
 
 @numbers(seed=whole(0))
 def begin(name: str = "scratch", *, seed: int = 7) -> Path:
-    """Imports TensorFlow quietly, seeds every generator, sets the figure style.
+    """Prepares a lesson: imports TensorFlow, sets all seeds, and styles the figures.
 
     Args:
       name: the notebook's name without its ending, such as `01a_variable_scope`.
@@ -46,7 +46,7 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
 
 
 def _plain_programs() -> None:
-    """Lets the programs that a lesson starts print the same under every Python.
+    """Sets environment variables so that subprocesses print without colours.
 
     This is the one place that says so: each inherits it. A notebook's kernel asks for
     colours, and from 3.13 on Python colours its tracebacks then, in a file and in a
@@ -60,7 +60,7 @@ def _plain_programs() -> None:
 
 @contextlib.contextmanager
 def expect(error_type: type[BaseException]) -> Iterator[None]:
-    """Runs a block that must fail, and prints its error in one short form.
+    """Context manager that expects an error and prints it in short form.
 
     Args:
       error_type: the error that the block must raise.
@@ -79,7 +79,7 @@ def expect(error_type: type[BaseException]) -> Iterator[None]:
 
 
 def quiet_tensorflow() -> Any:
-    """Imports TensorFlow without its start-up lines, which come from C++.
+    """Imports TensorFlow without the messages that its C++ code prints.
 
     `TF_CPP_MIN_LOG_LEVEL` alone does not silence them: some are written before
     TensorFlow reads it (tensorflow issue 100442). So standard error is pointed at
@@ -103,7 +103,7 @@ def quiet_tensorflow() -> Any:
 
 @contextlib.contextmanager
 def _no_garbage_from(module: str) -> Iterator[None]:
-    """Keeps Python's collector off what the first import of a module makes.
+    """Excludes the objects of a module's first import from garbage collection.
 
     Nothing of it is rubbish, yet looking took a fifth of TensorFlow's import, and
     again time whenever the collector ran over all objects (`benchmarks/NOTES.md`).
@@ -131,7 +131,7 @@ def _figure_style() -> None:
 
 
 def _tensorboard_in_notebooks() -> None:
-    """Lets `%tensorboard` find its program, and its frame the way through a hub."""
+    """Sets the environment variables that `%tensorboard` needs."""
     program = shutil.which("tensorboard", path=str(Path(sys.executable).parent))
     if program:
         os.environ.setdefault("TENSORBOARD_BINARY", program)

@@ -1,4 +1,4 @@
-"""The arithmetic of pictures in a graph: the range of floats, shifting, mirroring.
+"""Deterministic image ops: conversion to floats, shifting, and mirroring.
 
 Nothing here is random: the caller hands the random numbers in, so a pipeline
 decides alone what its order depends on.
@@ -10,7 +10,7 @@ from helpers.arguments import numbers, whole
 
 
 def from_bytes(images: tf.Tensor) -> tf.Tensor:
-    """Returns pictures in the range of graphs: float32 in [-1, 1], of the same shape.
+    """Converts pictures from [0, 255] to float32 in [-1, 1].
 
     Args:
       images: of any type and shape, from 0 to 255.
@@ -20,7 +20,7 @@ def from_bytes(images: tf.Tensor) -> tf.Tensor:
 
 @numbers(margin=whole(0))
 def shifted(image: tf.Tensor, margin: int, corner: tf.Tensor) -> tf.Tensor:
-    """Moves a picture; what comes in at the edge mirrors what is there.
+    """Shifts a picture and fills the border by reflection.
 
     Args:
       image: `[height, width, channels]`, of known size and any type.
@@ -36,7 +36,7 @@ def shifted(image: tf.Tensor, margin: int, corner: tf.Tensor) -> tf.Tensor:
 
 @numbers(margin=whole(0))
 def shifted_and_mirrored(image: tf.Tensor, margin: int, number: tf.Tensor) -> tf.Tensor:
-    """Moves a picture, and mirrors half of all, as one random number says.
+    """Shifts a picture and mirrors it or not, as determined by one random number.
 
     Args:
       image: `[height, width, channels]`, of known size and any type.

@@ -1,4 +1,4 @@
-"""What is read from disk: files of bytes alone, and JSON and HDF5 as they should be."""
+"""Validated reading of regular files, text, JSON, and HDF5."""
 
 import json
 import math
@@ -22,7 +22,7 @@ _MOST = 2**63 - 1  # of a whole number: what TensorFlow and NumPy can hold
 
 def regular_file(path: str | os.PathLike, doing: str = "read",
                  remedy: str = "") -> Path:
-    """Returns the path of a file that has an end. Links are followed.
+    """Returns the path if it is a regular file, with symbolic links followed.
 
     Args:
       path: whatever somebody named, or left in a folder.
@@ -46,7 +46,7 @@ def regular_file(path: str | os.PathLike, doing: str = "read",
 
 
 def read_text(path: str | os.PathLike, remedy: str = "") -> str:
-    """Returns a file's text; a byte order mark is none of it.
+    """Reads a UTF-8 file and drops its byte order mark.
 
     Args:
       path: the file, in UTF-8.
@@ -65,7 +65,7 @@ def read_text(path: str | os.PathLike, remedy: str = "") -> str:
 
 def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
               object_hook: Callable[[dict], Any] | None = None) -> Any:
-    """Returns what a JSON file holds, if it has this shape.
+    """Reads a JSON file and checks its structure.
 
     Args:
       path: the file.
@@ -100,7 +100,7 @@ def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
 
 
 def _check(value: Any, shape: Any, where: str) -> None:
-    """Raises `ValueError` for the first value that is not as it should be."""
+    """Raises `ValueError` for the first value that does not match the structure."""
     if isinstance(shape, dict) and isinstance(value, dict):
         if all(isinstance(key, str) for key in shape):
             for key, inner in shape.items():
@@ -132,7 +132,7 @@ def _fits(value: Any, shape: Any) -> bool:
 
 @contextmanager
 def opened_hdf5(path: str | os.PathLike) -> Iterator["h5py.File"]:
-    """Opens an HDF5 file whose data all lies in itself.
+    """Opens an HDF5 file, and rejects links to data in other files.
 
     What is read must come from this handle: opened again by its name, a file may be
     taken for another kind.

@@ -1,4 +1,4 @@
-"""Where Tiny ImageNet keeps what: the one place that knows its folders and files.
+"""The layout of the Tiny ImageNet folder, defined in one place.
 
 It imports no TensorFlow, so that drawing and fetching pictures stays quick.
 """
@@ -17,14 +17,14 @@ _LITTER = ("thumbs.db", "desktop.ini")  # and what begins with a dot
 
 
 class TinyLayout:
-    """The names of one Tiny ImageNet, and what its lists say.
+    """Paths and class lists of a Tiny ImageNet folder.
 
     Attributes:
       root: the folder `tiny-imagenet-200/`.
     """
 
     def __init__(self, root: str | os.PathLike):
-        """As the class says; `root` need not be there yet."""
+        """Creates the layout of `root`, which need not exist yet."""
         self.root = Path(root)
         self.wnids = self.root / "wnids.txt"
         self.words = self.root / "words.txt"
@@ -32,15 +32,15 @@ class TinyLayout:
         self.val_images = self.root / "val" / "images"
 
     def train_images(self, synset: str) -> Path:
-        """Returns the folder of one class's training pictures."""
+        """Returns the folder with the training pictures of a class."""
         return self.root / "train" / synset / "images"
 
     def boxes(self, synset: str) -> Path:
-        """Returns the list of one class's training pictures and their boxes."""
+        """Returns the path of the list of bounding boxes of a class."""
         return self.root / "train" / synset / f"{synset}_boxes.txt"
 
     def synset_ids(self) -> dict[str, int]:
-        """Numbers the classes in the order of `wnids.txt`: name to 0..n-1.
+        """Maps each class in `wnids.txt` to its position in the file, from 0.
 
         Raises:
           DataError: the list is missing.
@@ -49,12 +49,12 @@ class TinyLayout:
         return {synset: number for number, synset in enumerate(synsets)}
 
     def synset_words(self) -> dict[str, str]:
-        """Returns what each synset means; nothing where there is no `words.txt`."""
+        """Maps each class to its description, if `words.txt` exists."""
         lines = _lines(self.words) if os.path.lexists(self.words) else []
         return dict(line.split("\t", 1) for line in lines if "\t" in line)
 
     def pictures(self, split: str) -> list[tuple[str, str]]:
-        """Returns the path of every picture and its synset, in a fixed order.
+        """Returns the path and the class of every picture, in a fixed order.
 
         What the lists name and what the folders hold must be the same: every class
         of `wnids.txt` has training pictures, every picture of `val` has its line.
@@ -94,7 +94,7 @@ _WHOLE = "Nothing was changed; complete the folder, or use grab_tin()"
 
 
 def names_in(folder: Path) -> list[str]:
-    """Returns the names in a folder, sorted, without what systems leave there.
+    """Returns the sorted names in a folder, without system files.
 
     Raises:
       DataError: it cannot be read.
@@ -110,7 +110,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def _pictures(folder: Path) -> list[str]:
-    """Returns the names of the pictures in a folder, which holds nothing else."""
+    """Returns the names of the JPEG files in a folder that has no other files."""
     names = names_in(folder)
     for name in names:
         if not name.lower().endswith(_SUFFIXES):
@@ -121,7 +121,7 @@ def _pictures(folder: Path) -> list[str]:
 
 
 def _same_names(file: Path, listed: list[str], there: list[str]) -> None:
-    """Raises `DataError` unless a list names each thing that is there, once."""
+    """Raises `DataError` unless a list names every existing item exactly once."""
     counts = Counter(listed)
     for odd, what in (
         (set(there) - counts.keys(), "does not name"),

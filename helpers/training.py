@@ -1,4 +1,4 @@
-"""One model object: a graph that is complete, its session, and what one does with it.
+"""Model object that owns a graph's session and its training loop.
 
     with Model(graph, train, loss, incoming=images, prediction=logits) as model:
         model.restore(folder)
@@ -27,7 +27,7 @@ from helpers.queues.running import Runner, running_queues
 
 
 class Model:
-    """Owns the session of a graph, and the Saver of its variables.
+    """Owner of a graph's session, which trains, predicts, saves, and restores.
 
     The queues start with the first step and run until `close`: a queue that a
     coordinator has closed cannot be opened again.
@@ -82,7 +82,7 @@ class Model:
         self._stall = stall
 
     def run(self, fetches: Any, feed_dict: dict | None = None) -> Any:
-        """Runs anything in the session, with the queues running.
+        """Runs fetches in the session while the queues are running.
 
         Raises:
           As `Runner.run` of `running_queues`: it names the queue that starves.
@@ -102,7 +102,7 @@ class Model:
         also: Any = (),
         each: Callable[[int, Any], None] | None = None,
     ) -> list[float]:
-        """Trains for so many steps more; call it as often as you like.
+        """Trains for a number of further steps and returns the losses.
 
         Args:
           steps: how many.
@@ -133,20 +133,20 @@ class Model:
         return losses
 
     def predict(self, values: Any) -> np.ndarray:
-        """Returns the prediction for values of your own; no queue is touched."""
+        """Returns the prediction for given values, without using the queues."""
         return self.session.run(self._prediction, {self._incoming: values})
 
     def save(self, folder: str | os.PathLike) -> Path:
-        """Saves all variables under the global step: `checkpoints.save_numbered`."""
+        """Saves all variables under the global step with `save_numbered`."""
         at = int(self.session.run(self.step))
         return save_numbered(self.saver, self.session, folder, at)
 
     def restore(self, folder: str | os.PathLike) -> int | None:
-        """Restores the newest whole checkpoint: `checkpoints.restore_latest`."""
+        """Restores the newest complete checkpoint with `restore_latest`."""
         return restore_latest(self.saver, self.session, folder)
 
     def close(self) -> None:
-        """Stops the queues, joins their threads and closes the session."""
+        """Stops the queues, joins their threads, and closes the session."""
         self._stack.close()
 
     def __enter__(self) -> "Model":

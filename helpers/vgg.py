@@ -1,4 +1,4 @@
-"""VGG, configurations A to E from one table, as wide or as narrow as you ask.
+"""VGG networks in configurations A to E, with an adjustable width.
 
 Taught in lesson 06a, 'Five networks from one table'.
 """
@@ -29,7 +29,7 @@ FLOAT_BYTES = 4
 
 
 class Layer(NamedTuple):
-    """One row of `layer_table`.
+    """Output shape and cost of one layer, as a row of `layer_table`.
 
     Attributes:
       name: such as `"conv1_1"`, `"pool1"`, `"fc6"`; `"input"` for the pictures.
@@ -50,7 +50,7 @@ class Layer(NamedTuple):
 def vgg_features(
     incoming: tf.Tensor, *, configuration: str = "E", base_width: int = 64
 ) -> tf.Tensor:
-    """Builds the five blocks of convolutions, each with its pool.
+    """Builds the five convolutional blocks of a VGG network.
 
     Args:
       incoming: float32 `[batch, height, width, 3]` (or other channels, if known),
@@ -93,7 +93,7 @@ def vgg_net(
     num_classes: int = 1000,
     base_width: int = 64,
 ) -> tf.Tensor:
-    """Builds a VGG from pictures to logits.
+    """Builds a VGG network from pictures to logits.
 
     The last layer is linear: a softmax, or a loss that contains one, comes after it.
 
@@ -138,7 +138,7 @@ def keras_vgg(
     size: int = 64,
     keep_prob: float = 0.9,
 ) -> tf.keras.Sequential:
-    """Returns the same net in Keras: equal shapes, in the same order.
+    """Builds the same VGG network as a Keras model.
 
     Taught in lesson 06b, 'The same thing today'.
 
@@ -175,7 +175,7 @@ def layer_table(
     *,
     base_width: int = 64,
 ) -> list[Layer]:
-    """Computes what each layer holds and costs, without building anything.
+    """Computes the output shape and the cost of each layer of a VGG network.
 
     Args:
       configuration: a key of `CONFIGURATIONS`.
@@ -212,7 +212,7 @@ def _row(name, output_shape, parameters=0, multiply_adds=0) -> Layer:
 
 
 def _blocks(configuration, base_width) -> list[tuple[tuple[int, ...], int]]:
-    """Returns kernel sizes and width of each block."""
+    """Returns the kernel sizes and the width of each block."""
     widths = [base_width * times for times in BLOCK_WIDTHS]
     return list(zip(CONFIGURATIONS[configuration], widths, strict=True))
 
@@ -227,7 +227,7 @@ def _check_images(incoming) -> None:
 
 
 def _dropout(keep_prob):
-    """Returns what the layer function expects: a tensor, a share, or no dropout."""
+    """Converts `keep_prob` to the form that the layer function expects."""
     if tf.is_tensor(keep_prob):
         keep_prob.shape.assert_is_compatible_with([])
         return keep_prob

@@ -1,4 +1,4 @@
-"""The weights of VGG that Keras publishes: into our graph, and out of it.
+"""Loads and saves VGG weights in the format that Keras publishes.
 
 Taught in lesson 06c, 'Weights from Keras'.
 """
@@ -54,7 +54,7 @@ _PARTS = ("kernel", "bias")  # the order in which Keras lists a layer's weights
 def grab_vgg_weights(
     source: str | os.PathLike = "random", *, configuration: str = "D", top: bool = True
 ) -> Path:
-    """Returns a file of VGG weights as Keras publishes them (HDF5).
+    """Returns the path of VGG weights in Keras's HDF5 format.
 
     Args:
       source: `"random"` writes weights that know nothing, of base width 8, with no
@@ -88,7 +88,7 @@ def grab_vgg_weights(
 
 
 def vgg_sizes(path: str | os.PathLike) -> dict[str, Any]:
-    """Returns what `vgg_net` (`vgg_features`) must be told to fit a file of weights.
+    """Returns the arguments of `vgg_net` that match a file of weights.
 
     Args:
       path: HDF5 in Keras's format.
@@ -107,7 +107,7 @@ def load_vgg_weights(
     session: tf1.Session, path: str | os.PathLike,
     var_list: Sequence[tf.Variable] | None = None,
 ) -> list[str]:
-    """Gives variables the values of a file: all of them, or on an error none.
+    """Loads the variables from a weights file, or none of them on an error.
 
     Args:
       session: of the graph with the variables.
@@ -132,7 +132,7 @@ def load_vgg_weights(
 
 
 def save_vgg_weights(session: tf1.Session, path: str | os.PathLike) -> None:
-    """Writes a VGG as Keras does, so that Keras's `load_weights` reads it.
+    """Saves the VGG variables in a file that Keras's `load_weights` reads.
 
     Args:
       session: of the graph with the variables.
@@ -152,14 +152,14 @@ def save_vgg_weights(session: tf1.Session, path: str | os.PathLike) -> None:
 
 
 def _theirs(layer: str) -> str:
-    """Returns Keras's name of a layer of ours: `block1_conv2` of `conv1_2`."""
+    """Converts a layer name such as `conv1_2` to Keras's `block1_conv2`."""
     return _TOP.get(layer) or re.sub(r"^conv(\d)_(\d)$", r"block\1_conv\2", layer)
 
 
 def _by_name(
     session: tf1.Session, var_list: Sequence[tf.Variable] | None = None
 ) -> dict[str, tf.Variable]:
-    """Returns the variables by their name, all trainable ones if `None` is given."""
+    """Returns the given variables by name, or all trainable ones by default."""
     if var_list is None:
         with session.graph.as_default():
             var_list = tf1.trainable_variables()
@@ -168,7 +168,7 @@ def _by_name(
 
 @contextlib.contextmanager
 def _opened(path: str | os.PathLike) -> Iterator[dict[str, h5py.Dataset]]:
-    """Yields the arrays of a file by our names, whichever Keras spelled them.
+    """Yields the arrays of a weights file by the names of `vgg_net`.
 
     A kernel is told from a bias by its axes; what else fails becomes one line.
     """
@@ -181,7 +181,7 @@ def _opened(path: str | os.PathLike) -> Iterator[dict[str, h5py.Dataset]]:
 
 
 def _ours(layer: str) -> str:
-    """Returns our name of a layer of Keras's: `conv1_2` of `block1_conv2`."""
+    """Converts a Keras layer name such as `block1_conv2` to `conv1_2`."""
     tops = {theirs: ours for ours, theirs in _TOP.items()}
     return tops.get(layer) or re.sub(r"^block(\d)_conv(\d)$", r"conv\1_\2", layer)
 
@@ -195,7 +195,7 @@ def _sizes(held: Mapping[str, h5py.Dataset]) -> dict[str, Any]:
 
 
 def _configuration(held: Mapping[str, h5py.Dataset]) -> str:
-    """Returns the letter of the net that a file holds."""
+    """Returns the letter of the VGG configuration in a file of weights."""
     blocks = tuple(_kernel_sizes(held, block) for block in range(1, 6))
     for letter, sizes in CONFIGURATIONS.items():
         if blocks == sizes:
@@ -209,7 +209,7 @@ def _kernel_sizes(held, block: int) -> tuple[int, ...]:
 
 
 def _check_net(path, wanted: Mapping[str, tf.Variable], held) -> None:
-    """Raises `DataError` unless the file is of the net that the variables are of."""
+    """Raises `DataError` unless the weights fit the shapes of the variables."""
     blocks = {name[:5] for name in wanted if name.startswith("conv")}
     layers = {name.split("/")[0] for name in wanted}
     there = {name: list(array.shape) for name, array in held.items()
