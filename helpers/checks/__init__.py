@@ -1,6 +1,6 @@
 """Automatic checks of the exercises: `check_<exercise>(attempt)` returns a `Report`.
 
-A report prints ticks, crosses and, when asked, hints; it is truthy only when all of it
-holds. Checks need no network. Those of lesson NN live in `helpers.checks.lesson_NN`, so
-no lesson loads what another one needs.
+A report prints ticks, crosses, and, on request, hints. It is true only if every claim
+holds. Checks need no network. The checks of lesson NN are in
+`helpers.checks.lesson_NN`, so that no lesson imports what another one needs.
 """

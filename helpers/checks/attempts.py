@@ -1,8 +1,9 @@
 """Detects side effects of a student's function, and calls it under harder conditions.
 
-An attempt may change nothing but what its exercise is about: not its arguments, not the
-graph's collections, not the process around it. In the second round of a check (see
-`report`) a graph has seen a call before, and the length of a batch is unknown.
+An attempt may change only what its exercise asks for. It must not change its arguments,
+the graph's collections, or process-wide settings. In the second round of a check (see
+`report`), the function has been called in the same graph before, and the batch size is
+unknown.
 """
 
 import functools
@@ -22,9 +23,9 @@ class Watch:
     """Records the side effects of the calls of one attempt.
 
     Attributes:
-      second: whether a check is in its second round.
-      changed: the first thing that the attempt changed, in words; "" for nothing.
-      unusual: what its last call had that a plain one has not, in words.
+      second: Whether a check is in its second round.
+      changed: Description of the first forbidden change by the attempt, or "".
+      unusual: Descriptions of the harder conditions of the last call.
     """
 
     second = False

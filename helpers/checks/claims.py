@@ -1,10 +1,10 @@
 """Framework of the exercise checks: random cases, claims, and reports with hints.
 
-A check is a generator of claims over drawn cases, small ones first. It stops at the
-first claim that does not hold, which so is the smallest case that fails. Then comes a
-second round, with the same attempt and other cases of the same sizes: what remembers
-the first round, or works once, fails there. Every attempt is watched: see
-`helpers.checks.attempts`.
+A check is a generator of claims about random cases, small ones first. It stops at the
+first claim that does not hold, so the reported case is the smallest one that fails. A
+second round follows, with the same attempt and other cases of the same sizes: a
+function that remembers the first round, or that works only once, fails there. Side
+effects of every attempt are recorded; see `helpers.checks.attempts`.
 """
 
 import contextlib
@@ -29,11 +29,12 @@ class Report:
     """Result of a check, which is true only if every claim holds.
 
     Attributes:
-      title: the exercise.
-      claims: those reached, in order; only the last can be false. A stub reaches none.
-      hints: how many of `steps` the reader has asked for.
-      steps: what helps further, the smallest help first.
-      broken: what went wrong in the check itself; "" where nothing did.
+      title: Title of the exercise.
+      claims: Claims that were reached, in order. Only the last one can be false. An
+        unchanged stub reaches none.
+      hints: Number of hints that the reader has requested.
+      steps: All hints, from the smallest help to the largest.
+      broken: Description of an error in the check itself, or "".
     """
 
     def __init__(self, title: str, steps: tuple[str, ...] = (), hints: int = 0):
@@ -86,20 +87,20 @@ def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = Tr
              unknown: bool = True, is_class: bool = False) -> Callable:
     """Returns a decorator that turns a generator of claims into a check.
 
-    The generator yields `(claim, holds, what_is_wrong)`, the same claim for each case.
-    The check stops at the first claim that does not hold. An error in the answer
-    becomes a cross with one line, never a traceback; an error of the check's own code
-    is said to be that.
+    The generator yields `(claim, holds, what_is_wrong)`, with the same claim text for
+    each case. The check stops at the first claim that does not hold. An error in the
+    answer becomes a cross with one line, never a traceback. An error in the check's own
+    code is reported as such.
 
     Args:
-      title: for example `"Exercise 1: counted"`.
-      *steps: help for one who has tried and is stuck, in the order in which
-        `check(attempt, hints=n)` gives it: where to look, then the first line.
-      adds: collections of the graph to which an answer may add. Where variables are
-        among them, an earlier call has a variable scope of its own.
-      twice: whether, in round two, the graph has seen an earlier call.
-      unknown: whether, in round two, nobody knows the first axis of a tensor.
-      is_class: whether the answer is a class, which is not watched.
+      title: Title, such as `"Exercise 1: counted"`.
+      *steps: Hints for readers who are stuck. `check(attempt, hints=n)` prints the
+        first `n` of them: first where to look, then the first line of a solution.
+      adds: Graph collections to which an answer may add. If they include variables, the
+        earlier call of round two has its own variable scope.
+      twice: Whether the function is called in the same graph before, in round two.
+      unknown: Whether the first dimension of each tensor is unknown in round two.
+      is_class: Whether the answer is a class. The calls of a class are not recorded.
 
     Returns:
       The decorator.
@@ -186,12 +187,12 @@ def drawn(
 ) -> Iterator[Any]:
     """Yields random cases of increasing size from `make(rng, size)`.
 
-    Each case has a generator of its own, so a case can be made again; those of the
-    second round have the next seed.
+    Each case has its own random generator, so a single case can be reproduced. The
+    second round uses another seed.
 
     Args:
-      make: draws one case; a larger size is to give a larger case.
-      how_many: cases of a round.
+      make: Function that draws one case. A larger size should give a larger case.
+      how_many: Number of cases per round.
     """
     for size in range(how_many):
         yield make(np.random.default_rng([7 + Watch.second, size]), size)
@@ -201,10 +202,10 @@ def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) ->
     """Returns whether two results have equal shapes and equal values up to rounding.
 
     Args:
-      found: what an answer gave; what is no number or array of numbers is not close.
-      due: numbers of any shape, or a list of arrays; nothing is broadcast.
-      rtol: relative to `due`.
-      atol: absolute.
+      found: Result of an answer. A result that is not numeric is never close.
+      due: Expected numbers of any shape, or a list of arrays. Nothing is broadcast.
+      rtol: Tolerance relative to `due`.
+      atol: Absolute tolerance.
     """
     if isinstance(due, list | tuple):
         return (isinstance(found, list | tuple | np.ndarray) and len(found) == len(due)

@@ -63,8 +63,8 @@ def on_devices(variables, weights, results, feed, kinds=()):
     """Runs a graph on four CPU devices and records where every op was placed.
 
     Returns:
-      The results, their gradients with respect to the variables, the device of each
-      op, the transfers, and the values of all ops of the given kinds.
+      The results, their gradients with respect to the variables, the device of each op,
+      the transfers between devices, and the values of all ops of the given kinds.
     """
     config = tracing.as_written(device_count={"CPU": 4, "GPU": 0})
     with results[0].graph.as_default() as graph, tf1.Session(config=config) as session:

@@ -67,7 +67,8 @@ def _case(rng, size):
 def _language(batch, words, nested, seed):
     """Returns a decoder step, a function for its initial state, and its logits.
 
-    The attribute `calls` of the step counts how often a session has run it.
+    The attribute `calls` of the step counts how often a session has run it. The logits
+    are indexed by caption, position, and word.
     """
     rng = np.random.default_rng([seed, 1])
     table = rng.normal(size=[batch, STEPS, words, words]).astype(np.float32)

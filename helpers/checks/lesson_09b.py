@@ -20,8 +20,9 @@ from helpers.checks.claims import answering, drawn, exercise, same
 def check_read_on(attempt):
     """Checks that each call continues to read where the last one ended.
 
-    In every second case, the lives get one data set object, which a shuffle draws anew
-    for each iterator that starts from the beginning.
+    Each call stands for a new process. In every second case, all calls get the same
+    dataset object, which shuffles anew for each iterator that starts from the
+    beginning.
     """
     for case, (counts, make, name) in enumerate(drawn(_reading, how_many=6)):
         due, read = [int(value) for value in make()], 0

@@ -80,7 +80,7 @@ def two_programs(seed: int) -> tuple[Port, Port, dict[str, np.ndarray]]:
     """Returns an old program, a port of it with two faults, and inputs for both.
 
     Args:
-      seed: Of the weights and the feeds.
+      seed: Seed of the weights and the inputs.
     """
     old, new = (Port(np.random.default_rng(seed), e) for e in (1e-3, 1e-5))
     new.scores.assign(tf.transpose(new.scores))

@@ -39,7 +39,9 @@ def check_first_bad(attempt):
 def _graph_with_a_fault(rng, size):
     """Builds a graph in which at most one op has a bad output.
 
-    From size 18 on, the op to blame is the dequeue op, one of whose outputs is bad.
+    The result is the tensor to fetch, the number of rows that a step leaves in the
+    queue, the values to feed, and the name of the bad op, or None. From size 18 on, the
+    bad op is the dequeue op, one of whose outputs is bad.
     """
     kind, bad = sorted(BAD)[size % 3], size % 4 != 0
     with tf.Graph().as_default():
