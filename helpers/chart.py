@@ -16,7 +16,7 @@ class Chart:
     """Line chart that maps data coordinates to pixels and draws SVG.
 
     Attributes:
-      size: width and height of the frame, for `explore`.
+      size: Width and height of a frame in pixels, for `explore`.
     """
 
     def __init__(
@@ -26,10 +26,11 @@ class Chart:
         """Creates a chart from the ranges of its two axes.
 
         Args:
-          x: the first and the last, to the right.
-          y: the lowest and the highest; what lies outside is drawn at the edge.
-          log: upwards, each power of ten takes as much room.
-          size: width and height.
+          x: Smallest and largest value on the horizontal axis.
+          y: Smallest and largest value on the vertical axis. Values outside this range
+            are drawn at the edge.
+          log: Whether the vertical axis is logarithmic.
+          size: Width and height of a frame in pixels.
         """
         self.size, self._log = size, log
         self._x, self._y = x, self._scaled(y)
@@ -48,12 +49,12 @@ class Chart:
         """Returns the SVG of a line through points, with its label at the end.
 
         Args:
-          xs: from left to right.
-          ys: as many.
-          css: its colour, as `svg` has them.
-          width: in pixels.
-          name: "" for none.
-          **options: attributes of SVG.
+          xs: Horizontal coordinates, from left to right.
+          ys: Vertical coordinates, as many as `xs`.
+          css: Colour class, as in `svg`.
+          width: Line width in pixels.
+          name: Label at the end of the line, or "" for none.
+          **options: SVG attributes.
         """
         across, down = self._right(np.asarray(xs)), self._down(np.asarray(ys))
         label = svg.text(across[-1] + 8, down[-1] + 4, name, css) if name else ""

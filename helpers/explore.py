@@ -7,11 +7,11 @@
     explore(make_frame, "What does a larger queue buy?", size=(720, 300),
             capacity=[4, 16, 64], reader=["slow", "fast"]).show()
 
-A knob is a native control: radio buttons, or a slider where it has more than six
-values. A frame is one SVG in layers, which `helpers.svg` writes; a layer that frames
-share is stored once. The page lives in a sandboxed `iframe`; where scripts are taken
-away (GitHub, a notebook that is not trusted), a still and a table of all settings come
-to light instead.
+A control is a group of radio buttons, or a slider if it has more than six values. A
+frame is one SVG in layers, which `helpers.svg` writes, and a layer that several frames
+share is stored only once. The figure runs in a sandboxed `iframe`. Where scripts are
+removed (on GitHub, or in a notebook that is not trusted), a still picture and a table
+of all settings appear instead.
 
 Lesson 01a shows the first one.
 """
@@ -114,9 +114,9 @@ class Frame:
     """SVG layers and caption of an interactive figure for one setting.
 
     Attributes:
-      layers: pieces of SVG, the lowest first; what does not depend on a knob stands in
-        a layer of its own.
-      says: one sentence with the number that answers the question.
+      layers: SVG elements, the lowest first. Parts that do not depend on a control
+        should be a layer of their own.
+      says: Sentence with the number that answers the question.
     """
 
     layers: Sequence[str]
@@ -128,11 +128,12 @@ class Explorable:
     """Interactive figure with one precomputed frame per setting.
 
     Attributes:
-      question: the heading of the page.
-      knobs: the words that name a knob, to its values.
-      frames: by setting, the words of its values; the last knob changes fastest.
-      start: the setting to begin with, as `frames` has it.
-      size: width and height of the frames, in units of the SVG.
+      question: Heading of the figure.
+      knobs: Values of each control by its label.
+      frames: Frame of each setting, a tuple of the values as strings. The last control
+        changes fastest.
+      start: Setting that is shown first, in the same form.
+      size: Width and height of the frames in SVG units.
     """
 
     question: str
@@ -210,19 +211,20 @@ def explore(
     All TensorFlow code runs during this call, so the finished figure needs no kernel.
 
     Args:
-      make_frame: called once per setting, with one keyword per knob.
-      question: one that the reader can answer by turning a knob.
-      size: width and height of the frames, in units of the SVG.
-      start: knob to the value it begins with; the first one where it is left out.
-      names: knob to the words that the page shows for it.
-      **knobs: an argument of `make_frame` to its values, in order.
+      make_frame: Function that is called once per setting, with one keyword per
+        control.
+      question: Question that the reader can answer by using a control.
+      size: Width and height of the frames in SVG units.
+      start: Initial values by control. Default: the first value of each control.
+      names: Labels by control, if they differ from the names of the arguments.
+      **knobs: Values of each argument of `make_frame`, in order.
 
     Returns:
-      The page; `show` it.
+      The figure; call `show` to display it.
 
     Raises:
-      ValueError: there are more than three knobs, thirty settings or 130,000 bytes;
-        or two values of a knob, or two knobs, have the same words.
+      ValueError: If there are more than three controls, thirty settings, or 130,000
+        bytes, or if two values of a control, or two controls, have the same text.
     """
     shown = {name: (names or {}).get(name, name) for name in knobs}
     for words in (list(shown.values()), *(map(str, of) for of in knobs.values())):

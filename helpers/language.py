@@ -1,8 +1,9 @@
 """The visual language of the course: the meaning of colours, outlines, and hatches.
 
-A colour means the same in every sitting: device, tower or worker 0 is blue. Red is
-what is lost, dead, NaN or silently wrong, and nothing else; a second sign (a number, a
-hatch, a word) says the same to who does not see the colour.
+A colour has the same meaning in every lesson: blue is device, tower, or worker 0. Red
+is reserved for values that are lost, dead, NaN, or silently wrong. A second sign (a
+number, a hatch, or a word) carries the same information for readers who cannot see the
+colour.
 """
 
 INK, SOFT, RULE, PALE, PAPER = "#1a1a1a", "#5f6368", "#c4c7cc", "#eef0f2", "#ffffff"
@@ -43,16 +44,17 @@ def fill(kind: object) -> dict:
     """Returns the fill colour, edge colour, and hatch for a kind of box or bar.
 
     Args:
-      kind: the number of a device, tower or worker (from 4 on it begins anew);
-        `"plain"`; `"reference"`: chance, the ideal, what was before; `"waits"`: waits
-        or starts, a full queue; `"starves"`: an empty one; `"lost"`: lost, dead, NaN,
-        silently wrong; `"control"`: a condition, an order.
+      kind: Number of a device, tower, or worker (the colours repeat from 4 on), or one
+        of these words: `"plain"`; `"reference"` for chance level, an ideal, or an
+        earlier result; `"waits"` for waiting, starting, or a full queue; `"starves"`
+        for an empty queue; `"lost"` for lost, dead, NaN, or silently wrong; `"control"`
+        for a condition or an order.
 
     Returns:
-      Keywords for `ax.bar`, `ax.barh`, `Rectangle` and other patches.
+      Keyword arguments for `ax.bar`, `ax.barh`, `Rectangle`, and other patches.
 
     Raises:
-      ValueError: the language has no such word.
+      ValueError: If there is no such kind.
     """
     kind = kind % len(TOWER) if isinstance(kind, int) else kind
     if kind not in FILLS:

@@ -1,8 +1,9 @@
 """SVG elements for the frames of interactive figures.
 
-A colour is one of the page's classes: `ink`, `soft` (beside the point), `a` to `d`
-(tower, worker, device 0 to 3) and `bad` (lost, dead, NaN, and nothing else). They
-follow dark mode. Numbers are rounded to half a pixel: a page holds many of them.
+A colour is one of the classes of the figure: `ink`, `soft` (secondary), `a` to `d`
+(tower, worker, or device 0 to 3), and `bad` (lost, dead, or NaN, and nothing else). The
+colours follow dark mode. Coordinates are rounded to half a pixel, because a figure
+contains many of them.
 """
 
 import base64
@@ -18,11 +19,11 @@ def text(x: float, y: float, words: object, css: str = "", **options: object) ->
     """Returns the SVG of a line of text.
 
     Args:
-      x: of its beginning, or where `text_anchor` says.
-      y: of its foot.
-      words: anything; `<` and `&` are escaped.
-      css: its colour.
-      **options: attributes of SVG, `_` for `-`: `text_anchor="middle"`.
+      x: Left end, or the position that `text_anchor` defines.
+      y: Baseline.
+      words: Text, or any object. The characters `<` and `&` are escaped.
+      css: Colour class.
+      **options: SVG attributes, with `_` for `-`, such as `text_anchor="middle"`.
     """
     return (f"<text x='{_n(x)}' y='{_n(y)}'{_colour(css)}{_options(options)}>"
             f"{html.escape(str(words), quote=False)}</text>")
@@ -35,11 +36,11 @@ def line(
     """Returns the SVG of an open line through points.
 
     Args:
-      xs: from left to right.
-      ys: as many; they grow downwards.
-      css: its colour.
-      width: in pixels.
-      **options: attributes of SVG, such as `stroke_dasharray="6 4"`.
+      xs: Horizontal coordinates, from left to right.
+      ys: Vertical coordinates, as many as `xs`, which grow downwards.
+      css: Colour class.
+      width: Line width in pixels.
+      **options: SVG attributes, such as `stroke_dasharray="6 4"`.
     """
     points = "L".join(f"{_n(x)} {_n(y)}" for x, y in zip(xs, ys, strict=True))
     return (f"<path class='{css}' d='M{points}' fill='none' stroke='currentColor' "
@@ -52,12 +53,12 @@ def box(
     """Returns the SVG of a filled rectangle.
 
     Args:
-      x: of its left side.
-      y: of its top.
-      width: in pixels.
-      height: in pixels.
-      css: its colour.
-      **options: attributes of SVG, such as `fill_opacity=0.2` or `fill="none"`.
+      x: Left side.
+      y: Top.
+      width: Width in pixels.
+      height: Height in pixels.
+      css: Colour class.
+      **options: SVG attributes, such as `fill_opacity=0.2` or `fill="none"`.
     """
     return (f"<rect x='{_n(x)}' y='{_n(y)}' width='{_n(width)}' height='{_n(height)}'"
             f"{_colour(css, options)}{_options(options)}/>")
@@ -71,11 +72,11 @@ def picture(
     """Returns the SVG of a picture with indexed colours, one square per value.
 
     Args:
-      x: of its left side.
-      y: of its top.
-      values: integers `[row, column]`, places in the palette.
-      palette: up to 256 colours, red, green and blue of 0 to 255.
-      scale: pixels of a square.
+      x: Left side.
+      y: Top.
+      values: Indices into the palette, integers `[row, column]`.
+      palette: Up to 256 colours, each with red, green, and blue from 0 to 255.
+      scale: Width of a square in pixels.
     """
     drawn, file = Image.fromarray(np.asarray(values, np.uint8), "P"), io.BytesIO()
     drawn.putpalette(bytes(np.asarray(palette, np.uint8).ravel()))

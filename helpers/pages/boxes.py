@@ -17,8 +17,9 @@ def boxes(places: dict) -> str:
     """Returns the SVG of labelled boxes.
 
     Args:
-      places: name to x and y of the centre, colour and words. A box is outlined
-        thick where the colour is `ink`: it is asked, not computed with.
+      places: For each name, the x and y coordinates of the centre, the colour class,
+        and the label. A box with the colour `ink` has a thick outline, because it
+        represents a condition.
     """
     drawn = []
     for x, y, css, words in places.values():
@@ -36,10 +37,10 @@ def edges(
     """Returns the SVG of arrows between boxes, with detours for backward edges.
 
     Args:
-      places: as for `boxes`.
-      pairs: names of two boxes each.
-      width: of the lines.
-      css: their colour; empty for that of the box where they begin.
+      places: Boxes, as for `boxes`.
+      pairs: Pairs of names, from the start to the end of each arrow.
+      width: Line width in pixels.
+      css: Colour class. If it is empty, an arrow has the colour of its first box.
     """
     drawn = []
     for start, end in pairs:

@@ -17,11 +17,13 @@ def confusion_frame(
 ) -> Frame:
     """Draws a confusion matrix with the classes sorted by one word.
 
+    The caption says how many of the wrong answers have this word right.
+
     Args:
-      names: the words of each class, as many for each.
-      labels: the right class of each picture.
-      answers: the class that the network chose.
-      word: the place of the word in whose order the classes are drawn, from 1.
+      names: Words of each class, the same number for all classes.
+      labels: Correct class of each picture.
+      answers: Class that the network predicted for each picture.
+      word: Number of the word by which the classes are sorted, from 1.
 
     Taught in lesson 06b, 'What it learns first'.
     """

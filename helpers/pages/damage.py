@@ -21,17 +21,17 @@ def read_damaged(
     """Damages a record file at one byte and reads it with two readers.
 
     Args:
-      damage: `"cut"` leaves the bytes before the place, `"flip"` turns the last bit of
-        the byte there.
-      byte: the place, from 0.
-      payloads: of the records.
+      damage: `"cut"` keeps only the bytes before the position. `"flip"` flips the last
+        bit of the byte at the position.
+      byte: Position in the file, from 0.
+      payloads: Payloads of the records.
 
     Returns:
-      The records that `TFRecordDataset` hands out, the error with which it ends, and
-      that of `check_shards`: the name of its class, or nothing.
+      The records that `TFRecordDataset` returns, the error that it raises, and the
+      error that `check_shards` raises. Each error is a class name, or "" for no error.
 
     Raises:
-      IndexError: the file has no such byte to flip.
+      IndexError: If the file has no byte at this position to flip.
 
     Taught in lesson 04a, 'Damage, and what the readers say'.
     """
@@ -64,7 +64,7 @@ def damage_frame(
 ) -> Frame:
     """Draws the bytes of a damaged record file and the records that survive.
 
-    The arguments are those of `read_damaged`.
+    The damage is red. The arguments are those of `read_damaged`.
     """
     records, error, found = read_damaged(damage, byte, payloads)
     starts = [0]

@@ -17,11 +17,12 @@ def draw_deaths(
     """Draws the global step over time and the activity of each process.
 
     Args:
-      begin: when the first process was started, in seconds of `time.time`.
-      lives: what the chief printed from restore to restore, `[step, (step, time)]`.
-      other: the same of worker 1.
-      deaths: `worker 1`, `chief` and `ps`, in this order, to when each was killed and
-        the step of the newest checkpoint then.
+      begin: Start time of the first process, in seconds of `time.time`.
+      lives: Output of the chief between two restores, one array `[step, (step, time)]`
+        each.
+      other: Output of worker 1, in the same form.
+      deaths: For `worker 1`, `chief`, and `ps`, in this order, the time of the kill and
+        the step of the newest checkpoint at that time.
 
     Taught in lesson 09a, 'Kill a worker, the chief, and the parameter server'.
     """

@@ -1,6 +1,6 @@
 """Interactive figure of lesson 12b: the attention weights before each word.
 
-Seen in lesson 12b, 'Where does it look?'.
+Used in lesson 12b, 'Where does it look?'.
 """
 
 from collections.abc import Sequence

@@ -17,9 +17,10 @@ def draw_bytes(data: bytes, fields: Sequence[int], names: Sequence[str]) -> Figu
     """Draws a square for each byte of a record file, in the colour of its field.
 
     Args:
-      data: the file.
-      fields: of each byte the place of its field in `names`.
-      names: length, its checksum, payload, its checksum; a payload is read as text.
+      data: Contents of the file.
+      fields: Index in `names` of the field of each byte.
+      names: Names of the four fields: length, its checksum, payload, and its checksum.
+        The payload is shown as text.
 
     Taught in lesson 04a, 'The bytes on disk'.
     """
@@ -42,8 +43,8 @@ def draw_left(left: Mapping[str, tuple[int, str]], written: int) -> Figure:
     """Draws the records that survive in each writer's file after a kill.
 
     Args:
-      left: by the name of a writer, how many can be read and what the reader says.
-      written: how many were written.
+      left: For each writer, the number of readable records and the reader's answer.
+      written: Number of records that were written.
 
     Taught in lesson 04a, 'Writers that stop half way'.
     """
@@ -64,9 +65,9 @@ def draw_damage(
     """Draws a table of damages and readers, with undetected damage in red.
 
     Args:
-      said: texts `[damage, reader]`; `"error"` is not silent.
-      damages: names of the rows.
-      readers: names of the columns.
+      said: Answers `[damage, reader]`. Every answer except `"error"` counts as silent.
+      damages: Names of the rows.
+      readers: Names of the columns.
 
     Taught in lesson 04a, 'Damage to a shard'.
     """

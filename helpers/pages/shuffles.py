@@ -19,9 +19,11 @@ _PALETTE = np.stack([np.interp(np.linspace(0, 4, _CLASSES), range(5), channel)
 def shuffle_frame(buffer: int, files: int) -> Frame:
     """Draws one epoch of class-sorted files that passed through a shuffle buffer.
 
+    There are twenty files, with 200 records of one class each.
+
     Args:
-      buffer: records to draw from.
-      files: how many are open at once, a record from each in turn.
+      buffer: Size of the shuffle buffer in records.
+      files: Number of files that are open at once. They take turns, one record each.
 
     Taught in lesson 04b, 'The class-sorted trap'.
     """

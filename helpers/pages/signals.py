@@ -15,9 +15,9 @@ def signal_frame(signals: dict[str, np.ndarray], rule: str, setting: str) -> Fra
     """Draws the signal strength per layer for several initializers.
 
     Args:
-      signals: rule to the signal of each layer, as a share of the first layer's.
-      rule: the rule that is drawn as a thick line.
-      setting: what else was chosen, such as `"base width 64, relu"`.
+      signals: Signal of each layer as a share of the first layer's, by initializer.
+      rule: Initializer whose line is drawn thick and whose fate the caption describes.
+      setting: Description of the other settings, such as `"base width 64, relu"`.
 
     Taught in lesson 06a, 'Does the signal arrive?'.
     """

@@ -15,12 +15,12 @@ _LOW, _HIGH = -6, 4  # powers of ten that are drawn
 def final_loss(losses: Sequence[float], workers: int) -> float:
     """Returns the largest loss among the last two updates of each worker.
 
-    Stale gradients make the loss go up and down, so the last loss alone depends on
-    the moment at which the training stops.
+    Stale gradients make the loss oscillate, so the very last loss would depend on the
+    moment at which the training stops.
 
     Args:
-      losses: the loss after each update.
-      workers: how many workers took turns.
+      losses: Loss after each update.
+      workers: Number of workers that took turns.
     """
     return float(np.nan_to_num(losses[-2 * workers:], nan=np.inf, posinf=np.inf).max())
 
@@ -29,11 +29,13 @@ def stale_frame(losses: Sequence[float], one: Sequence[float], workers: int,
                 what: str) -> Frame:
     """Draws the loss of several asynchronous workers beside that of one worker.
 
+    Both lines have the same width, so they show the same time.
+
     Args:
-      losses: the loss after each update.
-      one: the loss of one worker; both are drawn over the whole width.
-      workers: how many workers took turns.
-      what: the setting, which begins the sentence.
+      losses: Loss after each update.
+      one: Loss of a single worker after each of its updates.
+      workers: Number of workers that took turns.
+      what: Description of the setting, with which the caption begins.
 
     Taught in lesson 09a, 'Stale gradients'.
     """

@@ -22,9 +22,9 @@ def outcome(op: str, closed: bool, held: int) -> str:
     """Returns the outcome of one queue op on a queue with a capacity of four.
 
     Args:
-      op: one of `OPS`.
-      closed: whether the queue was closed before.
-      held: the number of items in the queue.
+      op: Name of the op, one of `OPS`.
+      closed: Whether the queue has been closed.
+      held: Number of items in the queue.
 
     Returns:
       `goes on`, `waits`, or the name of the error without the word `Error`.
@@ -54,8 +54,8 @@ def draw_states(found: dict[tuple[bool, int], list[str]], title: str) -> Figure:
     """Draws each state of a queue, with the outcome of every op below it.
 
     Args:
-      found: for each of `STATES`, the outcome of each of `OPS`.
-      title: the finding of the figure.
+      found: Outcome of each of `OPS`, for each of `STATES`.
+      title: Title of the figure.
     """
     fig, ax = sheet(WIDE, 2.3)
     for y, op in enumerate(OPS):
@@ -76,12 +76,13 @@ def take_until_the_end(
     """Dequeues batches until the queue is exhausted or the op blocks.
 
     Args:
-      queue: `"FIFO"`; anything else is a `RandomShuffleQueue` that keeps 20.
+      queue: `"FIFO"`, or anything else for a `RandomShuffleQueue` that keeps 20 items.
       takes: `"dequeue_many(10)"` or `"dequeue_up_to(10)"`, with any number.
-      then: `"closed"` closes the full queue; anything else leaves it open.
+      then: `"closed"` to close the full queue, or anything else to leave it open.
 
     Returns:
-      The batches, the number of items still inside, and the name of the last error.
+      The batches, the number of items that are left in the queue, and the name of the
+      last error.
 
     Taught in lesson 03a, 'The last batch'.
     """

@@ -32,16 +32,17 @@ SMALLEST = 8  # points of type that a projector's last row reads
 def show(fig: Figure, alt: str, title: str = "") -> None:
     """Displays a figure with its alternative text and prints the text below.
 
-    The sentence is printed because JupyterLab drops the text alternative of a
-    picture, while printed text reaches a screen reader, GitHub and the tests.
+    The text is printed because JupyterLab drops the alternative text of a picture,
+    whereas printed text reaches screen readers, GitHub, and the tests.
 
     Args:
-      fig: the figure; it is closed afterwards.
-      alt: one sentence: what a reader who cannot see the figure should know.
-      title: the finding, above the whole figure; where no axes have one.
+      fig: Figure, which is closed afterwards.
+      alt: Sentence that tells a reader who cannot see the figure what it shows.
+      title: Finding of the whole figure, to be used if no axes have a title.
 
     Raises:
-      ValueError: there is no sentence, no title, or type that is too small to read.
+      ValueError: If there is no alternative text, no title, or a text that is too small
+        to read.
     """
     if not alt.strip():
         raise ValueError("show: say in one sentence what the figure shows (alt)")

@@ -24,11 +24,12 @@ def lanes(
     """Draws a timeline with one horizontal lane per thread, process, or device.
 
     Args:
-      ax: where to.
-      spans: by lane, `(from, to, kind, word)`: a number of a worker works, `"waits"`
-        waits or starts, `"lost"` is lost.
-      kills: `(lane, moment)` of each death: a red cross.
-      unit: of the time axis.
+      ax: Axes to draw on. The first lane is at the top.
+      spans: Spans `(from, to, kind, label)` by lane. As a kind, the number of a worker
+        means that it works, `"waits"` that it waits or starts, and `"lost"` that it is
+        lost.
+      kills: Pairs `(lane, time)`, each of which is marked with a red cross.
+      unit: Unit of the time axis.
     """
     names = list(spans)
     for k, name in enumerate(names):
@@ -50,14 +51,14 @@ def strip(
 ) -> None:
     """Draws a row of unit squares, such as records, steps, or bytes.
 
-    Axes are left to the caller: `ax.set(xlim=..., ylim=..., aspect="equal")`.
+    The caller sets the axes with `ax.set(xlim=..., ylim=..., aspect="equal")`.
 
     Args:
-      ax: where to.
-      squares: of each its kind, as `language.fill` takes it, and its text.
-      x: of the left end.
-      y: of the bottom.
-      name: stands at the left of it.
+      ax: Axes to draw on.
+      squares: Kind of each square, as for `language.fill`, and its text.
+      x: Left end of the strip.
+      y: Bottom of the strip.
+      name: Label at the left of the strip.
     """
     for k, (kind, text) in enumerate(squares):
         ax.add_patch(Rectangle((x + k + 0.04, y + 0.04), 0.92, 0.92, linewidth=0.8,
@@ -75,12 +76,13 @@ def weights(
     Negative values are blue, positive ones are ochre, and 0 is white.
 
     Args:
-      ax: where to.
-      matrix: numbers, `[rows, columns]`.
-      columns: name of a block to its number of columns, from the left; blocks are
-        framed, each name in a colour that no square has.
-      rows: the same of rows, from the top; cut by a dashed line.
-      digits: writes the numbers into the squares, with so many digits.
+      ax: Axes to draw on.
+      matrix: Values `[rows, columns]`.
+      columns: Number of columns of each block by its name, from the left. Blocks are
+        framed, and each name has a colour that no square has.
+      rows: Number of rows of each block by its name, from the top. Blocks are separated
+        by dashed lines.
+      digits: Number of digits of the values to print into the squares, or `None`.
     """
     matrix = np.asarray(matrix)
     limit = float(np.abs(matrix).max()) or 1.0
@@ -112,11 +114,11 @@ def weights(
 def end_labels(ax: Axes, *, room: float = 0.25) -> None:
     """Labels each line at its right end, in place of a legend.
 
-    The axis ends where it ended before: no tick stands under a name.
+    The axis line ends where the data end, so no tick is below a label.
 
     Args:
-      ax: its lines have a `label`; names that would meet are moved apart.
-      room: how much wider the axes become for the names, as a share.
+      ax: Axes whose lines have a `label`. Labels that would overlap are moved apart.
+      room: Share by which the axes become wider for the labels.
     """
     left, right = ax.get_xlim()
     log = ax.get_xscale() == "log"
@@ -157,12 +159,12 @@ def tree(
     """Draws names with slashes as a tree, with one line per part of a name.
 
     Args:
-      ax: where to; a quarter of an inch for each line is enough.
-      names: whole name, such as `tower/conv/weights`, to what is written beside it,
-        such as its shape; in the order of first parts.
-      kinds: whole names, or beginnings such as `tower/conv`, to a kind as
-        `language.fill` takes it: the ground of their lines and of those below them.
-      title: stands above.
+      ax: Axes to draw on. A quarter of an inch per line is enough.
+      names: Note to write beside each name, such as its shape, by full name, such as
+        `tower/conv/weights`. The tree has the same order.
+      kinds: Kinds, as for `language.fill`, by full name or by prefix such as
+        `tower/conv`. They colour the background of the lines below the prefix.
+      title: Title of the tree.
     """
     lines = []
     for name in names:

@@ -18,12 +18,12 @@ class Box:
     """Box of a drawn graph that stands for an op, a scope, or some variables.
 
     Attributes:
-      name: its key; what stands before a line break is shown.
-      ops: the NodeDefs collapsed into it.
-      variables: the NodeDefs of the variables inside.
-      lines: its text.
-      width: of the text with its rim, in inches.
-      height: the same.
+      name: Key of the box. The text before the first line break is shown.
+      ops: NodeDefs of the ops in the box.
+      variables: NodeDefs of the variables in the box.
+      lines: Lines of the label.
+      width: Width in inches, including the border.
+      height: Height in inches, including the border.
     """
 
     name: str
@@ -51,14 +51,14 @@ def collapse(
     """Groups the ops of a graph into labelled boxes, and returns their edges.
 
     Args:
-      definition: the graph.
-      depth: how many parts of a name are kept, or a function from an op's name to its
-        box's; the empty string leaves the op out.
-      hide: outermost scopes that are left out.
+      definition: Graph definition.
+      depth: Number of name parts to keep, or a function from an op's name to its box's
+        name. The empty string leaves the op out.
+      hide: Outermost scopes that are left out.
 
     Returns:
-      The boxes by name, in the graph's order, and `{(from, to): is_data}`; an edge
-      that is no data carries order only.
+      The boxes by name, in the order of the graph, and the edges `{(from, to):
+      is_data}`. An edge without data carries only order.
     """
     ops = {op.name: op for op in definition.node}
     owner = _variable_owners(ops)

@@ -26,14 +26,14 @@ def box(
     """Draws a labelled box, such as a scope, an op, or a process.
 
     Args:
-      ax: where to.
-      x: of its middle.
-      y: of its middle.
-      text: black, or white on what is black.
-      kind: as `language.fill` takes it.
-      width: in units of `ax`.
-      height: the same.
-      size: of the text, in points.
+      ax: Axes to draw on.
+      x: Horizontal position of the centre.
+      y: Vertical position of the centre.
+      text: Label, black, or white on a black box.
+      kind: Kind of the box, as for `language.fill`.
+      width: Width in units of `ax`.
+      height: Height in units of `ax`.
+      size: Font size in points.
     """
     ax.add_patch(FancyBboxPatch(
         (x - width / 2, y - height / 2), width, height, zorder=3,
@@ -49,12 +49,12 @@ def arrow(
     """Draws an arrow with an optional label at its middle.
 
     Args:
-      ax: where to.
-      start: where data or order comes from.
-      end: where it goes.
-      text: what flows, such as `w, 12 B`.
-      color: of line and text.
-      width: of the line, in points.
+      ax: Axes to draw on.
+      start: Start point.
+      end: End point.
+      text: Description of the data that flows, such as `w, 12 B`.
+      color: Colour of the line and the text.
+      width: Line width in points.
     """
     ax.add_patch(FancyArrowPatch(
         start, end, arrowstyle="-|>", mutation_scale=8 + 2 * width, color=color,
@@ -79,15 +79,15 @@ def tank(
     """Draws a queue as a tank with its fill level, name, and state.
 
     Args:
-      ax: where to; `sheet` has fitting units.
-      x: of its left side.
-      y: of its bottom.
-      held: the number of its items.
-      capacity: how many it can hold.
-      name: of the queue.
-      word: how it stands, such as `full` or `starves`; `starves` is red and striped,
-        `full` dotted.
-      closed: a dashed rim.
+      ax: Axes to draw on; `sheet` has suitable units.
+      x: Left side of the tank.
+      y: Bottom of the tank.
+      held: Number of items in the queue.
+      capacity: Number of items that fit into the queue.
+      name: Name of the queue.
+      word: State of the queue, such as `full`, which is dotted, or `starves`, which is
+        red and hatched.
+      closed: Whether the outline is dashed.
     """
     width, height = 0.5, 0.8
     level = height * min(1, held / capacity)

@@ -34,29 +34,29 @@ def draw_graph(
 ) -> Figure:
     """Draws a graph with its inputs at the top and its outputs at the bottom.
 
-    Ops are collapsed into their scopes. A variable that one box alone uses is
-    counted inside that box; one that several boxes share is drawn by itself, with
-    a thick rim. What belongs to a variable (initializer, assignment, read) is part
-    of it. Data flows along the arrows; dashed arrows carry order only. Towers,
-    workers and devices have the colour of their number; other boxes are grey.
+    Ops are collapsed into their scopes. A variable that only one box uses is counted
+    inside this box, and a variable that several boxes share is drawn separately, with a
+    thick outline. The ops that belong to a variable (initializer, assignment, read) are
+    part of it. Data flows along the arrows, and dashed arrows carry only order. Towers,
+    workers, and devices have the colour of their number, and other boxes are grey.
 
     Args:
-      graph: what to draw.
-      depth: how many parts of a name are kept (`"a/b/c"` is `"a"` at 1, `"a/b"` at
-        2), or a function from an op's name to its box's; the empty string leaves
-        the op out.
-      colour_by: `"scope"`, or `"device"` with a legend of the devices asked for.
-      hide: outermost scopes that are left out.
-      mark: by box, what it is, such as `{"log": ("lost", "NaN")}`: a kind as
-        `language.fill` takes it, and a line of text below its own. All other boxes
-        are white then. Arrows out of a box that is lost are red.
-      edge_label: by `(from, to)`, both boxes, what is written at the arrow.
+      graph: Graph to draw.
+      depth: Number of name parts to keep (`"a/b/c"` is `"a"` at 1 and `"a/b"` at 2), or
+        a function from an op's name to its box's name. The empty string leaves the op
+        out.
+      colour_by: `"scope"`, or `"device"` for a legend of the requested devices.
+      hide: Outermost scopes that are left out.
+      mark: Kinds and labels of some boxes, such as `{"log": ("lost", "NaN")}`. The kind
+        is one of `language.fill`, and the label is added below the box's own. All other
+        boxes become white. Arrows from a lost box are red.
+      edge_label: Labels of arrows by `(from, to)`.
 
     Returns:
       The figure, for `plots.show`.
 
     Raises:
-      ValueError: a mark or a label is for a box or an arrow that is not drawn.
+      ValueError: If a mark or a label refers to a box or an arrow that is not drawn.
     """
     boxes, edges = collapse(graph.as_graph_def(), depth, set(hide))
     mark, edge_label = mark or {}, edge_label or {}

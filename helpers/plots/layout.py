@@ -1,7 +1,7 @@
 """Layered layout of boxes and arrows, computed with Sugiyama's method.
 
-Rows, order and places come from igraph (Sugiyama's method). It knows nothing of the
-width of a box, so each column is as wide as the widest.
+The package igraph computes rows, order, and positions. It ignores the widths of the
+boxes, so each column is as wide as the widest box.
 """
 
 from collections import defaultdict
@@ -21,10 +21,10 @@ class Layout:
     """Positions of all boxes and edges in inches; x points right, and y up from 0.
 
     Attributes:
-      row: of each box, from the top.
-      centre: (x, y) of each box.
-      passages: by `(from, to, row)`, the (x, y, height) at which an edge crosses a
-        row between its two ends.
+      row: Row of each box, counted from the top.
+      centre: Coordinates (x, y) of the centre of each box.
+      passages: For each `(from, to, row)`, the (x, y, height) at which an edge crosses
+        a row between its two ends.
     """
 
     row: dict[str, int]
@@ -35,17 +35,17 @@ class Layout:
 def layered(sizes: Mapping[str, tuple[float, float]], edges: Iterable[Edge]) -> Layout:
     """Computes a layered layout in which edges point down and rarely cross.
 
-    An edge that closes a cycle is left to run back up.
+    An edge that closes a cycle points back up.
 
     Args:
-      sizes: (width, height) of each box, in inches.
-      edges: (from, to), between names of boxes.
+      sizes: Width and height of each box in inches.
+      edges: Pairs (from, to) of box names.
 
     Returns:
       The layout. No two boxes overlap.
 
-    Source: Sugiyama, Tagawa and Toda, "Methods for visual understanding of
-    hierarchical system structures", 1981.
+    Source: Sugiyama, Tagawa and Toda, "Methods for visual understanding of hierarchical
+    system structures", 1981.
     """
     names = list(sizes)
     forward = _without_cycles(names, list(edges))
@@ -98,7 +98,7 @@ def _columns(row: dict[str, int], links: list[tuple[Key, Key]]) -> dict[Key, flo
 def _layout(x, row, sizes) -> Layout:
     """Converts rows and columns to positions in inches.
 
-    All columns are as wide as the widest box.
+    Rows are placed one below the other. All columns are as wide as the widest box.
     """
     column = max(width for width, _ in sizes.values()) + GAP
     rows = defaultdict(list)
