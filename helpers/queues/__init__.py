@@ -7,9 +7,9 @@
             for loss in runner.steps([train, loss]):
                 ...
 
-`running_queues` drives the pipeline, `diagnose` says which queue starves and why,
-`feed_queue` fills a queue from NumPy arrays or a Python generator, `film` shows how
-the queues filled and who waited, with a knob for the time.
+`running_queues` runs the pipeline. `diagnose` reports which queue starves, and why.
+`feed_queue` fills a queue from NumPy arrays or a Python generator. `film` records how
+full the queues were and which threads waited, and shows it with a slider for the time.
 """
 
 from helpers.queues.diagnosis import Diagnosis, QueueState, diagnose

@@ -1,7 +1,7 @@
 """Function calls that can be interrupted because they run in another thread.
 
-TensorFlow does not let Ctrl-C or the notebook's stop button into a blocked
-`session.run`. A caller who waits in Python is reached at once.
+TensorFlow does not let Ctrl-C or the notebook's stop button interrupt a blocked
+`session.run`. A caller who waits in Python is interrupted at once.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ _POLL = 0.2  # seconds: how late Windows notices Ctrl-C; elsewhere it is at once
 class InterruptibleCalls:
     """Worker thread for calls that the caller must be able to interrupt.
 
-    A call that was left, by Ctrl-C or at its limit, goes on in the thread; no other
-    is taken after it.
+    Calls are made one at a time. A call that was abandoned, by Ctrl-C or at its time
+    limit, continues in the thread, and no other call is accepted after it.
     """
 
     def __init__(self) -> None:
@@ -35,16 +35,17 @@ class InterruptibleCalls:
         """Calls a function in the worker thread, with a time limit.
 
         Args:
-          seconds: how long to wait for it; `math.inf` for no limit.
-          function: what to call.
-          *arguments: what to call it with.
+          seconds: Time limit, or `math.inf` for none.
+          function: Function to call.
+          *arguments: Arguments of the call.
 
         Returns:
-          What the function returns.
+          The return value of the function. Its exceptions propagate.
 
         Raises:
-          TimeoutError: the function takes longer.
-          RuntimeError: another thread is in a call, or a call was left before.
+          TimeoutError: If the call takes longer than `seconds`.
+          RuntimeError: If another thread is making a call, or if an earlier call was
+            abandoned.
         """
         if self._left:
             raise RuntimeError(

@@ -16,17 +16,20 @@ class QueueState:
     """State of one queue of a session at one moment.
 
     Attributes:
-      name: of the queue's op.
-      kind: `FIFOQueue`, `RandomShuffleQueue`, `PaddingFIFOQueue`, `PriorityQueue`.
-      size: items inside.
-      capacity: items that fit; -1 for no limit.
-      kept: items that an open queue does not give away (`min_after_dequeue`).
-      closed: nothing more can be put in; a closed queue never opens again.
-      wanted: items that the largest dequeue op of the graph takes at once.
-      threads: enqueuing threads that the queue's runners plan; 0 without a runner.
-      alive: how many of them live in this session; None if never started.
-      waits_for: the empty queues that the enqueue ops take their items from.
-      why: what keeps the queue empty; "" when it does not starve.
+      name: Name of the queue's op.
+      kind: `FIFOQueue`, `RandomShuffleQueue`, `PaddingFIFOQueue`, or `PriorityQueue`.
+      size: Number of items in the queue.
+      capacity: Number of items that fit, or -1 for no limit.
+      kept: Number of items that an open queue does not release (`min_after_dequeue`).
+      closed: Whether the queue is closed. A closed queue accepts no items and cannot be
+        reopened.
+      wanted: Number of items that the largest dequeue op of the graph takes at once.
+      threads: Number of enqueuing threads of the queue's runners, or 0 without a
+        runner.
+      alive: Number of these threads that are alive in this session, or None if they
+        were never started.
+      waits_for: Names of the empty queues from which the enqueue ops take their items.
+      why: Reason why the queue is empty, or "" if it does not starve.
     """
 
     name: str
@@ -65,7 +68,7 @@ class Diagnosis:
     """States of all queues of a session; `print` it.
 
     Attributes:
-      queues: in the order in which the graph was built.
+      queues: States of the queues, in the order in which the graph was built.
     """
 
     queues: tuple[QueueState, ...]
@@ -100,16 +103,16 @@ class Diagnosis:
 def diagnose(session: tf1.Session, fetches: Any = None) -> Diagnosis:
     """Returns the state of every queue, and the cause if one of them starves.
 
-    Looking changes nothing: no item moves. The first look at a graph adds three
-    small ops per queue under the name scope `queue_doctor`.
+    The call moves no item. The first call for a graph adds three small ops per queue
+    under the name scope `queue_doctor`.
 
     Args:
-      session: an open session, also a `MonitoredSession`.
-      fetches: what a step fetches; only queues that it takes from, directly or
-        through other queues, are looked at. All queues of the graph if None.
+      session: An open session, which may be a `MonitoredSession`.
+      fetches: Fetches of a step. Only queues from which the step dequeues, directly or
+        through other queues, are examined. Default: all queues of the graph.
 
     Returns:
-      A `Diagnosis`, to print or to ask for `.queues` and `.starving`.
+      A `Diagnosis`, which can be printed, with the attributes `queues` and `starving`.
     """
     raw = raw_session(session)
     return examined(taken_from(queues_of(raw), fetches), raw)

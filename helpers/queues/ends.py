@@ -1,8 +1,8 @@
 """Distinguishes the true end of the data from other `OutOfRangeError`s.
 
-TensorFlow says both by `OutOfRangeError`: a queue that is closed and empty, and a
-Python function in the pipeline that raised `StopIteration`, or a file that is short.
-A runner's thread closes its queue in silence at either.
+TensorFlow raises `OutOfRangeError` not only if a queue is closed and empty, but also if
+a Python function in the pipeline raised `StopIteration` or if a file is truncated. In
+each case, the thread of a queue runner closes its queue silently.
 """
 
 import functools
@@ -24,7 +24,7 @@ _ENDS = (
 def is_end_of_data(error: BaseException) -> bool:
     """Returns whether an error means that the data has ended normally.
 
-    Whose data it was, the error cannot tell.
+    The error does not tell which pipeline's data has ended.
     """
     if not isinstance(error, tf.errors.OutOfRangeError):
         return False

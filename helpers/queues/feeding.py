@@ -41,31 +41,36 @@ def feed_queue(
 ) -> "Feed":
     """Fills a queue from a Python thread.
 
-    The data stays outside the graph, so its size has no limit. Every row is put in
-    exactly once per epoch, whatever stops in between: the feed keeps its place, and
-    the next `running_queues` on the session goes on with the next row. With
-    `epochs=None` the queue stays open when the block ends, so that you can train
-    again; but not when a step waits in vain for rows at that moment (a stall, Ctrl-C),
-    since only closing the queue frees it. When the last of `epochs` is in, the queue
-    is closed: steps drain it, then end.
+    `running_queues` starts and stops the thread. The data stays outside the graph, so
+    it can be of any size. Each row is enqueued exactly once per epoch. If the thread is
+    stopped, it remembers its position, and the next `running_queues` block on the same
+    session continues from there.
+
+    With `epochs=None`, the queue stays open when the block ends, so you can train
+    again. There is one exception: if a step is waiting for rows at that moment, for
+    example after a stall or Ctrl-C, the queue has to be closed to release the step.
+    With a number of epochs, the queue is closed after the last row, and steps end when
+    it is empty.
 
     Args:
-      queue: with the shape of every component given, and with no other runner.
-      source: one array, or a tuple with one array per component, all
-        `[rows, ...component's shape]`; or a function without arguments that
-        returns a fresh iterable of items for each epoch. An item is a tuple with
-        one value per component (or the value itself, where there is only one).
-      epochs: how often to go through the source; None for ever.
-      seed: shuffles the rows of arrays anew in every epoch; None keeps their order.
+      queue: Queue without a runner, with a known shape of every component.
+      source: One array, or a tuple with one array per component, each of the shape
+        `[rows, ...component's shape]`; or a function without arguments that returns a
+        new iterable of items for each epoch. An item is a tuple with one value per
+        component, or the value itself if there is only one component.
+      epochs: Number of passes over the source, or None for endless feeding.
+      seed: Seed for shuffling the rows of arrays anew in every epoch. With None, the
+        rows keep their order.
 
     Returns:
-      The `Feed`, which is in the graph's collection of queue runners already.
+      The `Feed`, which has already been added to the graph's queue runners.
 
     Raises:
-      TypeError: `epochs` is no whole number.
-      ValueError: the queue has a runner already, or the arrays are empty, differ in
-        length, or do not fit the queue's components. A value fits if it is still the
-        same afterwards; in floats it may be rounded, but stays finite.
+      TypeError: If `epochs` is not a whole number.
+      ValueError: If the queue already has a runner, or if the arrays are empty, differ
+        in length, or do not fit the queue's components. A value fits if the conversion
+        does not change it. Values may be rounded to a float dtype, but must remain
+        finite.
     """
     op = queue.queue_ref.op
     name = op.name
@@ -80,16 +85,17 @@ def feed_queue(
 class Feed(tf1.train.QueueRunner):
     """Queue runner with one thread that takes its rows from Python.
 
-    It looks whether there is room before it puts anything in, and so never blocks
-    inside TensorFlow: it stops within milliseconds with the queue still open. That
-    is what makes it restartable, where an ordinary runner can stop only by closing
+    The thread checks that there is room before it enqueues anything, so it never blocks
+    inside TensorFlow and can stop within milliseconds while the queue stays open.
+    Therefore it can be restarted, whereas an ordinary runner can stop only by closing
     its queue for good.
 
     Attributes:
-      rows: how many rows the queue has taken so far.
-      has_ended: whether all rows of all epochs are in, and the queue is closed.
-      failure: what the source has failed with; None as long as it has not. It has
-        no rows after that.
+      rows: Number of rows that have been enqueued so far.
+      has_ended: Whether all rows of all epochs have been enqueued and the queue is
+        closed.
+      failure: Error of the source, or None. After an error, the source has no more
+        rows.
     """
 
     def __init__(self, queue: tf1.QueueBase, chunks: Iterator[list[np.ndarray]]):
@@ -118,16 +124,18 @@ class Feed(tf1.train.QueueRunner):
         """Creates the feeding thread; called by `running_queues`.
 
         Args:
-          sess: the session to feed.
-          coord: says when to stop and hears of errors. It must be there.
-          daemon: whether the thread dies with the program.
-          start: whether to start it at once.
+          sess: Session to feed.
+          coord: Coordinator that stops the thread and receives its errors. It is
+            required.
+          daemon: Whether the thread ends with the program.
+          start: Whether to start the thread at once.
 
         Returns:
-          A list with the thread; empty if it runs already.
+          A list with the thread, or an empty list if it is already running.
 
         Raises:
-          RuntimeError: it feeds another session; a source has only one place.
+          RuntimeError: If the feed is running in another session, because a source has
+            only one position.
         """
         busy = busy_sessions(self)
         if sess in busy:
@@ -158,8 +166,8 @@ class Feed(tf1.train.QueueRunner):
     def _fill(self, session: tf1.Session, coord: tf1.train.Coordinator) -> None:
         """Enqueues as many rows as fit, and keeps the rest of a chunk.
 
-        Waiting for room for a whole chunk could last for ever: a shuffle queue keeps
-        rows back, and its consumer may wait too.
+        Waiting until a whole chunk fits could last forever, because a shuffle queue
+        keeps some rows back while its consumer waits too.
         """
         if self.has_ended:
             return
@@ -196,8 +204,9 @@ class Feed(tf1.train.QueueRunner):
 def _as_failure(queue: str, error: BaseException) -> Exception:
     """Returns the exception to raise if the source of a feed has failed.
 
-    An error of Python's own comes out as it is. TensorFlow's would pass for one of
-    this pipeline, and what is no `Exception` would end the thread in silence.
+    Ordinary Python errors are returned unchanged. A TensorFlow error would look like an
+    error of this pipeline, and an object that is not an `Exception` would end the
+    thread silently, so both are wrapped.
     """
     if isinstance(error, Exception) and not isinstance(error, tf.errors.OpError):
         return error

@@ -22,8 +22,8 @@ class Flow(NamedTuple):
     """Items that one run of some ops moves into and out of queues.
 
     Attributes:
-      takes: items by queue; None when only the run can tell.
-      puts: the queues that it puts items into.
+      takes: Number of items taken from each queue, or None if only the run can tell.
+      puts: Names of the queues that receive items.
     """
 
     takes: dict[str, int | None]
@@ -34,11 +34,11 @@ class Call:
     """Session call in progress, with the queue that it waits for.
 
     Attributes:
-      who: the thread that makes it, in words.
-      flow: what it moves when it is done.
-      start: its beginning, on the clock `time.monotonic`.
-      waits: the queue that it was seen to wait for, and for what; None if for none.
-      since: when that began.
+      who: Description of the calling thread.
+      flow: Items that the call moves.
+      start: Start time on the clock `time.monotonic`.
+      waits: Queue that the call waits for, and "items" or "room"; or None.
+      since: Time at which this wait began.
     """
 
     def __init__(self, who: str, flow: Flow):
@@ -50,11 +50,11 @@ class Call:
 class WatchedCalls:
     """Recorder of the session calls in progress that also counts the steps.
 
-    Noting costs a call a microsecond or two; what it does stays the same. A thread
-    writes under its own number only, so that no lock is needed.
+    Recording adds a microsecond or two to a call and does not change its effect. Each
+    thread writes only under its own number, so no lock is needed.
 
     Attributes:
-      under_way: the calls that last now, by the number of their thread.
+      under_way: Calls in progress by thread number.
     """
 
     def __init__(self, graph: tf.Graph, queues: Collection[str]):

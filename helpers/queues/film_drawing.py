@@ -30,9 +30,9 @@ def as_page(
     The slider starts at the last moment.
 
     Args:
-      queues: as they were at the start.
-      frames: of the film.
-      heading: of the page.
+      queues: States of the queues at the start.
+      frames: Frames of the film.
+      heading: Heading of the figure.
     """
     step = -(-len(frames) // _SHOWN)
     shown = {f"{each.seconds:.2f} s": each for each in frames[::-1][::step][::-1]}

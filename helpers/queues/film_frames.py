@@ -10,10 +10,10 @@ class Wait(NamedTuple):
     """Thread that waits for items or for room in a queue.
 
     Attributes:
-      who: the thread, in words.
-      queue: the name of the queue.
-      wants: "items", because it is short of them, or "room", because it is full.
-      since: seconds from the start of the film.
+      who: Description of the thread.
+      queue: Name of the queue.
+      wants: "items" if the queue has too few items, or "room" if it is full.
+      since: Start of the wait, in seconds since the start of the film.
     """
 
     who: str
@@ -29,11 +29,11 @@ class Moment(NamedTuple):
     """State of all queues and waiting threads at one moment.
 
     Attributes:
-      seconds: since the start of the film.
-      steps: how many had finished.
-      sizes: items inside, one entry per queue.
-      words: "starves", "full", "closed" or "flows", one entry per queue.
-      waits: who waits for which queue, longest first.
+      seconds: Seconds since the start of the film.
+      steps: Number of completed steps.
+      sizes: Number of items in each queue.
+      words: State of each queue: "starves", "full", "closed", or "flows".
+      waits: Waiting threads, longest wait first.
     """
 
     seconds: float

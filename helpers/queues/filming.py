@@ -35,22 +35,22 @@ def film(session: tf1.Session, fetches: Any = None) -> Iterator["Film"]:
             ...
         movie.show()
 
-    Begin it before the threads of the pipeline start. Twenty times a second it notes
-    how full each queue is and who waits for which queue since when. It ends with the
-    block, however that ends, or when `running_queues` begins to stop its threads: the
-    last frame shows what was there then, not how it was taken down.
+    Enter the block before the threads of the pipeline start. Twenty times per second,
+    the film records how full each queue is, and which threads wait for which queue. It
+    ends with the block, or when `running_queues` begins to stop its threads, so the
+    last frame shows the pipeline before it was taken down.
 
     Args:
-      session: an open session, no `MonitoredSession`.
-      fetches: what a step fetches: only queues that it takes from, directly or
-        through other queues, are filmed. All queues of the graph if None.
+      session: An open session, but not a `MonitoredSession`.
+      fetches: Fetches of a step. Only queues from which the step dequeues, directly or
+        through other queues, are recorded. Default: all queues of the graph.
 
     Yields:
-      A `Film`, complete when the block has ended.
+      A `Film`, which is complete when the block has ended.
 
     Raises:
-      RuntimeError: the threads of a queue run already, or another film of the
-        session does.
+      RuntimeError: If the threads of a queue are already running, or if another film of
+        the session is being recorded.
     """
     recorder = _Recorder(session, taken_from(_idle_queues(session), fetches), fetches)
     try:
@@ -64,9 +64,9 @@ class Film:
     """Recording of the queues of a session.
 
     Attributes:
-      queues: the queues as they were at the start, as the doctor states them.
-      frames: what was there at each moment, in order.
-      diagnosis: what the doctor said at the end; None if nothing could be asked.
+      queues: States of the queues at the start, as in a `Diagnosis`.
+      frames: Frames in the order of time.
+      diagnosis: Diagnosis at the end, or None if the session did not answer.
     """
 
     def __init__(self, queues: tuple[QueueState, ...]):
@@ -89,11 +89,11 @@ class Film:
         """Returns the number of items in a queue over time.
 
         Args:
-          queue: its name.
+          queue: Name of the queue.
 
         Returns:
-          float64 `[frames]`, the seconds since the start, and int64 `[frames]`, the
-          items inside.
+          The seconds since the start, float64 `[frames]`, and the number of items in
+          the queue, int64 `[frames]`.
         """
         place = [state.name for state in self.queues].index(queue)
         return (np.array([frame.seconds for frame in self.frames]),
@@ -117,7 +117,7 @@ class Film:
         """Writes the film as one self-contained HTML page.
 
         Args:
-          path: of the page.
+          path: Path of the HTML file.
         """
         page = film_drawing.as_page(self.queues, self.frames, self.summary())
         with whole_file(Path(path)) as temporary:

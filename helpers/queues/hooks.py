@@ -1,7 +1,7 @@
 """Session hooks: the only module that wraps `run` and session callables.
 
-The driver registers a hook that tells true ends of data from false ones, the film one
-that sees who waits. Neither knows the other.
+`running_queues` adds a hook that distinguishes true ends of data from false ones, and
+`film` adds one that sees which calls wait. The hooks do not know each other.
 """
 
 import functools
@@ -19,9 +19,9 @@ class SessionHook:
         """Returns the function that is called instead of `call`.
 
         Args:
-          call: the session's `run` of some fetches, or what `make_callable` made.
-          fetches: what it fetches.
-          feeds: what it is fed with: a dictionary, or a list of tensors.
+          call: The session's `run` of some fetches, or a callable from `make_callable`.
+          fetches: Fetches of the call.
+          feeds: Feeds of the call, as a dictionary or a list of tensors.
         """
         return call
 
@@ -38,11 +38,11 @@ def add_hook(session: tf1.Session, hook: SessionHook) -> Callable[[], None]:
     """Adds a hook to all later calls of a session and its new callables.
 
     Args:
-      session: a plain session.
-      hook: the last to come stands outermost.
+      session: A plain session.
+      hook: Hook to add. The last hook added is the outermost.
 
     Returns:
-      What takes the hook off again, and does nothing where it is off.
+      A function that removes the hook, and that does nothing if it has been removed.
     """
     hooks = _hooks.setdefault(session, [])
     if not hooks:

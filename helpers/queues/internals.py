@@ -28,15 +28,17 @@ class Queue:
     """Queue of a graph, with its runners and the ops that inspect it.
 
     Attributes:
-      op: the queue.
-      size: int32 `[]`, the items inside.
-      closed: bool `[]`.
-      cancel: closes the queue for good, and cancels the enqueue ops that wait.
-      enqueues: the ops that put items in.
-      sources: the queues that its items come from, and whether as names of files.
-      wanted: items that the largest dequeue op takes at once, as far as is known.
-      runners: those that fill it.
-      alive: how many of their threads live in the session; None if none ever did.
+      op: Op of the queue.
+      size: Number of items in the queue, int32 `[]`.
+      closed: Whether the queue is closed, bool `[]`.
+      cancel: Op that closes the queue for good and cancels waiting enqueue ops.
+      enqueues: Ops that add items.
+      sources: Queues from which its items come, and whether these contain file names.
+      wanted: Number of items that the largest dequeue op takes at once, as far as
+        known.
+      runners: Queue runners that fill the queue.
+      alive: Number of their threads that are alive in the session, or None if there
+        never was one.
     """
 
     op: tf.Operation
@@ -87,13 +89,14 @@ def building(graph: tf.Graph, scope: str) -> Iterator[None]:
 def probe_queue(queue: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, tf.Operation]:
     """Returns ops that read the size and state of a queue, and one that closes it.
 
-    They are built once. Closing cancels the enqueue ops that wait.
+    The ops are built only once. Closing the queue also cancels waiting enqueue ops.
 
     Args:
-      queue: the queue's op.
+      queue: Op of the queue.
 
     Returns:
-      int32 `[]`, bool `[]`, and the op that closes the queue for good.
+      The size, int32 `[]`; whether the queue is closed, bool `[]`; and the op that
+      closes the queue for good.
     """
     graph, handle = queue.graph, queue.outputs[0]
     name = f"queue_doctor/{queue.name}"
@@ -114,7 +117,10 @@ def probe_queue(queue: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, tf.Operation
 
 
 def probe_variable(variable: tf.Operation) -> tf.Tensor:
-    """Returns a bool scalar tensor that tells whether a variable is initialised."""
+    """Returns a bool scalar tensor that tells whether a variable is initialised.
+
+    The tensor is built only once per variable.
+    """
     graph, scope = variable.graph, f"queue_doctor/{variable.name}"
     with contextlib.suppress(KeyError):
         return graph.get_tensor_by_name(f"{scope}/initialised:0")
@@ -135,8 +141,10 @@ def queue_ops(graph: tf.Graph) -> list[tf.Operation]:
 def queues_of(session: tf1.Session) -> list[Queue]:
     """Returns the queues of a session with their runners and live threads.
 
+    All further questions are answered from the result, without another look.
+
     Args:
-      session: a plain one; its graph gets the ops of `probe_queue`, for each queue.
+      session: A plain session. Its graph gets the ops of `probe_queue` for each queue.
 
     Returns:
       The queues, in the order in which they were built.
@@ -177,7 +185,8 @@ def taken_from(queues: list[Queue], fetches: Any) -> list[Queue]:
 def queues_taken_from(ops: Collection[tf.Operation]) -> dict[tf.Operation, bool]:
     """Maps each queue that ops read to whether its items are file names.
 
-    In a `while_loop` it is not the queue but the op that brings it into the loop.
+    Inside a `while_loop`, the result is not the queue but the op that passes it into
+    the loop.
     """
     found = {op.inputs[0].op: False for op in ops if op.type in DEQUEUES}
     return found | {op.inputs[1].op: True for op in ops if op.type in READERS}

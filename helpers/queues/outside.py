@@ -1,7 +1,7 @@
 """Public names for programs that inspect the session of another program.
 
-`tf1 watch` runs a program that does not know of `helpers`, and reports why it hangs.
-It uses the names below and no other part of `helpers.queues`.
+`tf1 watch` runs a program that does not use `helpers`, and reports why it hangs. It
+uses these names and no other part of `helpers.queues`.
 """
 
 from helpers.queues.calls import attempt

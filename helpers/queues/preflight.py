@@ -22,10 +22,11 @@ def queues_to_start(session: tf1.Session) -> list[Queue]:
     """Returns the queues of a session whose runners can be started.
 
     Args:
-      session: what the caller passed.
+      session: Session that the caller passed.
 
     Raises:
-      RuntimeError: it is closed, a `MonitoredSession`, or its runners run already.
+      RuntimeError: If the session is closed, is a `MonitoredSession`, or has queue
+        runners that are already running.
     """
     if session is not raw_session(session):
         raise RuntimeError(
@@ -47,11 +48,12 @@ def check_pipeline(queues: list[Queue], run: Run) -> None:
     """Raises `RuntimeError` for closed queues and uninitialised variables.
 
     Args:
-      queues: of a session; those without a runner are not asked.
-      run: runs fetches in the session; it may raise at a limit of its own.
+      queues: Queues of a session. Those without a runner are ignored.
+      run: Function that runs fetches in the session. It may have its own time limit.
 
     Raises:
-      RuntimeError: names the queue or the variable, and the fix.
+      RuntimeError: If a check fails. The message names the queue or the variable, and
+        the fix.
     """
     if filled := [queue for queue in queues if queue.runners]:
         _check_open(filled, run)

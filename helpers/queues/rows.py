@@ -14,14 +14,14 @@ def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
     """Converts arrays to the dtypes of a queue and checks their shapes.
 
     Args:
-      queue: with the shape of every component.
-      source: one array, or a tuple with one per component.
+      queue: Queue with a known shape of every component.
+      source: One array, or a tuple with one array per component.
 
     Returns:
       One array `[rows, ...component's shape]` per component.
 
     Raises:
-      ValueError: they are empty, differ in length, or do not fit a component.
+      ValueError: If the arrays are empty, differ in length, or do not fit a component.
     """
     name = queue.queue_ref.op.name
     arrays = _fitted_all(name, source, queue.dtypes)
@@ -47,13 +47,14 @@ def sliced(
     """Yields the rows of all epochs in chunks, shuffled if requested.
 
     Args:
-      arrays: `[rows, ...]` each.
-      epochs: how often to go through them; None for ever.
-      random: shuffles the rows anew in every epoch; None keeps their order.
-      size: rows of a chunk.
+      arrays: Arrays `[rows, ...]`.
+      epochs: Number of epochs, or None for an endless sequence.
+      random: Generator that shuffles the rows anew in every epoch. With None, the rows
+        keep their order.
+      size: Number of rows per chunk.
 
     Yields:
-      One array `[chunk, ...]` per array.
+      One array `[chunk, ...]` per input array.
     """
     rows = len(arrays[0])
     epoch = 0
@@ -73,17 +74,20 @@ def called(
 ) -> Iterator[list[np.ndarray]]:
     """Yields the items of a generator function one by one, for all epochs.
 
+    Each item is a chunk of one row.
+
     Args:
-      name: of the queue, for messages.
-      source: returns a fresh iterable of items.
-      dtypes: of the queue's components.
-      epochs: how often to call the source; None for ever.
+      name: Name of the queue for messages.
+      source: Function that returns a new iterable of items.
+      dtypes: Dtypes of the queue's components.
+      epochs: Number of calls of the source, or None for an endless sequence.
 
     Yields:
       One array `[1, ...]` per component.
 
     Raises:
-      ValueError: names an item that does not fit, or an epoch without items.
+      ValueError: If an item does not fit, or if an epoch has no items. The message
+        names the item or the epoch.
     """
     epoch = 0
     while epoch != epochs:

@@ -34,36 +34,35 @@ def running_queues(
 ) -> Iterator["Runner"]:
     """Context manager that starts the queue runners and always stops them.
 
-    Initialise the variables first, then step inside the block, through the runner
+    Initialise the variables first, and run the steps inside the block with the runner
     that it yields. Leave the block before you close the session. However the block
-    ends, all threads are stopped and joined, and the first real error comes out: the
-    block's own; else that of the first thread that failed. That the data of this
-    session ended is no error; that another session's ended, in a step of yours
+    ends, all threads are stopped and joined. The first real error is raised: that of
+    the block, or else that of the first thread that failed. The normal end of this
+    session's data is not an error, but the end of another session's data, in a step
     inside the block, is one.
 
     Args:
-      session: an open session whose variables are initialised.
-      stall: seconds that one step may take before it counts as stalled; `math.inf`
-        for no limit.
-      grace: seconds that threads and a step under way get to stop; `math.inf` for no
-        limit. A step that waits for a queue is freed at once. One that computes for
-        longer cannot be cut short: the session is closed under it, which loses the
-        variables, and the error says so.
+      session: An open session whose variables are initialised.
+      stall: Time limit of one step in seconds, or `math.inf` for none.
+      grace: Time limit in seconds for threads and the current step to stop, or
+        `math.inf` for none. A step that waits for a queue is released at once. A step
+        that computes for longer cannot be interrupted: the session is closed, its
+        variables are lost, and the error says so.
 
     Yields:
-      A `Runner`: `runner.run(fetches)` instead of `session.run(fetches)`, or
-      `for values in runner.steps(fetches)`.
+      A `Runner`. Use `runner.run(fetches)` instead of `session.run(fetches)`, or `for
+      values in runner.steps(fetches)`.
 
     Raises:
-      RuntimeError: the session is closed, its runners run already, a variable that
-        they need is not initialised, or the pipeline was stopped once before; or it
-        is a `MonitoredSession`, which starts its runners itself, and whose hooks a
-        step from here would pass by; at the end: a thread did not stop.
-      PipelineStalled: a step took longer than `stall`; names the queue that starves.
-        Or the session did not answer for so long before the start.
-      DataError: the data ended before the first step.
-      tf.errors.OpError: what a thread or a step failed with, in one line, with
-        TensorFlow's own error as its cause.
+      RuntimeError: If the session is closed, if its runners are already running, if
+        they need an uninitialised variable, or if the pipeline was stopped before; if
+        the session is a `MonitoredSession`, which starts its own runners and whose
+        hooks these steps would bypass; or, at the end, if a thread did not stop.
+      PipelineStalled: If a step took longer than `stall`, with the name of the queue
+        that starves, or if the session did not answer before the start.
+      DataError: If the data ended before the first step.
+      tf.errors.OpError: If a thread or a step failed. The message is one line, and the
+        cause is TensorFlow's own error.
     """
     queues = queues_to_start(session)
     take_off, error = add_hook(session, OnlyTrueEnds()), None
@@ -93,14 +92,14 @@ def running_queues(
 class Runner:
     """Runs interruptible steps while the queues are running.
 
-    Steps run in one other thread, because TensorFlow does not let Ctrl-C or
-    the notebook's stop button into a blocked `session.run`. The caller waits in
-    Python, where they arrive at once.
+    Steps run in another thread, because TensorFlow does not let Ctrl-C or the
+    notebook's stop button interrupt a blocked `session.run`. The caller waits in
+    Python, where interrupts take effect at once. `running_queues` creates the runner.
 
     Attributes:
-      coord: the coordinator. Give it to Python threads of your own, and register
-        them with it, to have them stopped and joined too.
-      steps_done: how many steps have finished.
+      coord: Coordinator. Your own Python threads are stopped and joined too if you pass
+        it to them and register them with it.
+      steps_done: Number of completed steps.
     """
 
     def __init__(
@@ -119,21 +118,21 @@ class Runner:
     def run(self, fetches: Any, feed_dict: dict | None = None) -> Any:
         """Runs one step like `session.run`, but can be interrupted.
 
-        It gives up `stall` seconds and a little later, and leaving the block then
-        takes `grace` seconds and a little more, whatever the step does.
+        A step is given up soon after `stall` seconds. Leaving the block then takes
+        little more than `grace` seconds, whatever the step does.
 
         Args:
-          fetches: as for `session.run`.
-          feed_dict: as for `session.run`.
+          fetches: Fetches, as for `session.run`.
+          feed_dict: Feeds, as for `session.run`.
 
         Returns:
           The values of `fetches`.
 
         Raises:
-          tf.errors.OutOfRangeError: the data has come to its end, and nothing else.
-            Let it pass: the block takes it for its normal end.
-          RuntimeError: a step was asked for after that, after an interrupt, or while
-            another thread is in one.
+          tf.errors.OutOfRangeError: If the data has ended, and for no other reason. Do
+            not catch it: the block treats it as a normal end.
+          RuntimeError: If a step is requested after the end of the data, after an
+            interrupt, or while another thread runs a step.
         """
         if self._end is not None:
             raise RuntimeError(
@@ -162,9 +161,9 @@ class Runner:
         """Runs steps until the data ends and yields the values of each.
 
         Args:
-          fetches: as for `session.run`.
-          n: at most so many steps; None for as many as there is data.
-          feed_dict: as for `session.run`, the same for every step.
+          fetches: Fetches, as for `session.run`.
+          n: Maximum number of steps. Default: all steps for which there is data.
+          feed_dict: Feeds, as for `session.run`, the same for every step.
 
         Yields:
           The values of `fetches` of each step.
@@ -226,8 +225,8 @@ def _first_real(
 ) -> BaseException | None:
     """Returns the error to raise: that of the block, or else that of a thread.
 
-    A queue that closes under a step is no error of its own: it is the end of the
-    data, or the echo of a thread that failed.
+    A queue that closes during a step is not an error in itself. It marks the end of the
+    data, or it is a consequence of a thread's failure.
     """
     if own is None or runner.is_end(own):
         return failed

@@ -25,8 +25,8 @@ class NamingCoordinator(tf1.train.Coordinator):
     """Coordinator that records its threads and the first failure.
 
     Attributes:
-      threads: those registered with it; queue runners register theirs.
-      failed: what failed first, for a message.
+      threads: Threads that were registered. Queue runners register theirs.
+      failed: Description of the first failure, for a message.
     """
 
     def __init__(self) -> None:
@@ -71,13 +71,13 @@ def stop_threads(
     """Stops and joins all threads that run in a session.
 
     Args:
-      session: whose runners were started.
-      coord: of their threads.
-      calls: where the steps run.
-      grace: seconds that all get to end by themselves.
+      session: Session whose queue runners were started.
+      coord: Coordinator of their threads.
+      calls: Thread in which the steps run.
+      grace: Seconds in which all threads may end on their own.
 
     Returns:
-      What a thread failed with, and whether the session had to be closed.
+      The error of a thread, or None, and whether the session had to be closed.
     """
     for hook in hooks_of(session):
         hook.before_stop()
@@ -111,8 +111,9 @@ def _free(
 ) -> None:
     """Waits for all threads, and closes the queues that block them.
 
-    A feed looks before it enqueues, so that its queue can stay open for the next fit.
-    It is closed only under a step or a thread that finds it empty, or after the grace.
+    A feed checks for room before it enqueues, so its queue can stay open for the next
+    training. It is closed only if a step or a thread finds it empty, or after the time
+    limit.
     """
     fed = [queue for queue in queues if queue.is_fed]
     if _all_ended(coord, calls, _FREE):

@@ -1,7 +1,7 @@
 """Texts of the pipeline errors, each with the queue, the cause, and the fix.
 
-`threads.py` puts the name of the failed thread before them. Lesson 03b shows them, and
-`SESSION_LOST` says what a step costs that cannot be cut short.
+`threads.py` adds the name of the failed thread. Lesson 03b shows these errors, and
+`SESSION_LOST` explains the cost of a step that cannot be interrupted.
 """
 
 import re
@@ -35,8 +35,9 @@ def stalled(seconds: float, diagnosis: Diagnosis | None) -> str:
     """Explains why no step finished within the time limit.
 
     Args:
-      seconds: that a step was given.
-      diagnosis: of the queues that the step takes from; None if it got no answer.
+      seconds: Time limit of the step.
+      diagnosis: Diagnosis of the queues from which the step dequeues, or None if the
+        session did not answer.
     """
     limit = f"no step finished for {seconds:g} s"
     if diagnosis is None:
