@@ -1,6 +1,6 @@
 """Captioned pictures in the format of COCO: drawn scenes, or the real dataset.
 
-Read by lessons 08a to 08c and 12b.
+Used in lessons 08a to 08c and 12b.
 """
 
 import contextlib
@@ -25,9 +25,9 @@ class PicturedObject(NamedTuple):
     """Object in a picture, with its category and its bounding box.
 
     Attributes:
-      category: the number of what it is.
-      name: what it is, such as "red circle".
-      box: x, y, width, height in pixels.
+      category: Number of the category.
+      name: Name of the category, such as "red circle".
+      box: Bounding box as x, y, width, and height in pixels.
     """
 
     category: int
@@ -39,10 +39,11 @@ class CaptionedPicture(NamedTuple):
     """Picture with its captions and the objects that it shows.
 
     Attributes:
-      id: its number in the annotation files.
-      path: the JPEG file.
-      captions: one or more, in the order of the file.
-      objects: what `instances_<split>.json` lists, in its order; empty without it.
+      id: Number of the picture in the annotation files.
+      path: Path of the JPEG file.
+      captions: One or more captions, in the order of the file.
+      objects: Objects in `instances_<split>.json`, in its order. Empty without this
+        file.
     """
 
     id: int
@@ -57,23 +58,24 @@ def grab_captions(
     """Loads captioned pictures from annotation files in the format of COCO.
 
     Args:
-      source: `"drawn"` draws scenes of two objects, with no network; it takes seconds,
-        once. Otherwise the folder of a COCO that you have: it holds
-        `annotations/captions_<split>.json` such as `captions_train2014.json`, and the
-        pictures in `images/`, in `<split>/` or in `images/<split>/`. A relative path
-        begins at the repository's folder. `"download"` fetches what is missing of
-        COCO 2017: its annotations, 253 MB, and some of its pictures.
-      pictures: of `"download"`: how many to learn from, 0.16 MB each; a tenth as many
-        are fetched to judge by.
+      source: `"drawn"` draws scenes of two objects. This needs no network, and it takes
+        some seconds the first time. `"download"` downloads COCO 2017: its annotations
+        (253 MB) and some of its pictures. Otherwise, the path of a COCO folder that you
+        have. It must contain `annotations/captions_<split>.json`, for example
+        `captions_train2014.json`, and the pictures in `images/`, in `<split>/`, or in
+        `images/<split>/`. A relative path starts at the repository's folder.
+      pictures: For `"download"`, the number of training pictures (0.16 MB each). A
+        tenth as many validation pictures are downloaded too.
 
     Returns:
-      The pictures of each split, in the order of its file; no split whose pictures
-      are not there. The drawn splits are
-      `train`, `val`, and `unseen`, whose pairs of objects never meet in training.
+      The pictures of each split, in the order of its file. A split without pictures is
+      left out. The drawn splits are `train`, `val`, and `unseen`, whose pairs of
+      objects never appear together in training.
 
     Raises:
-      DataError: a file is missing or not what COCO publishes, or cannot be fetched;
-        the message names it. What was fetched stays, and the next call goes on.
+      DataError: If a file is missing, is not in COCO's format, or cannot be downloaded.
+        The message names the file. Downloaded files are kept, and the next call
+        continues.
     """
     drawn = source == "drawn"
     if drawn:

@@ -1,7 +1,8 @@
 """Downloads the annotations of COCO 2017 and a random selection of its pictures.
 
-All of it takes 20 GB. A laptop rarely has the room: so the annotations come as the one
-archive in which they are published, and each picture by itself.
+The complete dataset takes 20 GB, for which a laptop rarely has room. The annotations
+are therefore downloaded as the single archive in which they are published, and each
+picture separately.
 """
 
 import json
@@ -44,19 +45,21 @@ THREADS = 4  # that fetch pictures
 def fetch_coco(pictures: int) -> Path:
     """Downloads the annotations of COCO and a fixed random sample of pictures.
 
-    The pictures are drawn at random, always the same: more of them keep those that
-    are there. It says first how much it will fetch.
+    The pictures are drawn at random, but always in the same order, so a larger number
+    keeps those that exist. The function first prints the size of the download.
 
     Args:
-      pictures: to learn from; a tenth as many are fetched to judge by.
+      pictures: Number of training pictures. A tenth as many validation pictures are
+        downloaded too.
 
     Returns:
-      `data/coco-download`, which holds `annotations/`, `train2017/` and `val2017/`.
-      Its annotations are those of the chosen pictures, without outlines.
+      The path `data/coco-download`, which contains `annotations/`, `train2017/`, and
+      `val2017/`. The annotations are those of the chosen pictures, without outlines.
 
     Raises:
-      DataError: something cannot be fetched; names it and the cause. What came stays.
-      ValueError, TypeError: `pictures` is no whole number above 0.
+      DataError: If something cannot be downloaded. The message names it and the cause.
+        Downloaded files are kept.
+      ValueError, TypeError: If `pictures` is not a whole number above 0.
     """
     counts = {TRAIN: pictures, VAL: -(-pictures // 10)}
     if not all(_is_chosen(split, count) for split, count in counts.items()):
@@ -78,14 +81,14 @@ def fetch_coco(pictures: int) -> Path:
 def read_notes(path: Path, shape: Any) -> Any:
     """Reads a COCO annotation file and leaves out the outlines of objects.
 
-    COCO's files hold a gigabyte of them, and nothing here asks for one.
+    COCO's files contain a gigabyte of outlines, which no function here uses.
 
     Args:
-      path: the file.
-      shape: what it must hold, as in `read_json`.
+      path: Path of the file.
+      shape: Expected structure, as in `read_json`.
 
     Raises:
-      DataError: it is none; says where.
+      DataError: If the file does not have this structure. The message says where.
     """
     remedy = "It is not a file of COCO: unpack or download it again."
     return read_json(path, shape, remedy, _without_outline)

@@ -24,19 +24,20 @@ def grab_mnist(source: str = "bundled") -> Path:
     """Returns a folder with handwritten digits in four `.npy` files.
 
     Args:
-      source: `"bundled"` takes the real 8x8 digits that come with the course: 1500
-        for training, 297 for testing, with no network. `"download"` fetches MNIST:
-        28x28, 60,000 and 10,000, 11 MB. A `mnist.npz` that you put into
-        `data/downloads/` is used as well.
+      source: `"bundled"` uses the real 8x8 digits that come with the course, 1500 for
+        training and 297 for testing, with no network. `"download"` downloads MNIST with
+        28x28 pixels, 60,000 for training and 10,000 for testing (11 MB). A file
+        `mnist.npz` that you put into `data/downloads/` is used as well.
 
     Returns:
-      `data/mnist-bundled` or `data/mnist-download`, which holds `x_train.npy` and
-      `x_test.npy`, uint8 [digit, height, width] from 0 (paper) to 255 (ink), and
-      `y_train.npy` and `y_test.npy`, uint8 [digit]. Load them with `numpy.load`.
+      The folder `data/mnist-bundled` or `data/mnist-download`. It contains
+      `x_train.npy` and `x_test.npy`, uint8 `[digit, height, width]` from 0 (paper) to
+      255 (ink), and `y_train.npy` and `y_test.npy`, uint8 `[digit]`. Load them with
+      `numpy.load`.
 
     Raises:
-      ValueError: there is no such source.
-      DataError: it could not be fetched; the message says why.
+      ValueError: If there is no such source.
+      DataError: If the file cannot be downloaded. The message gives the reason.
     """
     makers = {"bundled": _bundled, "download": _downloaded}
     if source not in makers:

@@ -1,7 +1,8 @@
 """Downloads of single files that resume, have a time limit, and verify hashes.
 
-pooch keeps what was fetched and compares the hash. What it lacks is here: a download
-goes on where it broke, and has a time limit whatever the server does.
+The package pooch caches downloaded files and compares their hashes. This module adds
+that a download resumes where it broke off, and that it has a time limit whatever the
+server does.
 """
 
 import contextlib
@@ -39,13 +40,13 @@ class Download:
     """File on the network, with its addresses, size, and hash.
 
     Attributes:
-      name: of the file in `data/downloads/`.
-      urls: where it is, the preferred address first.
-      size: bytes.
-      digest: algorithm and hexadecimal digits, as in "sha256:731c5a...".
-      offline: the call that needs no network, for the error message.
-      deadline: seconds for all tries together.
-      timeout: seconds to connect, and seconds to hear anything.
+      name: Name of the file in `data/downloads/`.
+      urls: Addresses of the file, the preferred one first.
+      size: Size in bytes.
+      digest: Hash algorithm and hexadecimal digits, such as "sha256:731c5a...".
+      offline: Function call that needs no network, for the error message.
+      deadline: Time limit in seconds for all attempts together.
+      timeout: Seconds to connect, and seconds between two received blocks.
     """
 
     name: str
@@ -59,8 +60,11 @@ class Download:
     def fetch(self) -> Path:
         """Returns the path of the verified file, and downloads it if necessary.
 
+        The file is stored in `data/downloads/`.
+
         Raises:
-          DataError: names the file, the cause and the call that needs no network.
+          DataError: If no address delivers the file. The message names the file, the
+            cause, and the call that needs no network.
         """
         import pooch
 
@@ -87,10 +91,13 @@ class Download:
     def found_in(self, source: str | os.PathLike) -> Path:
         """Returns the verified file from a folder, or downloads it.
 
-        A relative folder begins at the repository's.
+        Args:
+          source: `"download"`, or a folder. A relative path starts at the repository's
+            folder.
 
         Raises:
-          DataError: it is not there, or its hash is another; names the file.
+          DataError: If the file is not there or has a different hash. The message names
+            it.
         """
         import pooch
 
@@ -115,10 +122,10 @@ def fetch_bytes(url: str) -> bytes:
     """Downloads a small file whose size and hash are not published.
 
     Args:
-      url: where it is.
+      url: Address of the file.
 
     Raises:
-      DataError: names the address and the cause.
+      DataError: If the download fails. The message names the address and the cause.
     """
     clock = _Clock(LONGEST, (10.0, 30.0))
 
@@ -135,8 +142,9 @@ def fetch_bytes(url: str) -> bytes:
 class _Clock:
     """Time limit for all requests of one download.
 
-    A timeout counts from the last byte, and headers that drip have none. So each
-    connection is shut when the time is up, whatever the program waits for then.
+    A timeout of the network library restarts with every byte, and slow response headers
+    have none. Each connection is therefore closed when the time is up, whatever the
+    program is waiting for.
     """
 
     def __init__(self, seconds: float, timeout: tuple[float, float]):

@@ -21,19 +21,23 @@ _MAKER = "helpers.datasets.grab_tin_records, version 1"
 def grab_tin_records(source: str | os.PathLike = "drawn") -> Path:
     """Returns a folder with shards of labelled pictures, and creates it if needed.
 
-    Shards that are damaged, or made from other pictures or lists, are made anew.
+    Shards that are damaged, or that were made from other pictures or lists, are
+    replaced.
 
     Args:
-      source: as for `grab_tin`; or a folder of pictures of your own, one folder a
-        class in it, JPEG or PNG of any size. A tenth of them is held out for `val`.
+      source: Source as for `grab_tin`, or a folder with your own pictures. It must
+        contain one folder per class, with JPEG or PNG files of any size. A tenth of
+        them is held out for `val`.
 
     Returns:
-      `data/records/tin-<source>`: the shards `train` (4) and `val` (1), each with its
-      manifest and its file of labels; the prefix of a split is `folder / "train"`.
-      For a folder of yours, `data/records/tin-<name>-<digits of its path>`.
+      The folder `data/records/tin-<source>`, or `data/records/tin-<name>-<digits of its
+      path>` for your own pictures. It contains the shards `train` (4) and `val` (1),
+      each with its manifest and its file of labels. The prefix of a split is `folder /
+      "train"`.
 
     Raises:
-      DataError: as for `grab_tin`, or a file in your folder is no picture; names it.
+      DataError: If `grab_tin` fails, or if a file in your folder is not a picture. The
+        message names it.
     """
     # Drawing and fetching need no TensorFlow, which is slow to import.
     from helpers import records
@@ -64,7 +68,8 @@ def _own_pictures(source: str | os.PathLike) -> Path | None:
 def _name_and_digest(pictures: Path, source: str | os.PathLike) -> tuple[str, str]:
     """Returns the name and the content digest of a picture source.
 
-    Those that we made have a manifest; of yours, every byte is read.
+    Generated pictures have a manifest, which is hashed. For your own pictures, every
+    byte is read.
     """
     if source == "drawn":
         return "tin-drawn", sha256(pictures / FOLDER / MANIFEST)

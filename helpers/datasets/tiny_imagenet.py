@@ -29,18 +29,19 @@ def grab_tin(source: str | os.PathLike = "drawn") -> Path:
 
     Args:
       source: `"drawn"` draws 20 classes with 200 training and 25 validation pictures
-        each, with no network; it takes seconds, once. `"download"` fetches the real
-        200 classes with 500 and 50 pictures each: 248 MB, about 500 MB unpacked. A
-        `tiny-imagenet-200.zip` that you put into `data/downloads/` is used as well.
-        Otherwise a folder that you have: `tiny-imagenet-200/`, unpacked, or the one
-        that holds it. A relative path begins at the repository's folder.
+        each. This needs no network, and it takes some seconds the first time.
+        `"download"` downloads the real 200 classes with 500 and 50 pictures each (248
+        MB, about 500 MB unpacked). A file `tiny-imagenet-200.zip` that you put into
+        `data/downloads/` is used as well. Otherwise, the path of an unpacked folder
+        `tiny-imagenet-200/`, or of the folder that contains it. A relative path starts
+        at the repository's folder.
 
     Returns:
-      `data/tin-drawn`, `data/tin-download`, or the folder that holds yours.
+      The folder `data/tin-drawn`, `data/tin-download`, or the one that contains yours.
 
     Raises:
-      DataError: it could not be fetched or unpacked, or is not there; the message says
-        why.
+      DataError: If the dataset cannot be downloaded or unpacked, or is not there. The
+        message gives the reason.
 
     Source: the records document.
     """
@@ -73,15 +74,17 @@ def get_tin_id_maps(
 ) -> tuple[dict[int, str], dict[str, int]]:
     """Returns two mappings between class numbers and WordNet ids.
 
+    The classes are numbered in the order of `wnids.txt`.
+
     Args:
-      path: the folder that holds `tiny-imagenet-200/`, as `grab_tin` returns it.
+      path: Folder that contains `tiny-imagenet-200/`, as returned by `grab_tin`.
 
     Returns:
-      `id_to_synset` from 0..n-1 to names such as "n01443537", and `synset_to_id`,
-      its inverse.
+      The dictionary `id_to_synset`, from 0..n-1 to names such as "n01443537", and its
+      inverse `synset_to_id`.
 
     Raises:
-      DataError: the list is missing, empty, or names a class twice.
+      DataError: If the list is missing, empty, or names a class twice.
 
     Source: the records document.
     """

@@ -1,8 +1,8 @@
 """TFRecord shards: writing, verification, reading, and input pipelines.
 
-`wire` knows the bytes; `writing` writes sets of files, `shards` opens them and
-`checking` reads every byte; `folders` converts folders of pictures; `pipeline` turns
-shards into batches, and `blame` finds the record that cannot be read.
+`wire` implements the file format. `writing` writes sets of shards, `shards` opens them,
+and `checking` verifies every byte. `folders` converts folders of pictures. `pipeline`
+turns shards into batches, and `blame` finds the record that cannot be read.
 """
 
 from helpers.records.blame import (

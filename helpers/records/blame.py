@@ -22,12 +22,12 @@ def naming_bad_records(
     """Context manager whose reading errors name the file and the record.
 
     Args:
-      path_prefix: what the block reads.
-      parse: the function that the block parses one record with, such as
+      path_prefix: Prefix or files that the block reads.
+      parse: Function with which the block parses one record, such as
         `image_label_parser(64)`.
 
     Raises:
-      DataError: instead of TensorFlow's error, which becomes its cause.
+      DataError: If a record cannot be read. TensorFlow's error is its cause.
     """
     try:
         yield
@@ -43,13 +43,15 @@ def find_bad_record(
 ) -> str | None:
     """Returns a description of the first record that cannot be parsed.
 
+    The records are parsed one by one, in a separate graph.
+
     Args:
-      path_prefix: shards from `write_shards`, or a list of files.
-      parse: from one serialised record, `string []`, to tensors; run in a graph of
-        its own, away from the pipeline.
+      path_prefix: Prefix of shards from `write_shards`, or a list of files.
+      parse: Function from one serialised record, string `[]`, to tensors.
 
     Returns:
-      One line with file, record and cause; `None` if every record parses.
+      One line with the file, the record, and the cause, or `None` if every record can
+      be parsed.
     """
     try:
         for path in open_shards(path_prefix):
@@ -64,7 +66,7 @@ def find_bad_record(
 class NamingQueueRunner(tf1.train.QueueRunner):
     """Queue runner whose errors name the file and the bad record.
 
-    The files are parsed record by record once one of its threads has failed.
+    When one of its threads has failed, the files are parsed record by record.
     """
 
     def __init__(self, queue, enqueue_ops, *, paths, parse):

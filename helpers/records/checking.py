@@ -15,14 +15,16 @@ def check_shards(path_prefix: PathPrefix) -> int:
     """Verifies every byte of a set of shards and returns the number of records.
 
     Args:
-      path_prefix: as given to `write_shards`; or a list of files written elsewhere,
-        which have no manifest: their headers are walked and each checksum compared.
+      path_prefix: Prefix as passed to `write_shards`, or a list of other record files.
+        Because these have no manifest, their headers are read and every checksum is
+        compared.
 
     Returns:
       The number of records.
 
     Raises:
-      DataError: names the file, the record, the cause and the fix.
+      DataError: If a file is damaged. The message names the file, the record, the
+        cause, and the fix.
     """
     if not isinstance(path_prefix, (str, os.PathLike)):
         return sum(map(wire.check_payloads, open_shards(path_prefix)))  # walked there
@@ -43,10 +45,10 @@ def picture_size(path_prefix: PathPrefix) -> tuple[int, int]:
     """Returns the height and width, in pixels, of the picture in the first record.
 
     Args:
-      path_prefix: as for `check_shards`.
+      path_prefix: Prefix or files, as for `check_shards`.
 
     Raises:
-      DataError: a file is missing, damaged or was never finished.
+      DataError: If a file is missing, damaged, or was never completed.
     """
     paths = open_shards(path_prefix)
     [record] = wire.dataset(paths).take(1)

@@ -37,24 +37,25 @@ def write_tiny_imagenet_shards(
 ) -> list[Path]:
     """Converts one split of Tiny ImageNet to shuffled shards.
 
-    A label is the place of its synset in `wnids.txt`. The labels are written beside the
-    shards, to `prefix.labels.txt`: line k holds the synset of label k and, after a tab,
-    its words.
+    The label of a class is its position in `wnids.txt`. The labels are also written to
+    `prefix.labels.txt`: line k contains the synset of label k and, after a tab, its
+    description.
 
     Args:
-      tin_path: the folder that holds `tiny-imagenet-200/`, as `grab_tin` returns it.
+      tin_path: Folder that contains `tiny-imagenet-200/`, as returned by `grab_tin`.
       split: `"train"` or `"val"`.
-      path_prefix: folder and first part of the shards' names.
-      num_shards: how many files.
-      seed: of the shuffle.
+      path_prefix: Folder and first part of the names of the shards.
+      num_shards: Number of files.
+      seed: Seed of the shuffle.
 
     Returns:
-      The shards' paths, in order.
+      The paths of the shards, in order.
 
     Raises:
-      DataError: a class or a picture is missing, damaged or too large, or a synset is
-        unknown; names the file. Older shards and their labels stay as they were.
-      ValueError: there is no such split.
+      DataError: If a class or a picture is missing, damaged, or too large, or if a
+        synset is unknown. The message names the file, and older shards and labels are
+        unchanged.
+      ValueError: If there is no such split.
 
     Source: the records document.
     """
@@ -85,23 +86,25 @@ def write_picture_shards(
 ) -> dict[str, int]:
     """Converts your own pictures, one folder per class, to shards.
 
-    Pictures are turned as their camera says, cut to their middle square, brought to
-    one size, in colours of 8 bits, what is transparent on white, and stored as JPEG,
-    `train` in four shards and `val` in one. The labels are the folders' names in
-    alphabetical order; they are written beside the shards, to `train.labels.txt` and
+    Pictures are rotated according to their EXIF data, cropped to the central square,
+    resized, converted to 8-bit RGB with transparency replaced by white, and stored as
+    JPEG. `train` has up to four shards, and `val` has one. The labels are the names of
+    the folders in alphabetical order; they are also written to `train.labels.txt` and
     `val.labels.txt`.
 
     Args:
-      folder: one folder a class, in it JPEG or PNG files of any size.
-      to_folder: gets the shards; read them with the prefix `to_folder / "train"`.
-      image_size: pixels of each side.
-      held_out: part of each class's pictures that goes to `val`, one at least.
+      folder: Folder with one subfolder per class, which contains JPEG or PNG files of
+        any size.
+      to_folder: Folder for the shards. Read them with the prefix `to_folder / "train"`.
+      image_size: Height and width in pixels.
+      held_out: Share of each class's pictures that goes to `val`, at least one picture.
 
     Returns:
       The number of pictures in `"train"` and `"val"`.
 
     Raises:
-      DataError: a file is no picture, or a class has fewer than two; names them.
+      DataError: If a file is not a picture, or if a class has fewer than two pictures.
+        The message names them.
     """
     root, home = Path(folder), Path(to_folder)
     classes = {name: [root / name / file for file in names_in(root / name)]
@@ -149,7 +152,7 @@ def _coloured(picture: Image.Image) -> Image.Image:
     """Converts a picture to RGB and replaces transparency with white.
 
     Raises:
-      ValueError: it is of a mode that no JPEG or PNG has.
+      ValueError: If the picture has a colour mode that does not exist in JPEG or PNG.
     """
     if picture.mode in ("I", "I;16", "I;16B", "I;16L"):  # grey of 16 bits
         values = np.asarray(picture).astype(np.float64) / 257
@@ -176,7 +179,7 @@ def _label_lines(words: Mapping[str, str], labels: Iterable[str]) -> str:
     """Returns the text of the label file, one line per class.
 
     Raises:
-      DataError: a name would not stand in one line, or is no text.
+      DataError: If a name is not valid text or contains a tab or a line break.
     """
     lines = [f"{name}\t{words.get(name, '')}" for name in labels]
     for name, line in zip(labels, lines, strict=True):

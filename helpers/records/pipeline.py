@@ -33,15 +33,15 @@ def image_label_parser(
 ) -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
     """Returns the function with which both pipelines parse a record.
 
-    The size in the JPEG's header is compared first: a picture of another size,
-    however large, never takes the memory.
+    The size in the header of a JPEG is checked first, so a picture of another size
+    never takes memory, however large it is.
 
     Args:
-      image_size: pixels of every picture: a number, or (height, width).
+      image_size: Size of every picture in pixels, as a number or (height, width).
 
     Returns:
-      A function from `string []`, one serialised `Example`, to the picture
-      `uint8 [height, width, 3]` and the label `int32 []`.
+      A function from one serialised `Example`, string `[]`, to the picture, uint8
+      `[height, width, 3]`, and the label, int32 `[]`.
     """
     size = _height_width(image_size)
 
@@ -65,28 +65,30 @@ def image_label_queue(
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Builds a queue pipeline that reads, decodes, and batches labelled pictures.
 
-    Drive it with `helpers.queues.running_queues`. An error in a record reaches the
-    coordinator as a `DataError` that names the file and the record.
+    Run the pipeline with `helpers.queues.running_queues`. An error in a record reaches
+    the coordinator as a `DataError` that names the file and the record.
 
     Args:
-      path_prefix: shards from `write_shards`; or a list of files written elsewhere.
-      batch_size: pictures per batch. The last batch of a limited number of epochs
-        may be smaller; none is lost.
-      image_size: pixels of every picture in the files: a number, or (height,
-        width). To train at another size, resize the batch afterwards.
-      num_epochs: how often each record is read; without end if `None`. A number
-        needs `tf1.local_variables_initializer()`.
-      shuffle_buffer: records to draw from, still encoded; more than there are is as
-        good as all. 0 gives the order of the files, with one thread.
-      num_threads: threads that decode; each decodes a group of pictures at once.
-      seed: of the order. Threads reorder all the same.
+      path_prefix: Prefix of shards from `write_shards`, or a list of other record
+        files.
+      batch_size: Number of pictures per batch. With a limited number of epochs, the
+        last batch may be smaller, and no picture is lost.
+      image_size: Size of every picture in the files in pixels, as a number or (height,
+        width). To train at another size, resize the batches.
+      num_epochs: Number of times that each record is read, or `None` for no limit. A
+        number requires `tf1.local_variables_initializer()`.
+      shuffle_buffer: Number of encoded records from which to draw. A buffer larger than
+        the dataset shuffles all of it. With 0, the order of the files is kept, and one
+        thread decodes.
+      num_threads: Number of decoding threads. Each decodes a group of pictures at once.
+      seed: Seed of the order. The threads reorder the pictures nevertheless.
 
     Returns:
-      Pictures `float32 [batch, height, width, 3]` in [-1, 1] and labels
-      `int32 [batch]`.
+      Pictures, float32 `[batch, height, width, 3]` in [-1, 1], and labels, int32
+      `[batch]`.
 
     Raises:
-      DataError: a file is missing, damaged or was never finished.
+      DataError: If a file is missing, damaged, or was never completed.
 
     Source: the queue documents and the records document.
     """
@@ -130,25 +132,27 @@ def image_label_dataset(
 ) -> tf.data.Dataset:
     """Builds a `tf.data` pipeline with the batches of `image_label_queue`.
 
-    The stages stand in the same order, one method call for each queue. Wrap the loop
-    in `naming_bad_records` to learn the file and the record of an error.
+    The stages have the same order as the queues, with one method call for each queue.
+    To find the file and the record of an error, wrap the loop in `naming_bad_records`.
 
     Args:
-      path_prefix: as for `image_label_queue`, like all arguments but `augment`.
-      batch_size: pictures per batch.
-      image_size: pixels of every picture in the files.
-      num_epochs: how often each record is read; without end if `None`.
-      shuffle_buffer: records to draw from; 0 keeps the order.
-      num_threads: groups of pictures decoded at the same time.
-      augment: mirror at random and shift by up to 4 pixels.
-      seed: of the order, which repeats exactly here, and of the augmentation.
+      path_prefix: Prefix or files, as for `image_label_queue`. All other arguments
+        except `augment` are also the same.
+      batch_size: Number of pictures per batch.
+      image_size: Size of every picture in the files in pixels.
+      num_epochs: Number of times that each record is read, or `None` for no limit.
+      shuffle_buffer: Number of records from which to draw. With 0, the order is kept.
+      num_threads: Number of groups of pictures that are decoded at the same time.
+      augment: Whether to mirror pictures at random and to shift them by up to 4 pixels.
+      seed: Seed of the order, which is exactly reproducible here, and of the
+        augmentation.
 
     Returns:
-      A dataset of pictures `float32 [batch, height, width, 3]` in [-1, 1] and
-      labels `int32 [batch]`. It does not tune itself, nor do stages behind it.
+      A dataset of pictures, float32 `[batch, height, width, 3]` in [-1, 1], and labels,
+      int32 `[batch]`. Automatic tuning is turned off for it and for later stages.
 
     Raises:
-      DataError: a file is missing, damaged or was never finished.
+      DataError: If a file is missing, damaged, or was never completed.
     """
     size = _height_width(image_size)
     paths, count = open_counted(path_prefix)
@@ -193,10 +197,10 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
     """Parses a group of records at once and decodes its pictures in parallel.
 
     Args:
-      records: `string [record]`.
-      most: how many there may be; so many decoders stand side by side.
-      draws: `int64 [record]`, random numbers for the augmentation; none if `None`.
-      size: height and width in pixels.
+      records: Serialised records, string `[record]`.
+      most: Maximum number of records, which is also the number of parallel decoders.
+      draws: Random numbers for the augmentation, int64 `[record]`, or `None`.
+      size: Height and width in pixels.
     """
     fields = tf.io.parse_example(records, _FEATURES)
     contents, count = fields["image"], records.shape[0]

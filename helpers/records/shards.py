@@ -16,22 +16,26 @@ PathPrefix = str | os.PathLike | Sequence[str | os.PathLike]
 def open_shards(path_prefix: PathPrefix) -> list[str]:
     """Returns the paths of a set of shards after inexpensive checks.
 
-    Shards with a manifest must be there and have the size that it says. Files
-    without one have their headers walked. Checksums are compared while reading.
+    Shards with a manifest must exist and have the listed sizes. In files without a
+    manifest, the headers are read. Checksums of payloads are compared only when the
+    records are read.
 
     Args:
-      path_prefix: as given to `write_shards`; or a list of files written elsewhere,
+      path_prefix: Prefix as passed to `write_shards`, or a list of other record files,
         which have no manifest.
 
     Raises:
-      DataError: a file is missing, short, empty or not a TFRecord file.
-      ValueError: the list is empty.
+      DataError: If a file is missing, truncated, empty, or not a TFRecord file.
+      ValueError: If the list is empty.
     """
     return open_counted(path_prefix)[0]
 
 
 def open_counted(path_prefix: PathPrefix) -> tuple[list[str], int]:
-    """Returns the paths of a set of shards and the number of their records."""
+    """Returns the paths of a set of shards and the number of their records.
+
+    The checks are those of `open_shards`.
+    """
     if isinstance(path_prefix, (str, os.PathLike)):
         return _open_manifest(Path(path_prefix))
     paths = [os.fspath(path) for path in path_prefix]
@@ -44,14 +48,15 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
     """Reads the manifest of a set of shards and checks its consistency.
 
     Args:
-      path_prefix: as given to `write_shards`.
+      path_prefix: Prefix as passed to `write_shards`.
 
     Returns:
-      `{"records": ..., "shards": {name: {"records", "bytes", "sha256"}}}`.
+      The dictionary `{"records": ..., "shards": {name: {"records", "bytes",
+      "sha256"}}}`.
 
     Raises:
-      DataError: there is none, so the writing never finished; or it is damaged, or
-        names anything but shards of this prefix.
+      DataError: If there is no manifest, because the writing was never completed, or if
+        it is damaged or lists files other than shards of this prefix.
     """
     prefix = Path(path_prefix)
     path, own = manifest_path(prefix), re.escape(prefix.name)

@@ -2,9 +2,10 @@
 
 Taught in lesson 04a, 'The bytes on disk'.
 
-A record is length (uint64), masked CRC-32C of the length (uint32), payload, masked
-CRC-32C of the payload. There is no count and no end mark, and TensorFlow's readers take
-a file that ends inside a header for one that ends. A walk over the headers does not.
+A record consists of its length (uint64), the masked CRC-32C of the length (uint32), the
+payload, and the masked CRC-32C of the payload. A file has no record count and no end
+mark, so TensorFlow's readers do not detect that a file ends inside a header. Reading
+all headers does detect it.
 """
 
 import io
@@ -29,8 +30,8 @@ class CutShortError(DataError):
     """Raised when a file ends inside a record.
 
     Attributes:
-      records: how many stand before it, whole.
-      place: the record that was cut, and the byte where it begins.
+      records: Number of complete records before the damage.
+      place: The truncated record, and the byte at which it begins.
     """
 
     def __init__(self, path: str | os.PathLike, records: int, place: str, why: str):
@@ -42,7 +43,10 @@ def masked_crc(data: bytes) -> int:
     """Computes the masked CRC-32C checksum of TFRecord files.
 
     Args:
-      data: the bytes to sum; a few, such as the 8 of a length.
+      data: A few bytes, such as the 8 bytes of a length.
+
+    Returns:
+      The checksum as an unsigned 32-bit integer.
     """
     crc = 0xFFFFFFFF
     for byte in data:
@@ -57,10 +61,10 @@ def compression_of(path: str | os.PathLike) -> str:
     """Returns `"GZIP"` or `""`, depending on the first three bytes of the file.
 
     Args:
-      path: a TFRecord file.
+      path: Path of a TFRecord file.
 
     Raises:
-      DataError: the file is missing or empty.
+      DataError: If the file is missing or empty.
     """
     with open(regular_file(path), "rb") as file:
         magic = file.read(3)
@@ -75,13 +79,13 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
     """Counts the records of a file by reading only their headers.
 
     Args:
-      path: a TFRecord file.
-      compression: `""`, `"GZIP"` or `"ZLIB"`; as `compression_of` finds if `None`.
+      path: Path of a TFRecord file.
+      compression: `""`, `"GZIP"`, or `"ZLIB"`. Default: the result of `compression_of`.
 
     Raises:
-      CutShortError: the file ends inside a record.
-      DataError: the file is missing, empty, damaged, or not a TFRecord file. Each
-        message names the file, the record, the byte, the cause and the fix.
+      CutShortError: If the file ends inside a record.
+      DataError: If the file is missing, empty, damaged, or not a TFRecord file. Each
+        message names the file, the record, the byte, the cause, and the fix.
     """
     compression = compression_of(path) if compression is None else compression
     count = position = 0
@@ -151,13 +155,14 @@ def check_payloads(path: str | os.PathLike) -> int:
     """Verifies the payload checksums of a file and returns its number of records.
 
     Args:
-      path: a TFRecord file that `walk` found whole.
+      path: Path of a TFRecord file without damage that `walk` can detect.
 
     Returns:
       The number of records.
 
     Raises:
-      DataError: a checksum does not match; names the file and the record.
+      DataError: If a checksum does not match. The message names the file and the
+        record.
     """
     count = 0
     try:
@@ -174,7 +179,10 @@ def check_payloads(path: str | os.PathLike) -> int:
 def payloads(
     path: str | os.PathLike, compression: str | None = None
 ) -> Iterator[bytes]:
-    """Returns an iterator over the payloads of a TFRecord file."""
+    """Returns an iterator over the payloads of a TFRecord file.
+
+    The iterator works inside a graph block too.
+    """
     kind = compression_of(path) if compression is None else compression
     return tf1.io.tf_record_iterator(os.fspath(path), tf.io.TFRecordOptions(kind))
 
@@ -188,12 +196,13 @@ def reader(paths: Sequence[str]) -> tf1.TFRecordReader:
 def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
     """Builds a dataset of serialised records from TFRecord files.
 
-    tf.data does not tune what is made of them: its thread for that may hold up the end
-    of a session for seconds.
+    All files must have the same compression. The dataset turns off tf.data's automatic
+    tuning, because its thread may delay the end of a session by seconds.
 
     Args:
-      paths: the files.
-      seed: of the order of the files, another in each epoch; as listed if `None`.
+      paths: Paths of the files, which are read one after the other.
+      seed: Seed for the order of the files, which changes in each epoch. With `None`,
+        the order is that of `paths`.
     """
     names = tf.data.Dataset.from_tensor_slices(list(paths))
     if seed is not None:

@@ -29,15 +29,16 @@ def make_example(img: bytes, lbl: int) -> tf.train.Example:
     """Creates an `Example` from a JPEG picture and its label.
 
     Args:
-      img: the bytes of a JPEG file, as they are on disk.
-      lbl: its label, a whole number that an int32 holds, as the pipelines read it.
+      img: Bytes of a JPEG file, as they are on disk.
+      lbl: Label, a whole number that fits into an int32, because the pipelines read it
+        as such.
 
     Returns:
       An `Example` with the features `image` (bytes) and `label` (int64).
 
     Raises:
-      TypeError: the label is no whole number.
-      ValueError: it is beyond int32.
+      TypeError: If the label is not a whole number.
+      ValueError: If the label does not fit into an int32.
 
     Source: the records document.
     """
@@ -60,29 +61,30 @@ def write_shards(
 ) -> list[Path]:
     """Writes shuffled examples to a set of shards, with a manifest.
 
-    Each shard gets its real name only when every shard is whole. The manifest
-    `prefix.manifest.json` comes last: it holds the records, bytes and sha256 of
-    each shard, and without it nothing reads them. An older set of the same prefix
-    stays until then.
+    The shards are named `prefix-00000-of-00004` and so on. They get these names only
+    when all of them are complete. The manifest `prefix.manifest.json` is written last.
+    It contains the number of records, the size, and the SHA-256 hash of each shard, and
+    shards without it cannot be read. An older set with the same prefix is kept until
+    then.
 
-    The examples pass through a temporary file in the same folder, so memory holds
-    16 bytes per example and not the examples.
+    The examples pass through a temporary file in the same folder, so memory needs only
+    16 bytes per example.
 
     Args:
-      examples: `Example` or `SequenceExample` protos, or their serialised bytes; a
+      examples: `Example` or `SequenceExample` protos, or their serialised bytes, as a
         list or a generator.
-      path_prefix: folder and first part of the shards' names.
-      num_shards: how many files; at most as many as there are examples.
-      seed: of the shuffle. The same examples and seed give the same bytes.
-      compression: `None` or `"GZIP"`. Readers find out by themselves.
+      path_prefix: Folder and first part of the names of the shards.
+      num_shards: Number of files, at most the number of examples.
+      seed: Seed of the shuffle. The same examples and seed give the same bytes.
+      compression: `None` or `"GZIP"`. Readers detect the compression.
 
     Returns:
-      The shards' paths, in order.
+      The paths of the shards, in order.
 
     Raises:
-      ValueError: the number of shards, or the compression, is not possible.
-      DataError: there are no examples, or the disk is full; or a manifest of this
-        name is not one of these shards: then nothing is replaced.
+      ValueError: If the number of shards or the compression is invalid.
+      DataError: If there are no examples, if the disk is full, or if a manifest with
+        this name does not belong to such shards. Existing files are unchanged.
     """
     prefix = Path(path_prefix)
     _old_shards(prefix)  # refused now, and not after all examples came
@@ -125,12 +127,12 @@ class ShardSet(NamedTuple):
     """Set of shards to be written by `write_sets`.
 
     Attributes:
-      prefix: as `path_prefix` of `write_shards`.
-      examples: as there; they are written as they come.
-      records: how many there are.
-      num_shards: as there.
-      labels: the text of `prefix.labels.txt`; no such file if `None`.
-      compression: as there.
+      prefix: Folder and first part of the names of the shards.
+      examples: Examples as for `write_shards`, which are written in this order.
+      records: Number of examples.
+      num_shards: Number of files.
+      labels: Text of `prefix.labels.txt`, or `None` for no such file.
+      compression: `None` or `"GZIP"`.
     """
 
     prefix: Path
@@ -144,15 +146,16 @@ class ShardSet(NamedTuple):
 def write_sets(sets: Sequence[ShardSet]) -> list[list[Path]]:
     """Writes several sets of shards that all become visible together.
 
-    First all drafts; then the old manifests go, so that no old set opens beside a new
-    one; then shards and labels get their names, and the new manifests last.
+    First, all files are written under temporary names. Then, the old manifests are
+    removed, so that no old set can be opened beside a new one. Finally, shards and
+    labels get their names, and the new manifests come last.
 
     Returns:
-      Per set the shards' paths, in order.
+      For each set, the paths of its shards, in order.
 
     Raises:
-      DataError: there is no room, or what lies there is not ours to replace. All is
-        as it was.
+      DataError: If there is no space left, or if the existing files do not belong to
+        such a set. All files are unchanged.
     """
     old = [_old_shards(each.prefix) for each in sets]
     written = []
@@ -223,8 +226,8 @@ def _old_shards(prefix: Path) -> list[str]:
 def _named_disk_errors(prefix: Path) -> Iterator[None]:
     """Converts failed writes to `DataError`.
 
-    A file that may not grow is `OutOfRangeError` in TensorFlow, which every training
-    loop takes for the end of the data.
+    TensorFlow reports a file that cannot grow as an `OutOfRangeError`, which every
+    training loop treats as the end of the data.
     """
     try:
         yield

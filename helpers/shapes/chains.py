@@ -37,25 +37,26 @@ def write_chains(
 ) -> Path:
     """Draws scenes with chains of two or three objects, and writes their captions.
 
-    Each object stands left of the next one or above it, so a scene has two true
-    captions: the chain from its beginning, and from its end.
+    Scenes with two and with three objects alternate. Each object is left of the next
+    one or above it, so a scene has two true captions: the chain from its first object,
+    and from its last.
 
     Args:
-      path: the folder to make, in one step when all is drawn. If it is there with
-        these settings, whole, nothing is done.
-      train: pictures to learn from.
-      val: held-out pictures.
-      seed: another seed gives other scenes.
+      path: Folder to create, in one step when everything is drawn. If a complete folder
+        with these settings exists, nothing is done.
+      train: Number of training pictures.
+      val: Number of validation pictures.
+      seed: Seed of the scenes.
 
     Returns:
-      `path`, which holds `images/`, for each split `annotations/captions_<split>.json`
-      and `annotations/instances_<split>.json` (boxes `[x, y, width, height]` in
-      pixels, in the order of the first caption), and `manifest.json`. Pictures are 64
-      by 64 pixels, of the objects of `phrases(6, 3)`.
+      `path`, which contains `images/`, `manifest.json`, and for each split
+      `annotations/captions_<split>.json` and `annotations/instances_<split>.json`
+      (boxes `[x, y, width, height]` in pixels, in the order of the first caption).
+      Pictures have 64 by 64 pixels and show the objects of `phrases(6, 3)`.
 
     Raises:
-      ValueError: an argument is out of its range.
-      DataError: the folder is there and holds something that was not drawn by us.
+      ValueError: If an argument is out of range.
+      DataError: If the folder exists and contains files that were not drawn here.
     """
     counts = {"train": train, "val": val}
     folder = Path(path)

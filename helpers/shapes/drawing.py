@@ -1,7 +1,7 @@
 """Draws single objects on soft backgrounds, for all synthetic pictures.
 
-Everything follows from the random generator that is handed in, so the same seed
-gives the same bytes on one machine and one version of Pillow.
+Everything is determined by the random generator that is passed in, so the same seed
+gives the same bytes on one machine with one version of Pillow.
 """
 
 import io
@@ -109,22 +109,22 @@ def paint(
     """Paints an object and its shadow onto a picture, in place.
 
     Args:
-      picture: RGB, of any size.
-      shape: a name in `SHAPES`.
-      colour: a name in `COLOURS`.
-      texture: a name in `TEXTURES`.
-      centre: x and y in pixels, y downwards.
-      radius: pixels.
-      rotation: radians, clockwise; the texture turns with the object.
-      second: the texture's other colour, as red, green, blue in 0..255.
-      phase: shift of the texture, in units of the radius.
+      picture: RGB picture of any size.
+      shape: Name in `SHAPES`.
+      colour: Name in `COLOURS`.
+      texture: Name in `TEXTURES`.
+      centre: Coordinates x and y in pixels, with y downwards.
+      radius: Radius in pixels.
+      rotation: Clockwise angle in radians, by which the texture is rotated too.
+      second: Second colour of the texture, as red, green, and blue in 0..255.
+      phase: Shift of the texture in units of the radius.
 
     Returns:
-      The box of the pixels that the object touches: x0, y0, x1, y1, where x1 and
-      y1 are the last column and row, as in Tiny ImageNet.
+      The box of the pixels that the object touches: x0, y0, x1, y1, where x1 and y1 are
+      the last column and row, as in Tiny ImageNet.
 
     Raises:
-      ValueError: the object lies wholly outside the picture.
+      ValueError: If the object is completely outside the picture.
     """
     mask = _outline(picture.size, SHAPES[shape], centre, radius, rotation)
     box = mask.getbbox()

@@ -35,27 +35,28 @@ def write_scenes(
 ) -> Path:
     """Draws scenes of two objects and writes their captions in COCO's format.
 
-    A quarter of the pairs of objects never meet in the splits `train` and `val`; the
-    split `unseen` has those pairs and no other. Each object alone is in all splits.
+    A quarter of the pairs of objects never appear in the splits `train` and `val`. The
+    split `unseen` contains these pairs and no others. Each single object appears in all
+    splits.
 
     Args:
-      path: the folder to make, in one step when all is drawn. If it is there with
-        these settings, whole, nothing is done.
-      train: pictures to learn from.
-      val: held-out pictures of the same pairs.
-      unseen: held-out pictures of pairs that are never together in training.
-      size: height and width in pixels, at least 32.
-      seed: another seed gives other scenes.
+      path: Folder to create, in one step when everything is drawn. If a complete folder
+        with these settings exists, nothing is done.
+      train: Number of training pictures.
+      val: Number of validation pictures with the same pairs.
+      unseen: Number of test pictures with pairs that never appear together in training.
+      size: Height and width in pixels, at least 32.
+      seed: Seed of the scenes.
 
     Returns:
-      `path`, which holds `images/`, for each split `annotations/captions_<split>.json`
-      and `annotations/instances_<split>.json` (boxes `[x, y, width, height]` in
-      pixels, in the order in which the first caption names the objects), and
-      `manifest.json`.
+      `path`, which contains `images/`, `manifest.json`, and for each split
+      `annotations/captions_<split>.json` and `annotations/instances_<split>.json`
+      (boxes `[x, y, width, height]` in pixels, in the order in which the first caption
+      names the objects).
 
     Raises:
-      ValueError: an argument is out of its range.
-      DataError: the folder is there and holds something that was not drawn by us.
+      ValueError: If an argument is out of range.
+      DataError: If the folder exists and contains files that were not drawn here.
     """
     counts = {"train": train, "val": val, "unseen": unseen}
     folder = Path(path)
@@ -74,7 +75,10 @@ def write_scenes(
 
 
 def phrases(colours: int, shapes: int) -> list[tuple[str, str]]:
-    """Returns all combinations of the first colours and shapes."""
+    """Returns all combinations of the first colours and shapes.
+
+    Each object is a tuple (colour, shape).
+    """
     names = list(drawing.COLOURS)[:colours], list(drawing.SHAPES)[:shapes]
     return list(itertools.product(*names))
 
@@ -82,9 +86,9 @@ def phrases(colours: int, shapes: int) -> list[tuple[str, str]]:
 def is_unseen(one: tuple[str, str], other: tuple[str, str]) -> bool:
     """Returns whether two objects never appear together in training.
 
-    That is so for a quarter of the pairs or so. Each object still meets itself and
-    most others, and each colour and each shape still meets every other: what a split
-    of this kind asks for is new pairs of phrases, not new pairs of words.
+    This holds for about a quarter of the pairs. Each object still appears with itself
+    and with most others, and each colour and each shape appears with every other. The
+    split therefore tests new pairs of phrases, and not new pairs of words.
     """
     colours, shapes = list(drawing.COLOURS), list(drawing.SHAPES)
     places = [colours.index(c) + shapes.index(s) for c, s in (one, other)]
@@ -97,8 +101,9 @@ def captions_of(
     """Returns two equivalent captions of a scene, one from each end of the chain.
 
     Args:
-      objects: colour and shape of each.
-      relations: of each object to the next one, a key of `RELATIONS`; one fewer.
+      objects: Colour and shape of each object.
+      relations: Relation of each object to the next one, a key of `RELATIONS`. There is
+        one relation fewer than objects.
     """
     names = [
         f"{'an' if colour[0] in 'aeiou' else 'a'} {colour} {shape}"
@@ -118,12 +123,13 @@ def draw(
     """Draws objects on a random background.
 
     Args:
-      size: height and width in pixels.
-      placed: (colour, shape), centre and radius of each; asked for after the backdrop.
-      rng: decides the backdrop, angles, light and noise.
+      size: Height and width in pixels.
+      placed: For each object, its (colour, shape), centre, and radius. The iterable is
+        consumed after the background is drawn.
+      rng: Generator that determines the background, angles, lighting, and noise.
 
     Returns:
-      A JPEG file, and per object the box x0, y0, x1, y1 in pixels, ends included.
+      A JPEG file, and for each object the box x0, y0, x1, y1 in pixels, inclusive.
     """
     picture = drawing.backdrop(size, rng)
     boxes = []
@@ -180,12 +186,13 @@ def write_splits(
     """Writes the pictures and the COCO annotations of all splits.
 
     Args:
-      folder: gets `images/` and `annotations/`.
-      stem: the first part of the pictures' names.
-      size: height and width in pixels.
-      counts: how many pictures each split has.
-      drawn: from a split and its count to the pictures: for each the JPEG file, its
-        captions, and its objects with their boxes x0, y0, x1, y1, ends included.
+      folder: Folder for `images/` and `annotations/`.
+      stem: First part of the names of the pictures.
+      size: Height and width in pixels.
+      counts: Number of pictures of each split.
+      drawn: Function from a split and its count to the pictures. Each picture consists
+        of the JPEG file, its captions, and its objects with their boxes x0, y0, x1, y1,
+        inclusive.
     """
     (folder / "images").mkdir()
     (folder / "annotations").mkdir()

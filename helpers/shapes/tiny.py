@@ -36,27 +36,27 @@ def write_tiny_shapes(
 ) -> Path:
     """Draws a small picture dataset in the layout of Tiny ImageNet.
 
-    A class is a colour, a texture and a shape, as in "red striped triangle". They
-    are chosen so that no cue suffices: of the 20 default classes, the best guess
-    from any two of the three gets 9 right.
+    A class is a combination of a colour, a texture, and a shape, such as "red striped
+    triangle". The classes are chosen so that no single cue is sufficient: of the 20
+    default classes, the best guess from any two of the three cues gets 9 right.
 
     Args:
-      path: gets the folder `tiny-imagenet-200/`, in one step when all is drawn. If
-        that is there with these settings, whole, nothing is done; if it is drawn
-        with others, or damaged, it is drawn anew. Files of your own in it are kept.
-      num_classes: 1 to 216.
-      train: training pictures per class.
-      val: validation pictures per class.
-      size: height and width in pixels, at least 8.
-      seed: another seed gives other pictures of the same classes.
+      path: Folder in which `tiny-imagenet-200/` is created, in one step when everything
+        is drawn. If a complete one with these settings exists, nothing is done. If it
+        is damaged or has other settings, it is replaced. Your own files in it are kept.
+      num_classes: Number of classes, 1 to 216.
+      train: Number of training pictures per class.
+      val: Number of validation pictures per class.
+      size: Height and width in pixels, at least 8.
+      seed: Seed of the pictures. The classes do not depend on it.
 
     Returns:
-      The folder `path/tiny-imagenet-200`: `wnids.txt`, `words.txt`, `train/`, `val/`
-      and `manifest.json`. Boxes are x0, y0, x1, y1 in pixels, ends included.
+      The folder `path/tiny-imagenet-200`, with `wnids.txt`, `words.txt`, `train/`,
+      `val/`, and `manifest.json`. Boxes are x0, y0, x1, y1 in pixels, inclusive.
 
     Raises:
-      ValueError: an argument is out of its range.
-      DataError: the folder holds pictures that were not drawn by us.
+      ValueError: If an argument is out of range.
+      DataError: If the folder contains pictures that were not drawn here.
     """
     settings = {
         "num_classes": num_classes,
@@ -77,7 +77,7 @@ def class_list(num_classes: int) -> list[tuple[str, str, str]]:
     """Returns the colour, texture, and shape of each class.
 
     Returns:
-      (colour, texture, shape) per class.
+      A tuple (colour, texture, shape) per class, in the order of the class ids.
     """
     # Fewest values per cue such that each pair of cues still leaves a choice.
     most = min(max(2, math.isqrt(num_classes // 2)), len(drawing.COLOURS))
