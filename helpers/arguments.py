@@ -1,6 +1,6 @@
 """Checks of numeric arguments: type, sign, range, and finiteness.
 
-It is written before a function:
+Write the check before a function:
 
     @numbers(batch_size=whole(), held_out=real(0, 1))
     def convert(folder, batch_size=8, held_out=0.1):
@@ -26,8 +26,9 @@ def numbers(**rules: Rule) -> Callable[[F], F]:
     """Returns a decorator that validates numeric arguments before the call.
 
     Args:
-      **rules: by the name of the parameter, what `whole`, `real` or `sides` returned.
-        A default is not looked at: where that is `None`, it may be passed too.
+      **rules: One rule per parameter name, as returned by `whole`, `real`, or `sides`.
+        A default value is never checked, so a parameter whose default is `None` also
+        accepts `None`.
     """
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
@@ -62,11 +63,12 @@ def real(least: float = -math.inf, most: float = math.inf, *, above: bool = Fals
     """Returns a rule that accepts finite numbers within the given limits.
 
     Args:
-      least: the smallest that is allowed, or the largest that is not, if `above`.
-      most: the largest that is allowed.
-      above: whether it must lie above `least`.
-      infinite: whether infinity is, for no limit.
-      tensors: whether a tensor is, whose value nobody knows yet.
+      least: Smallest allowed value. With `above=True`, largest value that is not
+        allowed.
+      most: Largest allowed value.
+      above: Whether the number must be strictly greater than `least`.
+      infinite: Whether infinity is allowed, for example to mean "no limit".
+      tensors: Whether tensors are allowed. Their values are not checked.
     """
     def rule(name: str, value: Any) -> Any:
         if tensors and hasattr(value, "get_shape"):
@@ -99,18 +101,18 @@ def sides(least: int = 1, most: int = SIDE) -> Rule:
 def whole_number(name: str, value: Any, least: int = 1, most: int = LARGEST) -> int:
     """Converts an argument to `int` and checks that it is within its limits.
 
-    Whatever Python takes for an index is a whole number, NumPy's integers too. `True`
-    is not one here, nor is 2.0: both are slips for another argument.
+    Every object that Python accepts as an index is a whole number, including NumPy's
+    integers. `True` and 2.0 are rejected, because they are usually mistakes.
 
     Args:
-      name: what to call the argument in the message, such as `batch_size`.
-      value: what the caller passed.
-      least: the smallest that is allowed.
-      most: the largest that is allowed.
+      name: Name of the argument for the message, such as `batch_size`.
+      value: Value that the caller passed.
+      least: Smallest allowed value.
+      most: Largest allowed value.
 
     Raises:
-      TypeError: it is no whole number.
-      ValueError: it is out of its range.
+      TypeError: If the value is not a whole number.
+      ValueError: If the value is out of range.
     """
     number = _plain(name, value, operator.index, "a whole number")
     if number < least:

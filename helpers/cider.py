@@ -23,21 +23,23 @@ def cider_d(
 ) -> np.ndarray:
     """Computes the CIDEr-D score of each candidate caption, from 0 to 10.
 
-    A piece of one to four words weighs its share of the sentence's pieces, times the
-    logarithm of pictures over pictures whose references have it. A candidate's weight
-    counts as far as the reference has it (clipped), and each word of difference in
-    length costs. Words are what stands between spaces; they are not stemmed.
+    The weight of an n-gram is its share of the sentence's n-grams times the logarithm
+    of the number of pictures divided by the number of pictures whose references contain
+    it. The candidate's weights are clipped to those of the reference, and a difference
+    in length lowers the score. The mean over all candidates is the score of the system.
+    Words are separated by spaces and are not stemmed.
 
     Args:
-      references: per candidate its captions, one or more. How rare a piece is, they
-        say as well: scores of different sets of pictures cannot be compared.
-      candidates: one caption per picture.
+      references: One list of captions per candidate, with at least one caption. The
+        references also determine how rare an n-gram is, so the scores of different sets
+        of pictures cannot be compared.
+      candidates: One caption per picture.
 
     Returns:
-      float64 `[picture]`, each from 0 to 10.
+      Scores, float64 `[picture]`, each from 0 to 10.
 
     Raises:
-      ValueError: no candidates, or a candidate without references.
+      ValueError: If there are no candidates, or if a candidate has no references.
 
     Source: Vedantam, Zitnick, Parikh, "CIDEr: Consensus-based Image Description
     Evaluation", 2015.
@@ -54,7 +56,10 @@ def cider_d(
 
 
 class _Rarity(dict):
-    """Inverse document frequency of each n-gram over the pictures' references."""
+    """Inverse document frequency of each n-gram over the pictures' references.
+
+    An n-gram that no reference contains counts as if one picture had it.
+    """
 
     def __init__(self, pictures: int, seen: Counter):
         super().__init__((piece, math.log(pictures / n)) for piece, n in seen.items())
@@ -70,7 +75,11 @@ def _rarity(told: Sequence[Sequence[Pieces]]) -> _Rarity:
 
 
 def _likeness(said: Pieces, true: Pieces, rarity: _Rarity) -> float:
-    """Computes the CIDEr-D similarity of a candidate and one reference."""
+    """Computes the CIDEr-D similarity of a candidate and one reference.
+
+    It is the mean, over the lengths of n-grams, of the clipped cosine similarity, times
+    a factor that falls with the difference in length.
+    """
     found = 0.0
     for length in range(1, LONGEST_PIECE + 1):
         ours, theirs = (

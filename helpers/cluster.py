@@ -5,9 +5,10 @@
             cluster.start(job, index, "server.py")
         ...
 
-Whatever happens in the block, no process and no listening port is left after it; nor
-after the block's own process is killed, because every task watches its parent. What a
-task puts into a session of its own, as a daemon does, is not of it: it is not ended.
+Whatever happens in the block, no process and no listening port is left after it. This
+holds even if the block's own process is killed, because every task watches its parent.
+There is one exception: a process that a task moves to a session of its own, as daemons
+do, is not stopped.
 
 Taught in lesson 09a, "A cluster is a dictionary of addresses" (`connect_to`).
 """
@@ -46,10 +47,10 @@ class Task:
     """Process of a cluster, with its log file.
 
     Attributes:
-      name: such as `"worker:1"`.
-      process: the `subprocess.Popen`.
-      log: the file that takes what it prints.
-      stopped: whether we ended it ourselves.
+      name: Name such as `"worker:1"`.
+      process: The `subprocess.Popen` object.
+      log: Path of the file that receives the output.
+      stopped: Whether the cluster has stopped the process.
     """
 
     def __init__(self, name: str, process: subprocess.Popen, log: Path):
@@ -98,13 +99,13 @@ class Task:
 class Cluster:
     """Context manager that runs the processes of a cluster on 127.0.0.1.
 
-    The tasks talk to each other on 127.0.0.1. TensorFlow's servers listen on every
-    address of the machine and ask for no password: use a network that you trust.
+    The tasks communicate on 127.0.0.1. However, TensorFlow's servers listen on every
+    address of the machine and ask for no password, so use a network that you trust.
 
     Attributes:
-      addresses: `{"worker": ["127.0.0.1:40001", ...], ...}`, ready for
+      addresses: Dictionary `{"worker": ["127.0.0.1:40001", ...], ...}`, as expected by
         `tf.train.ClusterSpec`.
-      tasks: all `(job, index)`, in order.
+      tasks: All pairs `(job, index)`, in order.
     """
 
     @numbers(seconds=real(0, above=True))
@@ -118,10 +119,12 @@ class Cluster:
         """Reserves a free port for each task until the block ends.
 
         Args:
-          folder: where the tasks run and where `<job>-<index>.log` goes; made if
-            it is not there. The block begins with empty logs.
-          jobs: how many tasks each job has.
-          seconds: after so long every process is killed, so nothing hangs.
+          folder: Working folder of the tasks, which also receives the logs
+            `<job>-<index>.log`. It is created if it does not exist. The logs are empty
+            when the block begins.
+          jobs: Number of tasks of each job.
+          seconds: Time limit after which every process is killed, so that nothing
+            hangs.
         """
         self.folder, self.seconds = Path(folder), seconds
         jobs = {job: whole_number(f"Cluster: {job}", count, 0, 1000)
@@ -159,16 +162,19 @@ class Cluster:
         """Starts a Python program as a task, with `TF_CONFIG` set for it.
 
         Args:
-          job: a job of this cluster.
-          index: the task's number in it. A task that ended may be started again.
-          program: path of a Python file, absolute or seen from `folder`.
-          *arguments: its command line.
+          job: Job of this cluster.
+          index: Number of the task in the job. A task that has ended may be started
+            again.
+          program: Path of a Python file, absolute or relative to `folder`.
+          *arguments: Command-line arguments.
 
         Returns:
-          The task, running.
+          The running task.
 
         Raises:
-          RuntimeError: before or after the block, where nothing would end the task.
+          ValueError: If the cluster has no such task.
+          RuntimeError: If the `with` block is not open, because nothing would stop the
+            task.
         """
         name = f"{job}:{index}"
         if (job, index) not in self.tasks:
@@ -193,8 +199,8 @@ class Cluster:
         """Waits until the given tasks have ended without an error.
 
         Raises:
-          WorkerDied: one of the cluster's tasks failed, whichever it is.
-          TimeoutError: the time of the cluster is up.
+          WorkerDied: If any task of the cluster failed.
+          TimeoutError: If the cluster's time limit is exceeded.
         """
         self.wait_for(lambda: not any(task.running for task in tasks))
 
@@ -202,7 +208,10 @@ class Cluster:
         """Waits until `condition()` is true, or until a task fails.
 
         Args:
-          condition: is asked again and again, twenty times per second.
+          condition: Function that is called twenty times per second.
+
+        Raises:
+          WorkerDied, TimeoutError: As in `wait`.
         """
         while not condition():
             self._complain([task for task in self._started if task.died])
@@ -289,8 +298,8 @@ def two_free_ports() -> int:
 def _reserved_socket() -> socket.socket:
     """Binds a free port without listening, to reserve it for a task.
 
-    The system hands a bound port to no other program that asks for a free one, while
-    TensorFlow's server may bind it too, since both allow it.
+    The operating system does not give a bound port to other programs that ask for a
+    free one. TensorFlow's server can still bind it, because both sockets allow reuse.
     """
     reserved = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     for option in ("SO_REUSEADDR", "SO_REUSEPORT"):

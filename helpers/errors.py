@@ -6,8 +6,8 @@ import re
 class DataError(Exception):
     """Raised when a file is damaged, incomplete, or of the wrong kind.
 
-    The message names the file, the record where there is one, the cause and the
-    fix, on one line.
+    The message names the file, the record if there is one, the cause, and the fix, all
+    on one line.
     """
 
 
@@ -28,11 +28,11 @@ def first_line(error: BaseException) -> str:
     """Returns the line of an error message that states its cause.
 
     Args:
-      error: any exception. A TensorFlow runtime error carries thousands of
-        characters on where each op was built; the cause stands in the middle.
+      error: Any exception. The message of a TensorFlow runtime error has thousands of
+        characters about where each op was built, with the cause in the middle.
 
     Returns:
-      The cause as one line, with no file of this machine and no op markers.
+      The cause on one line, without local file names and op markers.
     """
     message = getattr(error, "message", None)
     if not isinstance(message, str) or not message:

@@ -31,11 +31,11 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS)
 def data_folder() -> Path:
     """Returns the data folder, which is `data/` or the value of `HELPERS_DATA`.
 
-    A relative `HELPERS_DATA` begins at the repository's folder, wherever the notebook
-    runs; `~` is your home.
+    A relative `HELPERS_DATA` starts at the repository's folder, wherever the notebook
+    runs, and `~` is your home folder.
 
     Raises:
-      DataError: nothing can be written there.
+      DataError: If the folder is not writable.
     """
     folder = _data_place()
     try:
@@ -61,10 +61,11 @@ def given_folder(path: str | os.PathLike) -> Path:
     """Returns the absolute path of an existing folder.
 
     Args:
-      path: a relative one begins at the repository's folder; `~` is your home.
+      path: Path of the folder. A relative path starts at the repository's folder,
+        wherever the notebook runs, and `~` is your home folder.
 
     Raises:
-      DataError: it is not there, or is no folder.
+      DataError: If the folder does not exist or is not a folder.
     """
     folder = ROOT / Path(path).expanduser()
     if not folder.is_dir():
@@ -150,19 +151,19 @@ def sha256(path: str | os.PathLike) -> str:
 def whole_file(path: str | os.PathLike) -> Iterator[Path]:
     """Context manager that writes a file atomically, under a temporary name.
 
-    A reader therefore never meets a half-written file: it is absent or complete,
-    also when the writer is killed or the disk is full.
+    Readers therefore never see a half-written file, even if the writer is killed or the
+    disk is full.
 
     Args:
-      path: the real name. An older file of that name is replaced in one step, and its
-        mode stays. A link stays, too: the file that it leads to is replaced.
+      path: Final path. An existing file is replaced in one step and keeps its mode. If
+        the path is a symbolic link, its target is replaced.
 
     Yields:
       A unique path in the same folder, to write to.
 
     Raises:
-      DataError: there is a folder, a pipe or a device of that name, or a link that
-        leads nowhere; or no room.
+      DataError: If the path is a folder, a pipe, a device, or a broken link, or if
+        there is no space left.
     """
     if there := os.path.exists(path):
         regular_file(path, "replaced")
@@ -182,25 +183,26 @@ def whole_or_absent(
 ) -> Iterator[Path | None]:
     """Context manager that creates a folder atomically, unless it is complete.
 
-    Nothing is to be done where the folder stands already, whole: then it yields
-    `None`. A damaged or older one of the same maker stays until the new one is whole.
-    Of two processes that make one folder at once, the first to finish wins.
+    If the folder is complete already, the block gets `None` and has nothing to do. A
+    damaged or older folder of the same maker is kept until the new one is complete. If
+    two processes create the same folder, the first one to finish wins.
 
         with whole_or_absent(folder, made_by="my converter, version 1") as draft:
             if draft:
                 (draft / "one").write_text("1")
 
     Args:
-      folder: the real name.
-      made_by: who makes it; what follows a comma is the version.
-      **facts: what it is made from or with, in types of JSON; it goes into the
-        folder's `manifest.json`, with the name and size of each file.
+      folder: Final path.
+      made_by: Name of the maker; the text after a comma is its version.
+      **facts: JSON values that describe the inputs and the settings. They are stored in
+        the folder's `manifest.json`, together with the name and size of each file.
 
     Yields:
-      A unique, empty folder beside it, to fill; or `None`.
+      A unique, empty folder beside the final one, to be filled; or `None`.
 
     Raises:
-      DataError: the folder is there and has another maker, or there is no room.
+      DataError: If the folder exists and has another maker, or if there is no space
+        left.
     """
     folder, facts = _real_place(Path(folder)), {"made_by": made_by, **facts}
     if is_whole(folder, **facts):
@@ -222,11 +224,11 @@ def whole_or_absent(
 def is_whole(folder: str | os.PathLike, **facts: Any) -> bool:
     """Returns whether a folder contains every file that its manifest lists.
 
-    The files are measured, not read. One that is not listed does no harm.
+    Files are measured and not read, and files that are not listed do no harm.
 
     Args:
-      folder: one that `whole_or_absent` made, or none.
-      **facts: what the manifest must say besides.
+      folder: Folder that `whole_or_absent` made, or any other path.
+      **facts: Values that the manifest must contain.
     """
     manifest = folder_manifest(folder)
     if not facts.items() <= manifest.items():
@@ -254,10 +256,8 @@ def contents_digest(folder: str | os.PathLike) -> str:
 def _real_place(path: Path) -> Path:
     """Resolves symbolic links, and raises `DataError` for a broken link.
 
-    Writing follows links in the same way as reading.
-
     Raises:
-      DataError: it is a link that leads nowhere.
+      DataError: If the path is a broken link.
     """
     real = Path(os.path.realpath(path))
     if path.is_symlink() and not real.exists():

@@ -8,7 +8,8 @@ from pathlib import Path
 def everything_in(folder: Path) -> Iterator[Path]:
     """Yields every file and folder below a folder, parents first.
 
-    Links are yielded and not followed. There is no recursion, so no depth is too deep.
+    Symbolic links are yielded but not followed. Because the function does not use
+    recursion, the depth of the tree is not limited.
     """
     ahead = [folder]
     while ahead:

@@ -1,6 +1,6 @@
 """Lossless conversion of fed values to the dtype of a queue or a model input.
 
-Queues and opened models take their values through this one function.
+Both queues and opened models convert their inputs with this function.
 """
 
 import contextlib
@@ -16,14 +16,15 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
     """Converts a value to an array of a dtype, and rejects lossy conversions.
 
     Args:
-      value: an array, a number, a text, or lists of them.
-      dtype: of a queue's component or a model's input. In floats a value may be
-        rounded, but stays finite.
-      where: what the message begins with.
+      value: An array, a number, a string, or nested lists of them.
+      dtype: Dtype of a queue component or a model input. Values may be rounded to a
+        float dtype, but they must remain finite.
+      where: Beginning of the error message.
 
     Raises:
-      ValueError: it is no array of one shape, has masked places, or holds a value that
-        would be cut off, wrap around, or is of another kind; says which.
+      ValueError: If the value is not a rectangular array, has masked elements, or
+        contains an element that would be truncated, would wrap around, or is of another
+        kind. The message names the element.
     """
     dtype = dtype.base_dtype
     inside = value if isinstance(value, (list, tuple)) else [value]

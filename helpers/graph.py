@@ -16,9 +16,8 @@ def ancestors(
     """Returns the given ops together with all ops on which they depend.
 
     Args:
-      ops: where to begin.
-      fed: names of tensors whose values come from outside: what makes them is not
-        needed.
+      ops: Ops to start from.
+      fed: Names of tensors that are fed. The ops that produce them are not needed.
     """
     found: set[tf.Operation] = set()
     waiting = list(ops)

@@ -33,10 +33,11 @@ def imagenet_input(images: tf.Tensor) -> tf.Tensor:
     """Converts pictures in [-1, 1] to the input format of ImageNet's VGG.
 
     Args:
-      images: float32 `[..., 3]`: red, green, blue in [-1, 1].
+      images: float32 `[..., 3]`, with red, green, and blue in [-1, 1].
 
     Returns:
-      float32 of the same shape: blue, green, red from 0 to 255, each minus its mean.
+      float32 of the same shape, with blue, green, and red from 0 to 255, each minus the
+      mean of its channel.
     """
     return tf.reverse(images, [-1]) * 127.5 + (127.5 - tf.constant(MEANS))
 
@@ -45,11 +46,13 @@ def grab_imagenet_words(source: str | os.PathLike = "random") -> list[str]:
     """Returns the names of ImageNet's 1000 classes, in the order of the logits.
 
     Args:
-      source: `"random"` for numbers instead of words, to go with random weights;
-        `"download"`, 35 kB; or a folder that holds Keras's file.
+      source: `"random"` returns numbers instead of words, to be used with random
+        weights. `"download"` downloads Keras's file (35 kB). Otherwise, the path of a
+        folder that contains this file.
 
     Raises:
-      DataError: the file could not be fetched or has another hash; names it.
+      DataError: If the file cannot be downloaded or has a different hash. The message
+        names it.
     """
     if source == "random":
         return [f"class {number}" for number in range(NUM_CLASSES)]
@@ -65,11 +68,11 @@ def top_k(
 
     Args:
       logits: float `[picture, class]`.
-      words: of each class.
-      k: how many, at least 1 and at most the number of classes.
+      words: Name of each class.
+      k: Number of classes to return, from 1 to the number of classes.
 
     Returns:
-      For each picture `(word, probability)`, the most probable first.
+      One list of `(word, probability)` per picture, the most probable class first.
     """
     logits = np.asarray(logits, np.float64)
     k = whole_number("top_k: k", k, 1, logits.shape[1])

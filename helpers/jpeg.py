@@ -1,8 +1,9 @@
 """Validation of JPEG files with the same op that decodes them in training.
 
-Two decoders never agree about every damaged file. So what is checked here and what
-`decode` accepts in a pipeline is the same set: the header's size first, then every
-code of the file. Only the pixels are fewer: the check makes an eighth of each side.
+Two decoders never agree about every damaged file. The files that this module accepts
+are therefore exactly those that `decode` accepts in a pipeline: both check the size in
+the header first, and then every code of the file. Only the number of pixels differs,
+because the check decodes to an eighth of each side.
 """
 
 import functools
@@ -29,12 +30,14 @@ CHECK_RATIO = 8
 def decode(contents: tf.Tensor) -> tf.Tensor:
     """Decodes a validated JPEG picture to RGB.
 
+    Every pipeline uses this op.
+
     Args:
-      contents: `string []`, the bytes of a JPEG file, which `tf.io.extract_jpeg_shape`
-        has accepted: the op alone would take a PNG or a GIF too.
+      contents: Bytes of a JPEG file, string `[]`, which `tf.io.extract_jpeg_shape` has
+        accepted. The decoder alone would also accept PNG and GIF files.
 
     Returns:
-      `uint8 [height, width, 3]`, of unknown size.
+      uint8 `[height, width, 3]`, of unknown size.
     """
     return tf.io.decode_jpeg(contents, channels=3)
 
@@ -43,11 +46,12 @@ def check_jpeg(contents: bytes, name: Name) -> None:
     """Raises `DataError` unless the bytes are a complete JPEG of a reasonable size.
 
     Args:
-      contents: the bytes of the file.
-      name: what to call it in the error.
+      contents: Bytes of the file.
+      name: Name of the file for the message.
 
     Raises:
-      DataError: names the file and the cause.
+      DataError: If the picture is damaged or too large. The message names the file and
+        the cause.
     """
     try:
         _check()(contents)
@@ -76,10 +80,11 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
     """Yields the bytes of JPEG files in order, after validating each of them.
 
     Args:
-      paths: the files.
+      paths: Paths of the files.
 
     Raises:
-      DataError: one cannot be read, or is refused; names the first.
+      DataError: If a file cannot be read or is invalid. The message names the first
+        one.
     """
     names = [os.fspath(regular_file(path)) for path in paths]
     with tf.Graph().as_default() as graph:
@@ -126,8 +131,8 @@ def _name_the_first(names: list[str]) -> None:
 def _checked(contents: tf.Tensor) -> tf.Tensor:
     """Returns the bytes of a picture after an op has decoded them.
 
-    What is not asked for is not decoded: TensorFlow's optimiser leaves it out. An
-    `Assert` stays, and this one needs the pixels.
+    TensorFlow's optimiser removes ops whose results are not used, so a decoder alone
+    would not run. An `Assert` is kept, and this one depends on the pixels.
     """
     shape = tf.io.extract_jpeg_shape(contents, tf.int64)
     none_large = tf.raw_ops.Assert(

@@ -17,8 +17,8 @@ Activation = Callable[[tf.Tensor], tf.Tensor]
 def he_initializer() -> tf1.variance_scaling_initializer:
     """Returns He's initializer: a truncated normal with variance 2 / fan_in.
 
-    fan_in is kernel height x kernel width x input channels. The initializer makes
-    up for what truncation takes from the standard deviation.
+    fan_in is kernel height x kernel width x input channels. The initializer compensates
+    for the loss of standard deviation by truncation.
 
     Source: He, Zhang, Ren, Sun, "Delving Deep into Rectifiers", 2015.
     """
@@ -41,20 +41,21 @@ def conv_layer(
     """Applies a 2-D convolution, a bias, and an activation function.
 
     Args:
-      incoming: float32 `[batch, height, width, channels]`, channels known.
-      num_kernels: output channels.
-      kernel_size: rows and columns of the kernel, one number for both.
-      strides: rows and columns that the kernel moves.
+      incoming: float32 `[batch, height, width, channels]`, with known channels.
+      num_kernels: Number of output channels.
+      kernel_size: Rows and columns of the kernel, or one number for both.
+      strides: Rows and columns by which the kernel moves.
       padding: `"SAME"` or `"VALID"`.
-      activation_fn: applied last; `None` for a linear layer.
-      name: the variable scope; holds `kernel`
-        `[rows, columns, channels, num_kernels]` (He) and `bias` `[num_kernels]`.
+      activation_fn: Activation function, or `None` for a linear layer.
+      name: Name of the variable scope. It contains `kernel` `[rows, columns, channels,
+        num_kernels]`, with He initialization, and `bias` `[num_kernels]`.
 
     Returns:
       float32 `[batch, new_height, new_width, num_kernels]`.
 
     Raises:
-      ValueError: `incoming` has no four axes or an unknown channel axis.
+      ValueError: If `incoming` does not have four axes, or if its channel axis is
+        unknown.
     """
     channels = _known_last_axis(incoming, 4, name)
     rows, columns = _pair(kernel_size)
@@ -83,11 +84,11 @@ def pool_layer(
 
     Args:
       incoming: float32 `[batch, height, width, channels]`.
-      ksize: rows and columns of the window.
-      strides: rows and columns that the window moves; the window's size if `None`.
+      ksize: Rows and columns of the window, or one number for both.
+      strides: Rows and columns by which the window moves. Default: the window size.
       padding: `"SAME"` or `"VALID"`.
       pool_fn: `tf.nn.max_pool2d` or `tf.nn.avg_pool2d`.
-      name: the op's name.
+      name: Name of the op.
 
     Returns:
       float32 `[batch, new_height, new_width, channels]`.
@@ -101,14 +102,14 @@ def flatten(incoming: tf.Tensor, name: str | None = None) -> tf.Tensor:
     """Flattens all axes after the batch axis into one.
 
     Args:
-      incoming: `[batch, ...]`, all later axes known.
-      name: the op's name.
+      incoming: Tensor `[batch, ...]` in which all axes except the batch are known.
+      name: Name of the op.
 
     Returns:
-      `[batch, values]`, of the same dtype.
+      Tensor `[batch, values]` of the same dtype.
 
     Raises:
-      ValueError: an axis after the batch is unknown.
+      ValueError: If an axis after the batch is unknown.
     """
     axes = incoming.shape[1:].as_list()
     if None in axes:
@@ -131,19 +132,20 @@ def fully_connected_layer(
     """Applies a dense layer with optional activation and dropout.
 
     Args:
-      incoming: float32 `[batch, values]`, values known.
-      num_nodes: outputs per example.
-      activation_fn: applied before dropout; `None` for a linear layer.
-      keep_prob: share of outputs kept, a number or a float32 scalar tensor; `None`
-        for no dropout op at all.
-      name: the variable scope; holds `kernel` `[values, num_nodes]` (He) and `bias`
-        `[num_nodes]`.
+      incoming: float32 `[batch, values]`, with a known number of values.
+      num_nodes: Number of outputs per example.
+      activation_fn: Activation function, applied before dropout, or `None` for a linear
+        layer.
+      keep_prob: Share of the outputs that dropout keeps, as a number or a float32
+        scalar tensor. With `None`, no dropout op is built.
+      name: Name of the variable scope. It contains `kernel` `[values, num_nodes]`, with
+        He initialization, and `bias` `[num_nodes]`.
 
     Returns:
       float32 `[batch, num_nodes]`.
 
     Raises:
-      ValueError: `incoming` has not two axes or an unknown last axis.
+      ValueError: If `incoming` does not have two axes, or if its last axis is unknown.
     """
     values = _known_last_axis(incoming, 2, name)
     with tf1.variable_scope(name):
@@ -170,15 +172,15 @@ def fully_connected_xavier_relu_layer(
 ) -> tf.Tensor:
     """Applies a dense layer with ReLU and He initialization, despite its name.
 
-    The name says Xavier, but the variance was always 2 / fan_in, which is He's and
-    right for ReLU; Xavier's is 2 / (fan_in + fan_out). Not for a layer of logits:
-    ReLU cuts off the negative ones.
+    Old code uses this name. It mentions Xavier, but the variance was always 2 / fan_in,
+    which is He's rule and the right one for ReLU; Xavier's rule is 2 / (fan_in +
+    fan_out). Do not use this layer for logits, because ReLU removes negative values.
 
     Args:
-      incoming: float32 `[batch, values]`, values known.
-      num_nodes: outputs per example.
-      keep_prob: as in `fully_connected_layer`.
-      name: the variable scope.
+      incoming: float32 `[batch, values]`, with a known number of values.
+      num_nodes: Number of outputs per example.
+      keep_prob: Share of the outputs that dropout keeps, as in `fully_connected_layer`.
+      name: Name of the variable scope.
 
     Returns:
       float32 `[batch, num_nodes]`, never negative.
@@ -191,21 +193,21 @@ def fully_connected_xavier_relu_layer(
 def gru_cell(inputs: tf.Tensor, state: tf.Tensor, *, name: str) -> tf.Tensor:
     """Computes one step of a gated recurrent unit (GRU).
 
-    The reset gate acts on the state before the matrix product, as in the paper
-    (Keras: `reset_after=False`).
+    As in the paper, the reset gate is applied to the state before the matrix product
+    (in Keras, `reset_after=False`).
 
     Args:
-      inputs: float32 `[batch, values]`, values known.
-      state: float32 `[batch, units]`, units known.
-      name: the variable scope; holds `gates/kernel` `[values + units, 2 * units]`
-        (update, reset), `candidate/kernel` `[values + units, units]` and a `bias`
-        beside each. Initializers come from the scope.
+      inputs: float32 `[batch, values]`, with a known number of values.
+      state: float32 `[batch, units]`, with a known number of units.
+      name: Name of the variable scope. It contains `gates/kernel` `[values + units, 2 *
+        units]` (update, reset), `candidate/kernel` `[values + units, units]`, and a
+        `bias` beside each. The initializers are those of the scope.
 
     Returns:
       The new state, float32 `[batch, units]`.
 
-    Source: Cho et al., "Learning Phrase Representations using RNN
-    Encoder-Decoder", 2014.
+    Source: Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder",
+    2014.
     """
     units = state.shape[-1]
     with tf1.variable_scope(name):
@@ -223,17 +225,18 @@ def lstm_cell(
     """Computes one step of a long short-term memory (LSTM).
 
     Args:
-      inputs: float32 `[batch, values]`, values known.
-      state: cell and output `(c, h)`, each float32 `[batch, units]`, units known.
-      name: the variable scope; holds `kernel` `[values + units, 4 * units]` (input,
-        forget, candidate, output gate) and `bias` `[4 * units]`, which begins at 1
-        for the forget gate and at 0 elsewhere.
+      inputs: float32 `[batch, values]`, with a known number of values.
+      state: Cell state and output `(c, h)`, each float32 `[batch, units]`, with a known
+        number of units.
+      name: Name of the variable scope. It contains `kernel` `[values + units, 4 *
+        units]` (input, forget, candidate, and output gate) and `bias` `[4 * units]`,
+        which is initialised to 1 for the forget gate and to 0 elsewhere.
 
     Returns:
       The new `(c, h)`, each float32 `[batch, units]`.
 
-    Source: Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997; forget gate
-    and its bias: Gers, Schmidhuber, Cummins, 2000.
+    Source: Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997; forget gate and its
+    bias: Gers, Schmidhuber, Cummins, 2000.
     """
     cell, output = state
     units = output.shape[-1]

@@ -22,12 +22,12 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
     """Prepares a lesson: imports TensorFlow, sets all seeds, and styles the figures.
 
     Args:
-      name: the notebook's name without its ending, such as `01a_variable_scope`.
-      seed: for Python, NumPy and TensorFlow's eager mode. A `tf.Graph` has a seed
-        of its own: call `tf1.set_random_seed` inside it.
+      name: Name of the notebook without its extension, such as `01a_variable_scope`.
+      seed: Seed for Python, NumPy, and TensorFlow's eager mode. A `tf.Graph` has its
+        own seed: call `tf1.set_random_seed` inside it.
 
     Returns:
-      `logs/<name>`, which exists from now on and which `course.py tensorboard`
+      The folder `logs/<name>`, which is created, and which `course.py tensorboard`
       serves.
     """
     folder = ROOT / "logs" / name
@@ -48,9 +48,10 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
 def _plain_programs() -> None:
     """Sets environment variables so that subprocesses print without colours.
 
-    This is the one place that says so: each inherits it. A notebook's kernel asks for
-    colours, and from 3.13 on Python colours its tracebacks then, in a file and in a
-    pipe too. Each Python warns of what the next one leaves out.
+    All subprocesses of a lesson inherit these variables, so their output does not
+    depend on the Python version. The kernel of a notebook asks for colours, and from
+    3.13 on, Python then colours its tracebacks even in files and pipes. In addition,
+    each version warns about features that the next one removes.
     """
     for asks in ("FORCE_COLOR", "CLICOLOR_FORCE"):
         os.environ.pop(asks, None)
@@ -63,11 +64,10 @@ def expect(error_type: type[BaseException]) -> Iterator[None]:
     """Context manager that expects an error and prints it in short form.
 
     Args:
-      error_type: the error that the block must raise.
+      error_type: Type of the error that the block must raise.
 
     Raises:
-      AssertionError: the block raised nothing. Another type of error passes
-        through as it is.
+      AssertionError: If the block raises no error. Errors of another type propagate.
     """
     try:
         yield
@@ -81,9 +81,9 @@ def expect(error_type: type[BaseException]) -> Iterator[None]:
 def quiet_tensorflow() -> Any:
     """Imports TensorFlow without the messages that its C++ code prints.
 
-    `TF_CPP_MIN_LOG_LEVEL` alone does not silence them: some are written before
-    TensorFlow reads it (tensorflow issue 100442). So standard error is pointed at
-    nothing while the import runs.
+    `TF_CPP_MIN_LOG_LEVEL` alone does not silence them, because some are written before
+    TensorFlow reads it (tensorflow issue 100442). Standard error is therefore
+    redirected to the null device during the import.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     saved = os.dup(2)
@@ -105,8 +105,9 @@ def quiet_tensorflow() -> Any:
 def _no_garbage_from(module: str) -> Iterator[None]:
     """Excludes the objects of a module's first import from garbage collection.
 
-    Nothing of it is rubbish, yet looking took a fifth of TensorFlow's import, and
-    again time whenever the collector ran over all objects (`benchmarks/NOTES.md`).
+    None of these objects is garbage, but scanning them took a fifth of TensorFlow's
+    import time, and more time whenever the collector ran over all objects
+    (`benchmarks/NOTES.md`).
     """
     if module in sys.modules or not gc.isenabled():
         yield

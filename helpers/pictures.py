@@ -1,7 +1,7 @@
 """Deterministic image ops: conversion to floats, shifting, and mirroring.
 
-Nothing here is random: the caller hands the random numbers in, so a pipeline
-decides alone what its order depends on.
+No function here is random. The caller passes the random numbers, so that the pipeline
+alone decides what its order depends on.
 """
 
 import tensorflow as tf
@@ -13,7 +13,7 @@ def from_bytes(images: tf.Tensor) -> tf.Tensor:
     """Converts pictures from [0, 255] to float32 in [-1, 1].
 
     Args:
-      images: of any type and shape, from 0 to 255.
+      images: Pictures of any dtype and shape, with values from 0 to 255.
     """
     return (tf.cast(images, tf.float32) - 127.5) / 127.5
 
@@ -23,10 +23,11 @@ def shifted(image: tf.Tensor, margin: int, corner: tf.Tensor) -> tf.Tensor:
     """Shifts a picture and fills the border by reflection.
 
     Args:
-      image: `[height, width, channels]`, of known size and any type.
-      margin: pixels that it moves at most.
-      corner: `int32 [2]`, the row and the column at which the picture begins, from 0
-        to twice the margin, which is included; the margin itself moves nothing.
+      image: Picture `[height, width, channels]` of known size and any dtype.
+      margin: Maximum shift in pixels.
+      corner: Row and column at which the picture begins, int32 `[2]`, each from 0 to
+        twice the margin (inclusive). If both equal the margin, the picture does not
+        move.
     """
     around = [[margin, margin], [margin, margin], [0, 0]]
     padded = tf.pad(image, around, "REFLECT")
@@ -39,10 +40,10 @@ def shifted_and_mirrored(image: tf.Tensor, margin: int, number: tf.Tensor) -> tf
     """Shifts a picture and mirrors it or not, as determined by one random number.
 
     Args:
-      image: `[height, width, channels]`, of known size and any type.
-      margin: pixels that it moves at most.
-      number: `int64 []`, drawn evenly from a range that is much larger than
-        `2 * (2 * margin + 1) ** 2`; the same number does the same.
+      image: Picture `[height, width, channels]` of known size and any dtype.
+      margin: Maximum shift in pixels.
+      number: int64 `[]`, drawn uniformly from a range much larger than `2 * (2 * margin
+        + 1) ** 2`. Equal numbers have equal effects.
     """
     places = 2 * margin + 1
     corner = tf.stack([number % places, number // places % places])

@@ -25,13 +25,13 @@ def regular_file(path: str | os.PathLike, doing: str = "read",
     """Returns the path if it is a regular file, with symbolic links followed.
 
     Args:
-      path: whatever somebody named, or left in a folder.
-      doing: what cannot be done with anything else.
-      remedy: what the reader can do, the end of the message.
+      path: Any path.
+      doing: Verb for the message, such as "read".
+      remedy: Advice at the end of the message.
 
     Raises:
-      DataError: nothing is there, or a folder; or a pipe, a socket or a device, which
-        may have no end.
+      DataError: If the path does not exist or is a folder, or if it is a pipe, a
+        socket, or a device, which may have no end.
     """
     try:
         mode = os.stat(path).st_mode
@@ -49,11 +49,12 @@ def read_text(path: str | os.PathLike, remedy: str = "") -> str:
     """Reads a UTF-8 file and drops its byte order mark.
 
     Args:
-      path: the file, in UTF-8.
-      remedy: what the reader can do, the end of the message.
+      path: Path of the file.
+      remedy: Advice at the end of the message.
 
     Raises:
-      DataError: as `regular_file`; or it is no such text.
+      DataError: If the path is not a regular file, or if its content is not valid
+        UTF-8.
     """
     path = regular_file(path, remedy=remedy)
     try:
@@ -68,17 +69,18 @@ def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
     """Reads a JSON file and checks its structure.
 
     Args:
-      path: the file.
-      shape: a type: `str`, `bool`, `dict`, `int` (from 0 to 2**63 - 1) or `float`
-        (finite); a pattern that a text must match as a whole; `[shape]`, a list of
-        such; `{"name": shape}`, an object with at least these names; or
-        `{str: shape}`, where the one key is a shape of every name.
-      remedy: what the reader can do, the end of the message.
-      object_hook: as of `json.loads`.
+      path: Path of the file.
+      shape: Expected structure. It is one of the types `str`, `bool`, `dict`, `int`
+        (from 0 to 2**63 - 1), or `float` (finite); a compiled pattern that a string
+        must match completely; `[shape]` for a list; `{"name": shape}` for an object
+        with at least these names; or `{str: shape}` for an object in which the key
+        describes every name.
+      remedy: Advice at the end of the message.
+      object_hook: Function as for `json.loads`.
 
     Raises:
-      DataError: there is no such file, or it holds something else, or one name twice
-        in an object; says where.
+      DataError: If the file does not exist, has another structure, or repeats a name in
+        an object. The message says where.
     """
     def each_once(pairs: list[tuple[str, Any]]) -> dict:
         if len(found := dict(pairs)) < len(pairs):
@@ -134,11 +136,12 @@ def _fits(value: Any, shape: Any) -> bool:
 def opened_hdf5(path: str | os.PathLike) -> Iterator["h5py.File"]:
     """Opens an HDF5 file, and rejects links to data in other files.
 
-    What is read must come from this handle: opened again by its name, a file may be
-    taken for another kind.
+    All data must be read from this handle, because the same file might be taken for
+    another kind if it is opened again by name.
 
     Raises:
-      DataError: it is no file, or a link or a data set of it points to another file.
+      DataError: If the path is not a regular file, or if a link or a dataset in it
+        points to another file.
     """
     import h5py
 

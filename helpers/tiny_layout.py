@@ -1,6 +1,6 @@
 """The layout of the Tiny ImageNet folder, defined in one place.
 
-It imports no TensorFlow, so that drawing and fetching pictures stays quick.
+The module does not import TensorFlow, so that drawing and downloading stay fast.
 """
 
 import os
@@ -20,7 +20,7 @@ class TinyLayout:
     """Paths and class lists of a Tiny ImageNet folder.
 
     Attributes:
-      root: the folder `tiny-imagenet-200/`.
+      root: Path of the folder `tiny-imagenet-200/`.
     """
 
     def __init__(self, root: str | os.PathLike):
@@ -43,7 +43,7 @@ class TinyLayout:
         """Maps each class in `wnids.txt` to its position in the file, from 0.
 
         Raises:
-          DataError: the list is missing.
+          DataError: If the list is missing.
         """
         synsets = [name for line in _lines(self.wnids) for name in line.split()]
         return {synset: number for number, synset in enumerate(synsets)}
@@ -56,16 +56,17 @@ class TinyLayout:
     def pictures(self, split: str) -> list[tuple[str, str]]:
         """Returns the path and the class of every picture, in a fixed order.
 
-        What the lists name and what the folders hold must be the same: every class
-        of `wnids.txt` has training pictures, every picture of `val` has its line.
-        Boxes are asked for nowhere: nothing reads one.
-        (Paths are text: pathlib would take as long as reading the files.)
+        The lists and the folders must agree: every class of `wnids.txt` has training
+        pictures, and every picture of `val` has its line. Bounding boxes are not
+        checked, because nothing reads them. (Paths are strings, because pathlib would
+        take as long as reading the files.)
 
         Args:
           split: `"train"` or `"val"`.
 
         Raises:
-          DataError: something is missing, or is there and in no list; names it.
+          DataError: If a picture or a class is missing, or is not listed. The message
+            names it.
         """
         return self._train() if split == "train" else self._val()
 
@@ -97,7 +98,7 @@ def names_in(folder: Path) -> list[str]:
     """Returns the sorted names in a folder, without system files.
 
     Raises:
-      DataError: it cannot be read.
+      DataError: If the folder cannot be read.
     """
     try:
         names = sorted(os.listdir(folder))

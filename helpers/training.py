@@ -29,26 +29,27 @@ from helpers.queues.running import Runner, running_queues
 class Model:
     """Owner of a graph's session, which trains, predicts, saves, and restores.
 
-    The queues start with the first step and run until `close`: a queue that a
-    coordinator has closed cannot be opened again.
+    The queues start with the first step and run until `close`, because a queue that a
+    coordinator has closed cannot be reopened.
 
     Args:
-      graph: complete but for a Saver; it needs a global step.
-      train: one update; it moves the global step by one.
-      loss: a scalar.
-      incoming: what `predict` feeds: a placeholder, or any other tensor.
-      prediction: what `predict` fetches.
-      config: of the session.
-      stall: seconds after which a step counts as stalled.
+      graph: Graph with a global step, complete except for a Saver.
+      train: Op of one update, which increases the global step by one.
+      loss: Loss, a scalar tensor.
+      incoming: Tensor that `predict` feeds, a placeholder or any other tensor.
+      prediction: Tensor that `predict` fetches.
+      config: Configuration of the session.
+      stall: Seconds after which a step counts as stalled.
 
     Attributes:
-      graph, train, loss: as given.
-      step: the graph's global step.
-      session: open until `close`.
-      saver: over all variables, slots and step too; keeps five checkpoints.
+      graph, train, loss: The arguments of the same names.
+      step: Global step of the graph.
+      session: Session, which is open until `close`.
+      saver: Saver of all variables, including slots and step, which keeps five
+        checkpoints.
 
     Raises:
-      ValueError: the graph has no global step.
+      ValueError: If the graph has no global step.
 
     Source: the towers document, whose classes hold graph, session, `fit`, `predict`.
     """
@@ -85,7 +86,8 @@ class Model:
         """Runs fetches in the session while the queues are running.
 
         Raises:
-          As `Runner.run` of `running_queues`: it names the queue that starves.
+          PipelineStalled: If a step stalls. The message names the queue that starves.
+            All other errors are those of `Runner.run`.
         """
         if self._runner is None:
             self._runner = self._stack.enter_context(
@@ -104,20 +106,23 @@ class Model:
     ) -> list[float]:
         """Trains for a number of further steps and returns the losses.
 
+        Call the method as often as you like.
+
         Args:
-          steps: how many.
-          feed_dict: as for `session.run`, the same for each step.
-          every: at the global steps that this divides, `also` is fetched by the run
-            that trains, so it shows the batch that was trained on.
-          also: what to fetch then, a summary for example.
-          each: called then as `each(step, values_of_also)`, after the update.
+          steps: Number of steps.
+          feed_dict: Feeds, as for `session.run`, the same for each step.
+          every: At the global steps that are divisible by this number, the training run
+            also fetches `also`, which therefore belongs to the batch of this step.
+          also: Additional fetches, for example a summary.
+          each: Function that is then called as `each(step, values_of_also)`, after the
+            update.
 
         Returns:
           The loss of each step, before its update.
 
         Raises:
-          RuntimeError: `train` does not move the global step.
-          tf.errors.OpError: what a step failed with. The next `fit` goes on.
+          RuntimeError: If `train` does not increase the global step.
+          tf.errors.OpError: If a step fails. The next `fit` continues.
         """
         losses, begun = [], int(self.run(self.step))
         for at in range(begun + 1, begun + steps + 1):

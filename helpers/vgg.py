@@ -32,11 +32,14 @@ class Layer(NamedTuple):
     """Output shape and cost of one layer, as a row of `layer_table`.
 
     Attributes:
-      name: such as `"conv1_1"`, `"pool1"`, `"fc6"`; `"input"` for the pictures.
-      output_shape: axes after the batch: `(height, width, channels)` or `(nodes,)`.
-      parameters: kernel and bias values.
-      multiply_adds: of one picture, forward; biases, ReLU and pools not counted.
-      bytes: what the output of one picture takes as float32.
+      name: Name such as `"conv1_1"`, `"pool1"`, or `"fc6"`, or `"input"` for the
+        pictures.
+      output_shape: Shape without the batch axis: `(height, width, channels)` or
+        `(nodes,)`.
+      parameters: Number of kernel and bias values.
+      multiply_adds: Number of multiply-adds for one picture in the forward pass,
+        without biases, ReLU, and pooling.
+      bytes: Size of the output for one picture in float32.
     """
 
     name: str
@@ -53,22 +56,22 @@ def vgg_features(
     """Builds the five convolutional blocks of a VGG network.
 
     Args:
-      incoming: float32 `[batch, height, width, 3]` (or other channels, if known),
-        height and width at least 32.
-      configuration: a key of `CONFIGURATIONS`.
-      base_width: kernels in block 1; the other blocks have 2, 4, 8 and 8 times as
-        many.
+      incoming: float32 `[batch, height, width, 3]`, or another known number of
+        channels, with height and width of at least 32.
+      configuration: VGG configuration, a key of `CONFIGURATIONS`.
+      base_width: Number of kernels in block 1. The other blocks have 2, 4, 8, and 8
+        times as many.
 
     Returns:
-      float32 `[batch, height // 32, width // 32, 8 * base_width]`, the output of
-      the fifth pool. Variables are `conv1_1/kernel`, `conv1_1/bias`, ..., in the scope
-      that is open.
+      The output of the fifth pooling layer, float32 `[batch, height // 32, width // 32,
+      8 * base_width]`. The variables `conv1_1/kernel`, `conv1_1/bias`, and so on, are
+      in the open scope.
 
     Raises:
-      ValueError: pictures too small.
+      ValueError: If the pictures are too small.
 
-    Source: Simonyan, Zisserman, "Very Deep Convolutional Networks for Large-Scale
-    Image Recognition", 2015.
+    Source: Simonyan, Zisserman, "Very Deep Convolutional Networks for Large-Scale Image
+    Recognition", 2015.
     """
     blocks = _blocks(configuration, base_width)
     _check_images(incoming)
@@ -95,26 +98,28 @@ def vgg_net(
 ) -> tf.Tensor:
     """Builds a VGG network from pictures to logits.
 
-    The last layer is linear: a softmax, or a loss that contains one, comes after it.
+    The last layer is linear, so add a softmax, or a loss that contains one.
 
     Args:
-      incoming: float32 `[batch, height, width, 3]`, height and width known and at
+      incoming: float32 `[batch, height, width, 3]`, with known height and width of at
         least 32.
-      keep_prob: share of the outputs of fc6 and fc7 that dropout keeps: a number, or
-        a float32 scalar tensor such as `tf1.placeholder_with_default(1.0, [])`. The
-        number 1.0 builds no dropout ops.
-      configuration: a key of `CONFIGURATIONS`; "E" has 19 layers with weights.
-      num_classes: logits per picture.
-      base_width: kernels in block 1. fc6 and fc7 have 64 times as many nodes, so
-        that a narrow net keeps the proportions of the wide one: 4096 at 64, 512 at 8.
+      keep_prob: Share of the outputs of fc6 and fc7 that dropout keeps, as a number or
+        as a float32 scalar tensor such as `tf1.placeholder_with_default(1.0, [])`. With
+        the number 1.0, no dropout ops are built.
+      configuration: VGG configuration, a key of `CONFIGURATIONS`. "E" has 19 layers
+        with weights.
+      num_classes: Number of logits per picture.
+      base_width: Number of kernels in block 1. fc6 and fc7 have 64 times as many nodes,
+        so that a narrow network has the proportions of the wide one: 4096 at 64, and
+        512 at 8.
 
     Returns:
-      float32 `[batch, num_classes]`. Variables, from He's initializer with zero
-      biases: those of `vgg_features`, then `fc6`, `fc7` and `fc8`, each a `kernel`
-      and a `bias`.
+      Logits, float32 `[batch, num_classes]`. The variables are those of `vgg_features`,
+      followed by a `kernel` and a `bias` each for `fc6`, `fc7`, and `fc8`. Kernels have
+      He initialization, and biases are 0.
 
     Raises:
-      ValueError: as in `vgg_features`.
+      ValueError: If the pictures are too small.
     """
     dropout = _dropout(keep_prob)
     features = vgg_features(
@@ -140,14 +145,16 @@ def keras_vgg(
 ) -> tf.keras.Sequential:
     """Builds the same VGG network as a Keras model.
 
+    All shapes are the same, in the same order.
+
     Taught in lesson 06b, 'The same thing today'.
 
     Args:
-      configuration: a key of `CONFIGURATIONS`.
-      num_classes: logits per picture.
-      base_width: kernels in block 1.
-      size: rows and columns of the RGB pictures.
-      keep_prob: share of the outputs of fc6 and fc7 that dropout keeps.
+      configuration: VGG configuration, a key of `CONFIGURATIONS`.
+      num_classes: Number of logits per picture.
+      base_width: Number of kernels in block 1.
+      size: Height and width of the RGB pictures.
+      keep_prob: Share of the outputs of fc6 and fc7 that dropout keeps.
     """
     net = [tf.keras.layers.Input([size, size, 3])]
     for kernel_sizes, width in _blocks(configuration, base_width):
@@ -177,15 +184,17 @@ def layer_table(
 ) -> list[Layer]:
     """Computes the output shape and the cost of each layer of a VGG network.
 
+    The network is not built.
+
     Args:
-      configuration: a key of `CONFIGURATIONS`.
-      image_size: rows and columns of the RGB pictures.
-      num_classes: logits per picture.
-      base_width: kernels in block 1.
+      configuration: VGG configuration, a key of `CONFIGURATIONS`.
+      image_size: Height and width of the RGB pictures.
+      num_classes: Number of logits per picture.
+      base_width: Number of kernels in block 1.
 
     Returns:
-      One `Layer` for the input, each convolution, each pool, each fully connected
-      layer, in order. Sums over it are those of the whole net.
+      One `Layer` for the input and for each convolution, pooling, and fully connected
+      layer, in order. Their sums are those of the whole network.
     """
     blocks = _blocks(configuration, base_width)
     size, channels = image_size, 3

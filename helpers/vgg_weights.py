@@ -57,16 +57,18 @@ def grab_vgg_weights(
     """Returns the path of VGG weights in Keras's HDF5 format.
 
     Args:
-      source: `"random"` writes weights that know nothing, of base width 8, with no
-        network; they prove the way and cost little. `"download"` fetches what was
-        trained on ImageNet: 59 to 575 MB. A folder, such as `~/.keras/models`, holds
-        Keras's files under their own names.
-      configuration: `"D"` is VGG-16, `"E"` is VGG-19.
-      top: with the fully connected layers, which need pictures of 224 x 224.
+      source: `"random"` writes random weights of base width 8, with no network. They
+        test the procedure at little cost. `"download"` downloads the weights that were
+        trained on ImageNet (59 to 575 MB). Otherwise, the path of a folder, such as
+        `~/.keras/models`, that contains Keras's files under their original names.
+      configuration: `"D"` for VGG-16, or `"E"` for VGG-19.
+      top: Whether to include the fully connected layers, which need pictures of 224 x
+        224.
 
     Raises:
-      ValueError: Keras publishes no such configuration.
-      DataError: it could not be fetched or has another hash; names the file.
+      ValueError: If Keras does not publish this configuration.
+      DataError: If the file cannot be downloaded or has a different hash. The message
+        names it.
     """
     if (configuration, top) not in WEIGHTS:
         raise ValueError(
@@ -90,14 +92,19 @@ def grab_vgg_weights(
 def vgg_sizes(path: str | os.PathLike) -> dict[str, Any]:
     """Returns the arguments of `vgg_net` that match a file of weights.
 
+    For a file without the fully connected layers, the arguments are those of
+    `vgg_features`.
+
     Args:
-      path: HDF5 in Keras's format.
+      path: HDF5 file in Keras's format.
 
     Returns:
-      `configuration` and `base_width`; with the top, `num_classes` as well.
+      A dictionary with `configuration` and `base_width` and, if the file contains the
+      fully connected layers, `num_classes`.
 
     Raises:
-      DataError: it is no such file, or of no VGG; the message names it.
+      DataError: If the file is not in this format, or not of a VGG network. The message
+        names it.
     """
     with _opened(path) as held:
         return _sizes(held)
@@ -110,16 +117,17 @@ def load_vgg_weights(
     """Loads the variables from a weights file, or none of them on an error.
 
     Args:
-      session: of the graph with the variables.
-      path: HDF5 in Keras's format, such as `grab_vgg_weights` returns.
-      var_list: the variables, named as in `vgg_net`. All trainable ones if `None`.
+      session: Session of the graph with the variables.
+      path: HDF5 file in Keras's format, such as `grab_vgg_weights` returns.
+      var_list: Variables to load, named as in `vgg_net`. Default: all trainable ones.
 
     Returns:
-      The names, as in `vgg_net`, of what was loaded. The file may hold a top that
-      was not asked for.
+      The names of the loaded variables, as in `vgg_net`. The file may contain other
+      layers, which are ignored.
 
     Raises:
-      DataError: the file is damaged or of another net; names the file, and the fix.
+      DataError: If the file is damaged or belongs to another network. The message names
+        the file and the fix.
     """
     wanted = _by_name(session, var_list)
     with _opened(path) as held:
@@ -135,8 +143,8 @@ def save_vgg_weights(session: tf1.Session, path: str | os.PathLike) -> None:
     """Saves the VGG variables in a file that Keras's `load_weights` reads.
 
     Args:
-      session: of the graph with the variables.
-      path: the `.h5` file; it gets its name when it is whole.
+      session: Session of the graph with the variables.
+      path: Path of the `.h5` file, which appears only when it is complete.
     """
     wanted = _by_name(session)
     layers = list(dict.fromkeys(name.split("/")[0] for name in wanted))
@@ -170,7 +178,8 @@ def _by_name(
 def _opened(path: str | os.PathLike) -> Iterator[dict[str, h5py.Dataset]]:
     """Yields the arrays of a weights file by the names of `vgg_net`.
 
-    A kernel is told from a bias by its axes; what else fails becomes one line.
+    A kernel is distinguished from a bias by its number of axes. Any error is converted
+    to one line.
     """
     not_whole = ("not a whole file of weights in Keras's format (get it again: "
                  "grab_vgg_weights checks its hash)")

@@ -33,20 +33,19 @@ def make_pairs(
     A picture with five captions gives five records, so that shuffling works on pairs.
 
     Args:
-      pictures: as `grab_captions` returns them.
-      vocabulary: turns words into ids.
-      captions_each: how many captions of each picture are used, the first ones; all
-        if `None`.
+      pictures: Captioned pictures, as returned by `grab_captions`.
+      vocabulary: Vocabulary that converts words to ids.
+      captions_each: Number of captions to use per picture, from the first one on.
+        Default: all captions.
 
     Yields:
-      A `SequenceExample`: the context has `image/id`, `image/data` (the bytes of the
-      JPEG file) and `image/objects` (the numbers of its objects' categories, in
-      order); the list `image/caption_ids` has one step per word, `<S>` and `</S>`
-      included.
+      A `SequenceExample`. Its context has `image/id`, `image/data` (the bytes of the
+      JPEG file), and `image/objects` (the category numbers of the objects, in order).
+      Its list `image/caption_ids` has one step per word, including `<S>` and `</S>`.
 
     Raises:
-      DataError: a picture is missing, damaged or too large, or a caption has no word;
-        names the file.
+      DataError: If a picture is missing, damaged, or too large, or if a caption has no
+        words. The message names the file.
     """
     contents = read_jpegs(picture.path for picture in pictures)
     for picture, jpeg in zip(pictures, contents, strict=True):
@@ -77,24 +76,25 @@ def caption_batches(
 ) -> tf.data.Dataset:
     """Builds a dataset of padded batches of pictures and captions.
 
-    Wrap the loop in `records.naming_bad_records(path_prefix, caption_parser(...))` to
-    learn the file and the record of an error.
+    In each batch, the targets are the inputs shifted by one word. To find the file and
+    the record of an error, wrap the loop in `records.naming_bad_records(path_prefix,
+    caption_parser(...))`.
 
     Args:
-      path_prefix: as given to `records.write_shards`.
-      batch_size: pairs per batch; the last batch of an epoch may be smaller.
-      image_size: height and width to which pictures are resized.
-      seed: shuffles and repeats without end, for training; `None` reads once, in
-        order.
+      path_prefix: Prefix of the shards, as passed to `records.write_shards`.
+      batch_size: Number of pairs per batch. The last batch of an epoch may be smaller.
+      image_size: Height and width to which pictures are resized.
+      seed: Seed for training, where the pairs are shuffled and repeated endlessly. With
+        `None`, the pairs are read once, in order.
 
     Returns:
-      A dataset of dicts: `images` float32 [batch, height, width, 3] in [-1, 1],
-      `inputs` and `targets` int32 [batch, time], `mask` float32 [batch, time] with 1
-      where a target counts, `picture` int64 [batch].
+      A dataset of dictionaries with `images`, float32 `[batch, height, width, 3]` in
+      [-1, 1]; `inputs` and `targets`, int32 `[batch, time]`; `mask`, float32 `[batch,
+      time]`, which is 1 where a target counts; and `picture`, int64 `[batch]`.
 
     Raises:
-      DataError: a shard is missing, short or was never finished. A changed byte or a
-        bad record is TensorFlow's error, when the batch that holds it is read.
+      DataError: If a shard is missing, truncated, or was never completed. A corrupted
+        record raises a TensorFlow error only when its batch is read.
     """
     files = open_shards(path_prefix)
     pairs = wire.dataset(files)
@@ -111,11 +111,11 @@ def caption_parser(image_size: int) -> Callable[[tf.Tensor], dict[str, tf.Tensor
     """Returns a function that parses one record into a picture and a caption.
 
     Args:
-      image_size: as for `caption_batches`.
+      image_size: Height and width to which the picture is resized.
 
     Returns:
-      A function from `string []`, one serialised `SequenceExample`, to what a row of
-      a batch holds, without padding.
+      A function from one serialised `SequenceExample`, string `[]`, to a row of a batch
+      of `caption_batches`, without padding.
     """
     return functools.partial(_parse, image_size=image_size)
 

@@ -18,20 +18,19 @@ def bleu(
 ) -> list[float]:
     """Computes corpus-level BLEU-1 to BLEU-4 without smoothing.
 
-    The matches of all candidates are summed before anything is divided: the mean of
-    the scores of single sentences is another number. The brevity penalty takes, for
-    each candidate, the reference of the closest length. Words are what stands between
-    spaces.
+    The matches of all candidates are summed before the division, so the result differs
+    from the mean of sentence scores. The brevity penalty uses the reference whose
+    length is closest to that of the candidate. Words are separated by spaces.
 
     Args:
-      references: per candidate its captions, one or more; the numbers may differ.
-      candidates: one caption per picture.
+      references: One list of captions per candidate. The lists may differ in length.
+      candidates: One caption per picture.
 
     Returns:
-      BLEU-1, BLEU-2, BLEU-3, BLEU-4, each from 0 to 1.
+      BLEU-1, BLEU-2, BLEU-3, and BLEU-4, each from 0 to 1.
 
     Raises:
-      ValueError: no candidates, or a candidate without references.
+      ValueError: If there are no candidates, or if a candidate has no references.
 
     Source: Papineni et al., "BLEU", 2002; computed by sacrebleu, no smoothing.
     """
@@ -58,11 +57,11 @@ def exact_share(
     """Returns the share of candidates that equal one of their references exactly.
 
     Args:
-      references: as for `bleu`.
-      candidates: as for `bleu`.
+      references: One list of captions per candidate.
+      candidates: One caption per picture.
 
     Raises:
-      ValueError: as for `bleu`.
+      ValueError: If there are no candidates, or if a candidate has no references.
     """
     check_references(references, candidates)
     pairs = zip(references, candidates, strict=True)
@@ -74,15 +73,16 @@ def perplexity(loss_sum: float, word_count: float) -> float:
     """Computes the perplexity per word from the loss summed over a whole split.
 
     Args:
-      loss_sum: the masked losses of all batches, summed; in nats.
-      word_count: the masks of all batches, summed. The mean of the batches' means is
-        another number, because batches hold different numbers of words.
+      loss_sum: Sum of the masked losses of all batches, in nats.
+      word_count: Sum of the masks of all batches. Do not average the means of the
+        batches, because batches contain different numbers of words.
 
     Returns:
-      The perplexity; infinity where it is larger than any float, above 709 nats.
+      The exponential of the mean loss per word. It is infinity if the mean loss is too
+      large for a float (above 709 nats).
 
     Raises:
-      ValueError: there are no words.
+      ValueError: If there are no words.
     """
     try:
         return math.exp(loss_sum / word_count)

@@ -24,13 +24,13 @@ class Sizes:
     """Hyperparameters that determine the variables of a `ShowAndTell` model.
 
     Attributes:
-      words: length of the vocabulary.
-      image_size: height and width of the pictures.
-      configuration: of VGG, a key of `vgg.CONFIGURATIONS`.
-      base_width: kernels in VGG's first block.
-      embedding: length of a word's vector, and of the picture's projection.
-      units: outputs of each recurrent layer.
-      layers: recurrent layers, one on top of the other.
+      words: Number of words in the vocabulary.
+      image_size: Height and width of the pictures.
+      configuration: VGG configuration, a key of `vgg.CONFIGURATIONS`.
+      base_width: Number of kernels in the first VGG block.
+      embedding: Length of the word vectors and of the projected picture.
+      units: Number of outputs of each recurrent layer.
+      layers: Number of stacked recurrent layers.
       cell: `"gru"` or `"lstm"`.
     """
 
@@ -47,12 +47,12 @@ class Sizes:
 class ShowAndTell:
     """Captioning model whose methods add ops and share one set of variables.
 
-    The picture is the decoder's first input: one step of the recurrent network from
-    a state of zeros, whose output is thrown away. Each word is a step of the same
-    network, so its variables are used again and again: that is what `reuse` is for.
+    The picture is the first input of the decoder: the recurrent network starts with a
+    state of zeros, makes one step on the picture, and its output is discarded. Each
+    word is a further step of the same network, so all steps share their variables.
 
     Attributes:
-      sizes: what it was built with.
+      sizes: The sizes with which the model was built.
 
     Source: Vinyals, Toshev, Bengio, Erhan, "Show and Tell", 2015.
     """
@@ -64,10 +64,10 @@ class ShowAndTell:
         """Computes the VGG features of a batch of pictures.
 
         Args:
-          images: float32 `[batch, height, width, 3]` in [-1, 1].
+          images: Pictures, float32 `[batch, height, width, 3]` in [-1, 1].
 
         Returns:
-          float32 `[batch, values]`: VGG's `pool5`, flattened.
+          The flattened output of VGG's layer `pool5`, float32 `[batch, values]`.
         """
         size = self.sizes.image_size
         images = tf.ensure_shape(images, [None, size, size, 3])
@@ -85,12 +85,13 @@ class ShowAndTell:
         """Returns the decoder state after it has read the picture features.
 
         Args:
-          features: float32 `[batch, values]`.
-          keep_prob: share of the features that dropout keeps; below 1 in training.
+          features: Picture features, float32 `[batch, values]`.
+          keep_prob: Share of the features that dropout keeps. Use a value below 1 in
+            training.
 
         Returns:
-          The state before the first word: per layer `h`, or `(c, h)` for an LSTM,
-          each float32 `[batch, units]`.
+          The state before the first word. Each layer has a state `h`, or `(c, h)` for
+          an LSTM, each float32 `[batch, units]`.
         """
         zeros = tf.zeros([tf.shape(features)[0], self.sizes.units])
         zeros = zeros if self.sizes.cell == "gru" else (zeros, zeros)
@@ -106,10 +107,10 @@ class ShowAndTell:
         """Looks up the embedding vectors of word ids.
 
         Args:
-          words: int32 `[...]`.
+          words: Word ids, int32 `[...]`.
 
         Returns:
-          float32 `[..., embedding]`.
+          Word vectors, float32 `[..., embedding]`.
         """
         with self._decoder():
             table = tf1.get_variable(
@@ -121,10 +122,10 @@ class ShowAndTell:
         """Projects the outputs of the recurrent layers onto the vocabulary.
 
         Args:
-          outputs: float32 `[rows, units]`.
+          outputs: Outputs of the last recurrent layer, float32 `[rows, units]`.
 
         Returns:
-          float32 `[rows, words]`.
+          Logits, float32 `[rows, words]`.
         """
         with self._decoder(), tf1.variable_scope("logits"):
             shape = [self.sizes.units, self.sizes.words]
@@ -137,12 +138,14 @@ class ShowAndTell:
     def step(self, words: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         """Runs the decoder for one word and returns the logits of the next word.
 
+        The search functions call this method.
+
         Args:
-          words: int32 `[batch]`, the ids of the last words.
-          state: as `start` returns it.
+          words: Ids of the previous words, int32 `[batch]`.
+          state: Decoder state, as returned by `start`.
 
         Returns:
-          float32 `[batch, words]`, the logits of the next word, and the new state.
+          The logits of the next word, float32 `[batch, words]`, and the new state.
         """
         output, state = self._recur(self.embed(words), state)
         return self.logits(output), state
@@ -154,12 +157,14 @@ class ShowAndTell:
         """Computes the logits of each next word from the true preceding words.
 
         Args:
-          features: float32 `[batch, values]`.
-          inputs: int32 `[batch, time]`: the caption without its last id.
-          keep_prob: share that dropout keeps, of features, words and outputs.
+          features: Picture features, float32 `[batch, values]`.
+          inputs: Captions without their last id, int32 `[batch, time]`.
+          keep_prob: Share of the features, word vectors, and outputs that dropout
+            keeps.
 
         Returns:
-          float32 `[batch, time, words]`: the logits at `t` predict the target at `t`.
+          Logits, float32 `[batch, time, words]`. The logits at time `t` predict the
+          target at time `t`.
         """
         state = self.start(features, keep_prob)
         vectors = tf.nn.dropout(self.embed(inputs), rate=1.0 - keep_prob)
@@ -201,14 +206,15 @@ def masked_loss(
     """Sums the cross-entropy loss over all words that are not padding.
 
     Args:
-      logits: float32 `[batch, time, words]`.
-      targets: int32 `[batch, time]`. What stands in the padding has no effect, here
-        and in the logits, not even a number that is no id, or infinity.
-      mask: float32 `[batch, time]`: 1 where a target counts, 0 in the padding.
+      logits: Logits, float32 `[batch, time, words]`.
+      targets: Word ids, int32 `[batch, time]`. Padded positions may contain any value,
+        here and in the logits, even an invalid id or infinity.
+      mask: float32 `[batch, time]`, 1 where a target counts and 0 in the padding.
 
     Returns:
-      The summed cross-entropy in nats and the summed mask, float32 scalars. Their
-      quotient is the loss of the batch; perplexity wants both sums.
+      The summed cross-entropy in nats and the summed mask, both float32 scalars. Their
+      quotient is the loss of the batch. To compute the perplexity, add up both sums
+      over all batches.
     """
     # Zeros first: 0 times infinity is NaN, in the loss and in its gradient.
     counts = mask > 0
@@ -223,11 +229,12 @@ def variables_of(part: str, graph: tf.Graph | None = None) -> list[tf.Variable]:
     """Returns the trainable variables of the encoder or the decoder.
 
     Args:
-      part: the outer scope.
-      graph: the default graph if `None`.
+      part: `"encoder"` or `"decoder"`, the outermost variable scope.
+      graph: Graph with the variables. Default: the default graph.
 
     Raises:
-      ValueError: there are none, so the part is not built yet or its name is wrong.
+      ValueError: If there are no such variables, because the part has not been built or
+        its name is wrong.
     """
     graph = graph or tf1.get_default_graph()
     found = graph.get_collection(tf1.GraphKeys.TRAINABLE_VARIABLES, f"{part}/")
@@ -245,22 +252,22 @@ def train_op(
 ) -> tf.Operation:
     """Builds a training op that clips the gradients to a global norm of 5.
 
-    Either all of them move or none: clipping by the norm would spread one NaN to every
-    variable, so the loss and the gradients are looked at before.
+    The update changes all variables or none. Clipping by the global norm would spread a
+    single NaN to every variable, so the loss and the gradients are checked first.
 
     Args:
-      loss: float32 scalar.
-      variables: those that move; all others are frozen.
-      optimizer: applies the gradients.
-      global_step: counts the updates.
+      loss: Loss, float32 scalar.
+      variables: Variables to update. All others stay unchanged.
+      optimizer: Optimizer that applies the gradients.
+      global_step: Variable that counts the updates.
 
     Returns:
       The op of one update.
 
     Raises:
-      ValueError: the loss does not depend on one of the variables.
-      tf.errors.InvalidArgumentError: when it runs: NaN or Inf; the error names the
-        variable, and none has changed.
+      ValueError: If the loss does not depend on one of the variables.
+      tf.errors.InvalidArgumentError: At run time, if the loss or a gradient is NaN or
+        infinite. The error names the variable, and no variable has changed.
     """
     gradients = tf1.gradients(loss, variables)
     if lost := [v.name for v, g in zip(variables, gradients, strict=True) if g is None]:

@@ -35,18 +35,18 @@ def save_captioner(
     """Saves a checkpoint together with the vocabulary and the model sizes.
 
     Args:
-      saver: made over the variables to keep.
-      session: holds their values.
-      folder: made if it is not there; one model per folder.
-      step: the global step.
-      vocabulary: gives the ids their words.
-      sizes: those of the `ShowAndTell`.
+      saver: Saver of the variables to keep.
+      session: Session with their values.
+      folder: Folder for one model. It is created if it does not exist.
+      step: Global step.
+      vocabulary: Vocabulary of the model.
+      sizes: Sizes of the `ShowAndTell` model.
 
     Returns:
-      The checkpoint's path without ending.
+      The path of the checkpoint without its extension.
 
     Raises:
-      DataError: the folder belongs to another model.
+      DataError: If the folder belongs to another model.
     """
     folder = Path(folder)
     if (folder / SIZES).exists():
@@ -70,19 +70,19 @@ def restore_captioner(
     """Restores the newest complete checkpoint if vocabulary and sizes match.
 
     Args:
-      saver: is asked what it restores.
-      session: receives the values; untouched when an error is raised.
-      folder: where `save_captioner` wrote.
-      vocabulary: must be the one that was saved: with another one, the model says
-        fluent nonsense.
-      sizes: must be those that were saved.
+      saver: Saver that defines which variables are restored.
+      session: Session that receives the values. It is unchanged if an error is raised.
+      folder: Folder of `save_captioner`.
+      vocabulary: Vocabulary of the model. With a different one, the model would
+        generate fluent nonsense.
+      sizes: Sizes of the model.
 
     Returns:
-      The step that was restored, or `None` where nothing was ever saved.
+      The step of the restored checkpoint, or `None` if nothing was ever saved.
 
     Raises:
-      DataError: the vocabulary, the encoder or a size is another one, and which; or
-        as in `checkpoints.restore_latest`.
+      DataError: If the vocabulary or a size differs from the saved one, or as in
+        `checkpoints.restore_latest`. The message names the difference.
     """
     folder = Path(folder)
     if not folder.exists() or not any(folder.iterdir()):

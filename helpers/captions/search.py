@@ -19,10 +19,11 @@ class Captions(NamedTuple):
     """Captions of a batch of pictures and their scores, as found by beam search.
 
     Attributes:
-      ids: int32 `[batch, width, max_length]`, best first, without `<S>`; after a
-        `</S>` there are only more of them.
-      scores: float32 `[batch, width]`, log-probability over length ** length_power,
-        in nats; `NEVER` or less where fewer captions than `width` were found.
+      ids: int32 `[batch, width, max_length]`, best caption first, without `<S>`. After
+        the first `</S>`, all ids are `</S>`.
+      scores: float32 `[batch, width]`, the log-probability in nats divided by `length
+        ** length_power`. If fewer than `width` captions were found, the remaining
+        scores are `NEVER` or less.
     """
 
     ids: tf.Tensor
@@ -35,16 +36,20 @@ def greedy_search(
 ) -> tf.Tensor:
     """Generates captions with greedy search.
 
+    At each place, greedy search takes the most probable next word. It is fast, but it
+    may miss the most probable caption; see `beam_search`.
+
     Args:
-      step: word ids `int32 [batch]` and state to logits `float32 [batch, words]` and
-        the next state.
-      state: before the first word.
-      max_length: words at most, `</S>` counted.
-      start: the id of `<S>`.
-      end: the id of `</S>`.
+      step: Function `(words, state) -> (logits, new_state)`, with `words` int32
+        `[batch]` and `logits` float32 `[batch, words]`.
+      state: Decoder state before the first word.
+      max_length: Maximum number of words, including `</S>`.
+      start: Id of `<S>`.
+      end: Id of `</S>`.
 
     Returns:
-      int32 `[batch, max_length]`, without `<S>`; after a `</S>` only more of them.
+      Word ids, int32 `[batch, max_length]`, without `<S>`. After the first `</S>`, all
+      ids are `</S>`.
     """
     batch = tf.shape(tf.nest.flatten(state)[0])[0]
 
@@ -76,26 +81,30 @@ def beam_search(
 ) -> Captions:
     """Finds the most probable captions with beam search.
 
-    Each round extends every open hypothesis by every word and keeps the `width` best.
-    Those that end with `</S>` go to a list of complete captions, where they compete
-    with other complete ones only. A picture without any complete caption after
-    `max_length` words gets its open ones. Width 1 is greedy search.
+    In each round, every open hypothesis is extended by every word, and the `width` best
+    extensions are kept. An extension that ends with `</S>` is complete: it moves to a
+    separate list and competes only with other complete captions. If no caption of a
+    picture is complete after `max_length` words, the open hypotheses are returned. With
+    `width=1`, the result is that of greedy search.
 
     Args:
-      step: as for `greedy_search`; it is called with `batch * width` rows.
-      state: before the first word, each tensor `[batch, ...]`.
-      width: hypotheses kept, at least 1.
-      max_length: words at most, `</S>` counted.
-      start: the id of `<S>`.
-      end: the id of `</S>`.
-      length_power: 0 ranks complete captions by probability, which favours short
-        ones; 1 by the mean log-probability of their words.
+      step: Function as for `greedy_search`, which is called with `batch * width` rows.
+      state: Decoder state before the first word. Each tensor has the shape `[batch,
+        ...]`.
+      width: Number of hypotheses to keep, at least 1.
+      max_length: Maximum number of words, including `</S>`.
+      start: Id of `<S>`.
+      end: Id of `</S>`.
+      length_power: Exponent of the length by which scores are divided. With 0, complete
+        captions are ranked by probability, which favours short ones. With 1, they are
+        ranked by the mean log-probability of their words.
 
     Returns:
       The `width` best captions of each picture.
 
     Raises:
-      ValueError: `width` or `max_length` is below 1, `length_power` not from 0 to 5.
+      ValueError: If `width` or `max_length` is below 1, or if `length_power` is not
+        from 0 to 5.
     """
     batch = tf.shape(tf.nest.flatten(state)[0])[0]
     state = tf.nest.map_structure(lambda t: tf.repeat(t, width, axis=0), state)

@@ -28,12 +28,12 @@ _LINE = regex.compile(r"(\S+) (\d+)")
 def tokenize(caption: str) -> list[str]:
     """Splits a caption into lowercase words without punctuation, in any script.
 
-    Accents come as one character each where Unicode has one, and apostrophes as the
-    plain one, so that a word is the same word however it was typed. Scripts without
-    spaces, such as Thai, give a word per phrase.
+    Accented letters are composed to a single character where Unicode has one, and curly
+    apostrophes become straight ones, so that a word has one spelling. In scripts
+    without spaces, such as Thai, a whole phrase counts as one word.
 
     Args:
-      caption: any text.
+      caption: Any text.
     """
     caption = unicodedata.normalize("NFC", caption.lower()).replace("\u2019", "'")
     return _WORD.findall(caption)
@@ -42,14 +42,14 @@ def tokenize(caption: str) -> list[str]:
 class Vocabulary:
     """Fixed list of words in which the position of a word is its id.
 
-    The most frequent word comes first, words of one count in the order of the
-    alphabet, so that the same captions always give the same ids. `<S>` and `</S>`
-    are counted like words, one per caption; `<UNK>` is last.
+    Words are sorted by frequency, and words with equal frequency alphabetically, so
+    that the same captions always give the same ids. `<S>` and `</S>` are counted once
+    per caption, and `<UNK>` comes last.
 
     Attributes:
-      words: id to word.
-      counts: id to how often the word was seen in training; 0 for `<UNK>`.
-      start, end, unknown: the ids of the three tokens that are no words.
+      words: Words by id.
+      counts: Number of occurrences in the training captions by id, 0 for `<UNK>`.
+      start, end, unknown: Ids of `<S>`, `</S>`, and `<UNK>`.
     """
 
     def __init__(self, words: Sequence[str], counts: Sequence[int]):
@@ -73,12 +73,12 @@ class Vocabulary:
         """Builds a vocabulary from the words of the training captions.
 
         Args:
-          captions: of the training split only: a word that only the validation
-            captions have must stay unknown.
-          min_count: words seen less often become `<UNK>`.
+          captions: Captions of the training split only. Words that occur only in the
+            validation captions must remain unknown.
+          min_count: Words with fewer occurrences become `<UNK>`.
 
         Raises:
-          ValueError: there are no captions, or one has no word.
+          ValueError: If there are no captions, or if a caption has no words.
         """
         counts: Counter[str] = Counter()
         for caption in captions:
@@ -113,7 +113,7 @@ class Vocabulary:
         """Converts ids to text up to the first `</S>`, and leaves out `<S>`.
 
         Raises:
-          ValueError: a number is no id of this vocabulary.
+          ValueError: If an id is not in the vocabulary.
         """
         words = []
         for k in ids:
@@ -141,7 +141,8 @@ class Vocabulary:
         """Loads a vocabulary from a file that `save` has written.
 
         Raises:
-          DataError: there is no such file, or a line is not `word count`.
+          DataError: If the file does not exist, or if a line does not have the form
+            `word count`.
         """
         path = Path(path)
         lines = read_text(path, "This vocabulary is saved beside the checkpoint; "

@@ -13,10 +13,11 @@ class Entry(NamedTuple):
     """Name, shape, dtype, and value of one tensor that a `Saver` saves.
 
     Attributes:
-      name: in the checkpoint.
-      shape: in the checkpoint; of the whole variable, where this is a part of it.
-      dtype: of the variable.
-      tensor: its value in the graph.
+      name: Name in the checkpoint.
+      shape: Shape in the checkpoint. For a part of a variable, it is the shape of the
+        whole variable.
+      dtype: Dtype of the variable.
+      tensor: Value in the graph.
     """
 
     name: str
@@ -29,11 +30,12 @@ def entries(saver: tf1.train.Saver, graph: tf.Graph) -> list[Entry]:
     """Returns an entry for each tensor that a `Saver` saves and restores.
 
     Args:
-      saver: built in `graph`.
-      graph: the session's.
+      saver: Saver that was built in `graph`.
+      graph: Graph of the session.
 
     Raises:
-      ValueError: it writes the format of before 2017, which is read otherwise.
+      ValueError: If the `Saver` uses the checkpoint format from before 2017, which
+        cannot be read in this way.
     """
     last = graph.get_tensor_by_name(saver.as_saver_def().save_tensor_name).op
     ops = sorted(ancestors([last]), key=lambda op: op.name)

@@ -24,10 +24,11 @@ def numbered(folder: str | os.PathLike) -> list[tuple[int, Path]]:
     """Lists the numbered checkpoints in a folder, newest first.
 
     Args:
-      folder: is looked into, not below; it need not exist.
+      folder: Folder to search, without its subfolders. It need not exist.
 
     Returns:
-      Per checkpoint, whole or not, its step and its path without ending.
+      Pairs of a step and a path without extension, one for each checkpoint, whether or
+      not it is complete.
     """
     matches = [(_INDEX.fullmatch(path.name), path) for path in Path(folder).glob("*")]
     return sorted(((int(match[1]), path.with_suffix("")) for match, path in matches
@@ -39,25 +40,25 @@ def restore_latest(
 ) -> int | None:
     """Restores the newest checkpoint that is complete and fits the model.
 
-    The names in the folder decide which is newest, so a lost, garbled or copied
-    `checkpoint` state file does no harm. A damaged checkpoint is passed over with a
-    warning; one of another model is refused, because an older one that happens to
-    fit would be a surprise.
+    The step numbers in the file names decide which checkpoint is newest. A `checkpoint`
+    state file that is missing, damaged, or copied from elsewhere is therefore harmless.
+    A damaged checkpoint is skipped with a warning. A checkpoint of another model raises
+    an error, because restoring an older one that happens to fit would hide the mistake.
 
     Args:
-      saver: is asked what it restores: some of the variables, under other names, in
-        parts or from shards.
-      session: receives the values; untouched when an error is raised.
-      folder: where `save_numbered` wrote.
+      saver: Saver that defines what is restored. It may restore some of the variables,
+        use other names, or read partitioned variables and shards.
+      session: Session that receives the values. It is unchanged if an error is raised.
+      folder: Folder of `save_numbered`.
 
     Returns:
-      The step that was restored, or `None` where nothing was ever saved.
+      The step of the restored checkpoint, or `None` if nothing was ever saved.
 
     Raises:
-      DataError: there are checkpoint files, but none that can be used; the newest
-        whole one belongs to another model; or it is no folder. Never a silent
-        restart.
-      ValueError: the Saver is of the format of before 2017, `SaverDef.V1`.
+      DataError: If `folder` contains checkpoint files but no usable checkpoint, if the
+        newest complete checkpoint belongs to another model, or if `folder` is not a
+        folder. Training never restarts silently from step 0.
+      ValueError: If the `Saver` uses the format from before 2017, `SaverDef.V1`.
 
     Taught in lesson 07a, "The newest that is whole".
     """

@@ -22,7 +22,7 @@ def check_name(folder: Path) -> None:
     """Raises `DataError` if TensorFlow would read a folder's name as a pattern.
 
     Raises:
-      DataError: its name holds one of the pattern's characters.
+      DataError: If the path contains a wildcard character.
     """
     if found := _PATTERN.search(folder.as_posix()):
         raise DataError(
@@ -37,23 +37,24 @@ def save_numbered(
 ) -> Path:
     """Saves a checkpoint under its step number, so that no save replaces another.
 
-    Saving under one name again and again is how a kill leaves new data under an old
-    index, and nothing to restore.
+    If every save had the same name, a kill could leave new data with an old index file,
+    and nothing could be restored.
 
     Args:
-      saver: made over the variables to keep.
-      session: holds their values.
-      folder: made if it is not there.
-      step: the global step.
+      saver: Saver of the variables to keep.
+      session: Session with their values.
+      folder: Folder for the checkpoints. It is created if it does not exist.
+      step: Global step.
 
     Returns:
-      The checkpoint's path without ending: `<folder>/model.ckpt-<step>`.
+      The path of the checkpoint without its extension, `<folder>/model.ckpt-<step>`.
 
     Raises:
-      DataError: a value is NaN or infinite, which a few saves later would have pushed
-        out every good checkpoint; the file cannot be written; or TensorFlow cannot
-        find such a folder again.
-      ValueError: the Saver writes the format of before 2017, `SaverDef.V1`.
+      DataError: If a value is NaN or infinite, because a few such saves would replace
+        every good checkpoint; if the file cannot be written; or if the name of the
+        folder contains a wildcard character, so that TensorFlow could not find the
+        checkpoint.
+      ValueError: If the `Saver` uses the format from before 2017, `SaverDef.V1`.
 
     Taught in lesson 07a, "What a checkpoint holds".
     """

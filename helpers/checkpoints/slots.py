@@ -27,19 +27,20 @@ def load_slots(
 ) -> None:
     """Loads the slot variables of a TensorFlow 1 training into a Keras optimizer.
 
-    Keras's momentum holds steps where TensorFlow 1's holds gradients, so it is turned
-    into steps at today's rate. What Keras has no place for is the lazy update of an
-    embedding: TensorFlow 1 moves only the rows that a batch has seen.
+    In Keras, the momentum slot contains steps, whereas in TensorFlow 1 it contains
+    gradients, so the values are converted with the current learning rate. Keras has no
+    equivalent of the sparse update of an embedding, in which TensorFlow 1 changes only
+    the rows that occur in the batch.
 
     Args:
-      optimizer: built on the weights.
-      arrays: gives TensorFlow 1's arrays, in the order of these weights, by the end of
-        their names, such as `"/Adam_1"`.
-      step: how many steps the training has made.
+      optimizer: Keras optimizer that was built for the weights.
+      arrays: Function that returns TensorFlow 1's arrays, in the order of these
+        weights, for the suffix of their names, such as `"/Adam_1"`.
+      step: Number of steps that the training has made.
 
     Raises:
-      ValueError: the optimizer is of another class, is not built, or an array does not
-        fit its slot.
+      ValueError: If the class of the optimizer is not supported, if it has not been
+        built, or if an array does not fit its slot.
     """
     kind = type(optimizer).__name__
     if kind not in SLOTS or not optimizer.built:

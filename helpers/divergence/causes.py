@@ -24,9 +24,11 @@ _LARGEST_RECURRENT = 4_000_000  # numbers in a kernel whose gates are tried
 def of_values(old: np.ndarray, new: np.ndarray) -> list[str]:
     """Returns the likely causes of the difference between two tensors.
 
+    The list is empty if the tensors are equal.
+
     Args:
-      old: the tensor in the old program, of any shape.
-      new: the same in the new one.
+      old: Tensor of the old program, of any shape.
+      new: Tensor of the new program.
     """
     if np.array_equal(old, new):
         return []
@@ -61,10 +63,11 @@ def of_weights(
     """Returns up to three recognisable faults in the weights of the new program.
 
     Args:
-      old: weights by name.
-      new: the same of the new program.
-      pairs: the old name of each weight of the new program that has a partner.
-      near: the tensor that differs; its own weights come first.
+      old: Weights of the old program by name.
+      new: Weights of the new program by name.
+      pairs: Name of the matching old weight for each weight of the new program that has
+        one.
+      near: Name of the tensor that differs. Weights whose names contain it come first.
     """
     lines = [(near not in name, f"{name}: {found}") for name, other in pairs.items()
              if (found := _of_weight(new[name], old[other], other))]

@@ -12,18 +12,19 @@ _SAME_WORD = {"weights": "kernel", "weight": "kernel", "biases": "bias"}
 def partners(old: Weights, new: Weights, rename: Mapping[str, str]) -> dict[str, str]:
     """Maps each weight of the new program to its counterpart in the old one.
 
-    Partners have one shape. Where several have it, more words in common win, then
-    equal values, then the place in the program. A layer that keeps one of its weights
-    in a shape of its own, such as a kernel that was cut in two, has partners for none
-    of them: their order need not be the old one.
+    Two weights match only if they have the same shape. Among several candidates, those
+    with more words in common win, then those with equal values, then those with the
+    closest position in the program. If a layer stores one of its weights in a different
+    shape, for example a kernel that was cut in two, none of its weights is matched,
+    because their order may differ too.
 
     Args:
-      old: weights by name.
-      new: those of the new program.
-      rename: partners that are known, by the new name.
+      old: Weights of the old program by name.
+      new: Weights of the new program by name.
+      rename: Known matches, from new names to old names.
 
     Raises:
-      ValueError: a name in `rename` is that of no float weight.
+      ValueError: If a name in `rename` is not the name of a float weight.
     """
     old, new = _floats(old), _floats(new)
     unknown = sorted(rename.keys() - new.keys() | set(rename.values()) - old.keys())
@@ -49,13 +50,14 @@ def same_numbers(
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Returns random weights for both programs that agree for matched weights.
 
-    All are positive and of a usual size. Those of partners differ from place to place,
-    so that a permutation shows; the others are one constant.
+    All values are positive and of a typical size. Matched weights have different values
+    at each position, so that a permutation becomes visible. All other weights are
+    filled with one constant.
 
     Args:
-      old: weights by name.
-      new: those of the new program.
-      pairs: as `partners` returns them.
+      old: Weights of the old program by name.
+      new: Weights of the new program by name.
+      pairs: Matches, as returned by `partners`.
     """
     old, new = _floats(old), _floats(new)
     kernels = [weight.size for weight in old.values() if weight.ndim > 1]

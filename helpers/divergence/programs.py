@@ -1,7 +1,7 @@
 """Common interface to run a session or a Keras model and read its tensors.
 
-A program runs on feeds and gives its tensors by name, in the order of its graph or of
-its calls. Its weights can be read, set to others, and put back.
+A program runs on a dictionary of inputs and returns its tensors by name, in the order
+of its graph or of its calls. Its weights can be read, replaced, and restored.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ def program(given: Any) -> "Program":
     """Wraps a model or a `(session, tensors)` pair in the common interface.
 
     Args:
-      given: as `old` of `first_difference`.
+      given: A program, in any form that `first_difference` accepts for `old`.
     """
     if isinstance(given, (tf.keras.layers.Layer, tf.Module)):
         return LayerProgram(given)
@@ -75,7 +75,7 @@ class SessionProgram:
 class LayerProgram:
     """Keras model with the output of every layer, or a module with named outputs.
 
-    What the whole returns is called `output`, unless it is a dictionary.
+    The output of the whole model is called `output`, unless it is a dictionary.
     """
 
     def __init__(self, root: tf.keras.layers.Layer | tf.Module):

@@ -18,19 +18,22 @@ class Divergence:
     """Result of `first_difference`, which is true if any tensor differs.
 
     Attributes:
-      name: of the first tensor that differs, by the old program's names; `None` where
-        all are equal.
-      stage: `"same"` if it differs with the same numbers in the weights of both: then
-        it is the code; `"own"` if only with the programs' own weights.
-      largest: of the absolute differences of its values; infinite for another shape.
-      relative: that, over the largest value of either.
-      causes: of such a difference, those first that the values or weights bear out.
-      differences: the relative difference by stage and tensor, in the order walked.
-      only_in_one: names that one program has and the other has not.
-      partners: the old name of each weight of the new program that has one.
-      alone: the new program's weights that have no partner. They held one constant,
-        which hides a permutation.
-      tolerance: the relative difference from which a tensor counts as another.
+      name: Name of the first tensor that differs, in the old program, or `None` if all
+        tensors are equal.
+      stage: `"same"` if the tensor differs even with the same weights in both programs,
+        so that the code is the cause. `"own"` if it differs only with their own
+        weights.
+      largest: Largest absolute difference of the tensor's values, or infinity if the
+        shapes differ.
+      relative: Largest difference divided by the largest absolute value of either
+        tensor.
+      causes: Likely causes. Those that the values or weights support come first.
+      differences: Relative difference by stage and tensor, in the order of execution.
+      only_in_one: Names that exist in only one of the programs.
+      partners: Name of the matching old weight for each new weight that has one.
+      alone: Weights of the new program without a match. They were filled with one
+        constant, which hides a permutation.
+      tolerance: Relative difference above which two tensors count as different.
     """
 
     name: str | None = None
@@ -76,33 +79,36 @@ def first_difference(
 ) -> Divergence:
     """Finds the first tensor at which two programs differ, and likely causes.
 
-    Both run twice on the same feeds: with the same numbers in the weights of both,
-    which shows what the code does differently, then with their own weights, which
-    shows what the weights do. Tensors that have the same name are compared, in the
-    order in which the program runs them. All weights are put back.
+    Both programs run twice on the same inputs. In the first run, they have the same
+    weights, which shows differences in the code. In the second run, they have their own
+    weights, which shows differences in the weights. Tensors with the same name are
+    compared in the order in which the program runs them. In the end, all weights are
+    restored.
 
-    The numbers differ from place to place, so a transpose or an order of channels in
-    the code shows. For that, weights are matched by shape and name.
+    The common weights differ from position to position, so a transpose or a reordering
+    of channels in the code becomes visible. For this purpose, weights are matched by
+    shape and name.
 
     Source: the TensorFlow guide, "Validating correctness & numerical equivalence".
 
     Args:
-      old: `(session, tensors)`, tensors as a list or a dictionary by name; a Keras
-        model, whose layers are compared; or a layer or a `tf.Module` that returns
-        its tensors by name.
-      new: likewise.
-      feeds: arrays by the name of an input; one array alone fits any one input of
-        layers and modules.
-      tolerance: a share of the largest value of a tensor.
-      rename: the old name of each weight of the new program that has one, where names
-        and shapes do not tell.
+      old: A tuple `(session, tensors)`, with the tensors as a list or as a dictionary
+        by name; a Keras model, whose layers are compared; or a layer or `tf.Module`
+        that returns its tensors by name.
+      new: The other program, in one of the same forms.
+      feeds: Arrays by input name. A single array fits any single input of layers and
+        modules.
+      tolerance: Tolerance as a share of the largest value of a tensor.
+      rename: Old names by new weight name, for weights that cannot be matched by name
+        and shape.
 
     Returns:
-      A `Divergence`, which is true where something differs.
+      A `Divergence`, which is true if any tensor differs.
 
     Raises:
-      ValueError: no tensor has the same name in both, or a name in `rename` is wrong.
-      TypeError: a program is of another kind.
+      ValueError: If no tensor has the same name in both programs, or if a name in
+        `rename` does not exist.
+      TypeError: If a program has none of these forms.
     """
     one, other = program(old), program(new)
     walk = _Walk(one, other, dict(feeds), tolerance)

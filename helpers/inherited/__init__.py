@@ -4,8 +4,9 @@
     model = open_model("frozen.pb")
     probabilities = model(images=pictures)
 
-A file is data here. Of a graph only those ops run that `ops.txt` names, and a Keras
-file is made from the classes of `keras.txt`; all else is refused by its name.
+A model file is treated as data. Of a graph, only ops that `ops.txt` lists are run, and
+a Keras file is rebuilt only from classes that `keras.txt` lists. Everything else is
+refused, with its name in the message.
 """
 
 from helpers.inherited.arrays import read_weights

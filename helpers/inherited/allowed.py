@@ -1,11 +1,11 @@
 """Allowlist of the ops that a graph of unknown origin may run.
 
-A list of what is dangerous would have holes, and a new TensorFlow new ones. So this is
-a list of what is known to compute in memory and to touch nothing else; whatever it does
-not name is refused. Taught in lesson 11, "A graph is a program".
+A list of dangerous ops would have gaps, and every new TensorFlow adds ops. `ops.txt`
+therefore lists the ops that are known to compute in memory and to touch nothing else,
+and all others are refused. Taught in lesson 11, "A graph is a program".
 
-It cannot promise that TensorFlow has no bug of its own in an op of the list, and it
-does not ask how much memory or time a graph takes. A stranger's model belongs in a
+The allowlist cannot exclude a bug of TensorFlow in an allowed op, and it does not limit
+the memory or the time that a graph takes. A model of unknown origin belongs in a
 container.
 """
 
@@ -33,9 +33,9 @@ class Refusal(NamedTuple):
     """Op that must not run, with the reason.
 
     Attributes:
-      name: of the op, behind the functions that it stands in.
-      kind: its type.
-      why: such as "reads or writes files".
+      name: Name of the op, after the names of the functions that contain it.
+      kind: Type of the op.
+      why: Reason, such as "reads or writes files".
     """
 
     name: str
@@ -73,8 +73,8 @@ def refusals(graph: tf1.GraphDef, own: Collection[str] = ()) -> Iterator[Refusal
     """Yields each op of a graph and its functions that must not run.
 
     Args:
-      graph: the definition; it is not run.
-      own: ops that hold the name of a file that belongs to the model.
+      graph: Graph definition, which is not run.
+      own: Names of ops that hold the name of one of the model's own files.
     """
     functions = {each.signature.name: each for each in graph.library.function}
     for name in sorted(functions):
@@ -87,9 +87,9 @@ class _Reader:
     """Reader that checks the ops of a graph and of the functions that they call.
 
     Attributes:
-      functions: by name.
-      calls: the functions that are being read, from the outermost.
-      known: how many ops a function runs at most, and how deep its calls go.
+      functions: Functions by name.
+      calls: Names of the functions that are being read, from the outermost.
+      known: Maximum number of ops that each function runs, and the depth of its calls.
     """
 
     def __init__(self, functions: dict):

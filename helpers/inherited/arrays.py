@@ -15,11 +15,12 @@ def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """Reads all weights of a model file, with partitioned variables joined.
 
     Args:
-      path: a checkpoint, a `.meta` beside one, a SavedModel, a frozen graph, whose
-        floating-point constants are taken, or a Keras `.h5`.
+      path: Path of a checkpoint, of a `.meta` file beside one, of a SavedModel, of a
+        frozen graph, whose floating-point constants are returned, or of a Keras `.h5`
+        file.
 
     Raises:
-      DataError: it cannot be read, or holds no weights.
+      DataError: If the file cannot be read or contains no weights.
     """
     path = Path(path)
     found = kinds.find(path)

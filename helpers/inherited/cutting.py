@@ -33,10 +33,10 @@ def _take_value(node) -> None:
 def plain(graph: tf1.GraphDef) -> tf1.GraphDef:
     """Returns a copy of a graph without devices, private attributes, and print ops.
 
-    Devices of machines that are gone go, and so do the notes of old TensorFlow
-    (`_output_shapes`), with which today's import may disagree. `Print` becomes an
-    identity. If freezing has left no variables, an op that takes a reference to one
-    becomes the op that takes its value.
+    Devices of machines that no longer exist are removed, and so are annotations of old
+    versions (`_output_shapes`), which may contradict the current import. `Print` ops
+    become identities. If the graph is frozen and has no variables left, ops that take a
+    reference to a variable become the corresponding ops on values.
     """
     found = tf1.GraphDef()
     found.CopyFrom(graph)
@@ -69,17 +69,17 @@ def cut(
     """Extracts the ops that some outputs need, with placeholders for fed tensors.
 
     Args:
-      graph: the definition; it stays as it is.
-      wanted: tensors or ops.
-      fed: tensors in whose place a placeholder comes; nothing behind them is kept. A
-        placeholder stays, also where nothing wanted reads it.
-      texts: ops in whose place a constant string comes.
+      graph: Graph definition, which stays unchanged.
+      wanted: Names of tensors or ops.
+      fed: Names of tensors that are replaced by placeholders. Ops that only they need
+        are dropped. Existing placeholders are kept, even if no output reads them.
+      texts: Names of ops that are replaced by constant strings, with the strings.
 
     Returns:
-      The graph, and the placeholder's tensor by the tensor that it stands for.
+      The new graph, and the placeholder of each replaced tensor, by tensor name.
 
     Raises:
-      ValueError: of an op with several outputs one is needed that is not fed.
+      ValueError: If an op has several outputs and an output that is needed is not fed.
     """
     texts, by_name = texts or {}, {node.name: node for node in graph.node}
     kept = tf1.GraphDef(versions=graph.versions)

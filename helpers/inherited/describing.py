@@ -21,25 +21,26 @@ class Description:
     """Description of a model file, as returned by `describe`; `print` it.
 
     Attributes:
-      path: what was described.
-      kind: such as `meta graph` or `SavedModel`.
-      written_by: the TensorFlow or Keras that wrote it; "unknown" where it is silent.
-      variables: (dtype, shape) by name.
-      inputs: placeholders, and ops that take from queues or iterators.
-      queues: names of the queues.
-      tables: names of the lookup tables.
-      outputs: ops that nobody consumes and that are no training.
-      losses: which of the outputs is a loss: its answer, by the loss.
-      signatures: of a SavedModel: ({input: Node}, {output: Node}) by name.
-      training: how many ops are there for training or saving only.
-      ops: how many there are.
-      missing: types of ops that this TensorFlow does not have.
-      opening: the ops that opening it runs: the restore, then the tables.
-      refused: what is on no list, with the reason; it is never run.
-      devices: device strings asked for.
-      records: how many whole records or events; None for other kinds.
-      cut: the record in which the file ends too early, and its byte; "" if none.
-      tags: of each graph of a SavedModel; the first is the one that is described.
+      path: Path of the file.
+      kind: Kind of the file, such as `meta graph` or `SavedModel`.
+      written_by: Version of TensorFlow or Keras that wrote the file, or "unknown".
+      variables: Dtype and shape of each variable by name.
+      inputs: Placeholders, and ops that dequeue or read from iterators.
+      queues: Names of the queues.
+      tables: Names of the lookup tables.
+      outputs: Ops without a reader that do not belong to training.
+      losses: Outputs that are losses, with the prediction that each of them compares.
+      signatures: For a SavedModel, `({input: Node}, {output: Node})` by signature name.
+      training: Number of ops that serve only training or saving.
+      ops: Number of all ops.
+      missing: Types of ops that the installed TensorFlow does not have.
+      opening: Names of the ops that run when the file is opened: the restore op, then
+        the table initializers.
+      refused: Types of ops that are not allowed, with the reason. They are never run.
+      devices: Device strings that the graph requests.
+      records: Number of complete records or events, or None for other kinds.
+      cut: The record in which the file is truncated, and its byte, or "".
+      tags: Tags of each graph of a SavedModel. The first graph is the one described.
     """
 
     path: Path
@@ -99,17 +100,18 @@ class Description:
 def describe(path: str | os.PathLike) -> Description:
     """Describes a model file: its kind, its writer, its inputs, and its outputs.
 
-    The graph is read, never run, and no Python that a file brings is loaded.
+    The graph is read but never run, and no Python code from the file is loaded.
 
     Args:
-      path: a `.pb` or `.meta`, a checkpoint's prefix or `.index`, a SavedModel's or a
-        training's folder, a Keras `.h5`, a record or an event file.
+      path: Path of a `.pb` or `.meta` file, of a checkpoint (its prefix or its `.index`
+        file), of a SavedModel or a training folder, of a Keras `.h5` file, or of a file
+        of records or events.
 
     Returns:
-      The description, to print or to ask.
+      The description, which can be printed or inspected.
 
     Raises:
-      DataError: nothing is there, it is damaged, or it is of no known kind.
+      DataError: If the file does not exist, is damaged, or is of an unknown kind.
     """
     path = Path(path)
     found = kinds.find(path)

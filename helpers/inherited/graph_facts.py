@@ -39,10 +39,11 @@ class Node:
     """Name, type, dtype, and shape of one op of a graph.
 
     Attributes:
-      name: of the op.
-      kind: its type.
-      dtype: of its first output, such as `float32`; "" where the graph does not say.
-      shape: of its first output; None where the graph does not say.
+      name: Name of the op.
+      kind: Type of the op.
+      dtype: Dtype of its first output, such as `float32`, or "" if the graph does not
+        contain it.
+      shape: Shape of its first output, or None if the graph does not contain it.
     """
 
     name: str
@@ -77,8 +78,8 @@ def called_functions(node: Any, functions: Collection[str]) -> list[str]:
     """Returns the names of the functions that a NodeDef calls.
 
     Args:
-      node: the op.
-      functions: the names of those in the file; others may be called too.
+      node: NodeDef of the op.
+      functions: Names of the functions in the file. The op may also call others.
     """
     direct = [node.op] if node.op in functions else []
     return direct + [name for value in node.attr.values() for name in _named_in(value)]
@@ -116,7 +117,7 @@ def ends(graph: tf.compat.v1.GraphDef) -> list[Node]:
     """Returns the outputs of a graph: ops that depend on an input and have no reader.
 
     Args:
-      graph: the definition; it is not run.
+      graph: Graph definition, which is not run.
     """
     read = {op_name(source) for node in graph.node if not _looks_on(node)
             for source in node.input}
@@ -147,9 +148,9 @@ def _reached(graph, kinds: Collection[str], till: Collection[str] = _SHAPES
     """Returns the ops of some types and all ops that depend on their data.
 
     Args:
-      graph: the definition.
-      kinds: where it begins.
-      till: types that it does not go through.
+      graph: Graph definition.
+      kinds: Types of ops to start from.
+      till: Types of ops at which the search stops.
     """
     readers: dict[str, list[str]] = {}
     for node in graph.node:
@@ -168,12 +169,12 @@ def _reached(graph, kinds: Collection[str], till: Collection[str] = _SHAPES
 def losses_of(graph: tf.compat.v1.GraphDef, ends: Iterable[str]) -> dict[str, str]:
     """Returns the outputs that are losses, with the prediction that each compares.
 
-    A loss is a mean or a sum, behind which an answer, which comes from variables,
-    meets labels, which come from an input alone.
+    A loss is a mean or a sum that compares a prediction with labels. A prediction
+    depends on variables, whereas labels depend only on inputs.
 
     Args:
-      graph: the definition; it is not run, and walked once for all ends.
-      ends: the ops.
+      graph: Graph definition. It is not run, and it is searched once for all outputs.
+      ends: Names of the outputs.
     """
     by_name = {node.name: node for node in graph.node}
     fed = _reached(graph, PLACEHOLDERS | TAKES)
@@ -213,12 +214,12 @@ def needed(
     """Returns the NodeDefs that some ops depend on, in graph order.
 
     Args:
-      graph: the definition.
-      names: the ops wanted.
-      stop: ops that are fed: nothing behind them is needed.
+      graph: Graph definition.
+      names: Names of the ops or tensors to compute.
+      stop: Names of ops that are fed, so that their inputs are not needed.
 
     Raises:
-      KeyError: the graph has no op of such a name.
+      KeyError: If the graph has no op with such a name.
     """
     by_name = {node.name: node for node in graph.node}
     found, waiting, fed = set(), [op_name(name) for name in names], set(stop)

@@ -1,7 +1,7 @@
 """Keras `.h5` files of unknown origin, rebuilt from an allowlist of classes.
 
-Keras itself rebuilds whatever a file names, functions and byte code among it. Taught in
-lesson 11, "A Keras model of 2019".
+Keras itself rebuilds everything that a file names, including functions and byte code.
+Taught in lesson 11, "A Keras model of 2019".
 """
 
 import json
@@ -81,7 +81,8 @@ def rebuilt(path: Path) -> Any:
     """Rebuilds a Keras 1 or 2 model from its configuration and its weights.
 
     Raises:
-      DataError: the file has weights alone, or names what is not on the list.
+      DataError: If the file contains only weights, or names a class or function that is
+        not on the allowlist.
     """
     with opened_hdf5(path) as file:
         config = config_of(file)

@@ -51,15 +51,15 @@ class Found:
     """Kind and contents of a model file or folder.
 
     Attributes:
-      path: as it was given.
-      kind: one of the kinds of this module.
-      graph: the GraphDef, where there is one.
-      meta: the MetaGraphDef of a meta graph; of a SavedModel's several the one to run.
-      tags: of each graph of a SavedModel; that of `meta` is the first.
-      prefix: of the checkpoint with its weights; None where there is none.
-      compression: "", "GZIP" or "ZLIB", of records.
-      records: how many are whole.
-      cut: the record in which the file ends too early, and its byte; "" if none.
+      path: Path as it was given.
+      kind: One of the kinds that this module defines.
+      graph: GraphDef, or None.
+      meta: MetaGraphDef of a meta graph, or of the SavedModel's graph to run.
+      tags: Tags of each graph of a SavedModel, beginning with that of `meta`.
+      prefix: Prefix of the checkpoint with the weights, or None.
+      compression: Compression of records: "", "GZIP", or "ZLIB".
+      records: Number of complete records.
+      cut: The record in which the file is truncated, and its byte, or "".
     """
 
     path: Path
@@ -78,8 +78,8 @@ def in_one_line(path: Path, doing: str) -> Iterator[None]:
     """Context manager that converts any error to a one-line `DataError`.
 
     Args:
-      path: what the message begins with.
-      doing: what failed, such as "cannot be read as a graph".
+      path: Path with which the message begins.
+      doing: What failed, such as "cannot be read as a graph".
     """
     try:
         yield
@@ -99,13 +99,14 @@ def printable(text: str) -> str:
 def find(path: Path) -> Found:
     """Detects the kind of a model file or folder and reads its graph.
 
-    A manifest in the folder or one above that lists the file's SHA-256 is held to.
+    If a manifest in the same folder or above lists the SHA-256 hash of the file, the
+    file is verified.
 
     Args:
-      path: a file, a folder, or the prefix of a checkpoint.
+      path: Path of a file or folder, or prefix of a checkpoint.
 
     Raises:
-      DataError: nothing is there, it is damaged, or it is of no kind known here.
+      DataError: If nothing is there, or if the file is damaged or of an unknown kind.
     """
     with in_one_line(path, "cannot be read"):
         for file in _files_of(path):
@@ -126,8 +127,10 @@ def find(path: Path) -> Found:
 def check_listed(file: Path) -> None:
     """Verifies a file against the SHA-256 hash in the manifest that lists it.
 
+    A file that no manifest lists is accepted.
+
     Raises:
-      DataError: the file has other bytes than those that were listed.
+      DataError: If the hash of the file differs from the listed one.
     """
     for folder in file.resolve().parents:
         name = file.resolve().relative_to(folder).as_posix()
@@ -147,8 +150,8 @@ def _files_of(path: Path) -> list[Path]:
     """Returns the files of a model folder, or all files of a checkpoint prefix.
 
     Raises:
-      DataError: one is a pipe or a device; or leads out of the folder. What was named
-        may be a link, what it brings may not.
+      DataError: If a file is a pipe or a device, or is a link to a file outside the
+        folder. Only the given path itself may be such a link.
     """
     inside = path.parent if path.name in SAVED_NAMES else path
     if any((inside / name).exists() for name in SAVED_NAMES):

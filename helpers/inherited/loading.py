@@ -23,8 +23,8 @@ def restore_op(found: kinds.Found, meta: Any) -> str | None:
 def initial_ops(found: kinds.Found, meta: Any) -> list[str]:
     """Returns the names of the ops that initialise the lookup tables.
 
-    A SavedModel may name one in a signature and another in a collection: as in
-    TensorFlow, the signature counts.
+    Each kind of file stores them in a different place. If a SavedModel names one op in
+    a signature and another in a collection, the signature is used, as in TensorFlow.
     """
     if meta is None:
         return []
@@ -45,10 +45,11 @@ def _listed(meta, key: str) -> list[str]:
 def own_files(found: kinds.Found, meta: Any) -> dict[str, str]:
     """Returns the paths that the graph may read, by the op that holds the name.
 
-    They are the checkpoint that belongs to it, and the assets inside a SavedModel.
+    These files are the checkpoint that belongs to the graph, and the assets inside a
+    SavedModel.
 
     Raises:
-      DataError: an asset lies outside the model's folder, or is not there.
+      DataError: If an asset is outside the model's folder, or does not exist.
     """
     texts = {}
     if restore_op(found, meta):

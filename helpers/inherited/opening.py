@@ -21,12 +21,15 @@ Names = Mapping[str, str] | Sequence[str] | None
 class OpenModel:
     """Model that is called with NumPy arrays and returns NumPy arrays.
 
+    Arrays are passed by keyword or as a dictionary.
+
     Attributes:
-      inputs: the names to feed, each with its `tf.TensorSpec`.
-      outputs: the names that come back, in order.
-      optional: inputs that have a value of their own.
-      signatures: models on the same state, by name, where several were asked for.
-      session: where it runs, for further work; None for a Keras model.
+      inputs: `tf.TensorSpec` of each input by name.
+      outputs: Names of the outputs, in order.
+      optional: Names of inputs that have a default value.
+      signatures: Models by signature name, all on the same state, if several signatures
+        were requested.
+      session: Session of the model, or None for a Keras model.
     """
 
     def __init__(self, path: Path, inputs: dict, outputs: Iterable[str], run: Callable,
@@ -45,13 +48,13 @@ class OpenModel:
         """Runs the model; returns its output, or a dictionary of several outputs.
 
         Args:
-          feeds: arrays by input name.
-          **named: the same, for names that Python allows.
+          feeds: Arrays by input name.
+          **named: More arrays, for names that are Python identifiers.
 
         Raises:
-          ValueError: an input is missing, unknown, of another shape, or has a value
-            that its dtype cannot hold.
-          DataError: the graph fails in running.
+          ValueError: If an input is missing or unknown, has another shape, or contains
+            a value that its dtype cannot represent.
+          DataError: If the graph fails at run time.
         """
         arrays = self._checked({**(feeds or {}), **named})
         with kinds.in_one_line(self.path, "failed in running"):
@@ -96,23 +99,27 @@ def open_model(
 ) -> OpenModel:
     """Opens a frozen graph, a `.meta` file, a SavedModel, or a Keras `.h5` file.
 
-    Only what the outputs need is loaded: training ops, queues behind an input, and ops
-    that this TensorFlow lacks do no harm elsewhere.
+    Only the ops that the outputs need are loaded. Training ops, queues behind an input,
+    and ops that the installed TensorFlow lacks therefore do no harm elsewhere in the
+    graph.
 
     Args:
-      path: as for `describe`.
-      inputs: tensors to feed: names, or `{the name you want: tensor}`. Left out, the
-        placeholders that the outputs need, or what they take from queues.
-      outputs: tensors to return, the same way. Left out, the one end of the graph.
-      signature: of a SavedModel with several. With a list of them the model runs the
-        first, and its `signatures` run each, all on one state.
+      path: Path as for `describe`.
+      inputs: Tensors to feed, as names or as `{your name: tensor}`. Default: the
+        placeholders and the queue outputs that the outputs need.
+      outputs: Tensors to return, in the same form. Default: the only output of the
+        graph.
+      signature: Signature of a SavedModel that has several. If it is a list, the model
+        runs the first one, and its attribute `signatures` contains a model for each,
+        all on the same state.
 
     Returns:
-      A callable from arrays to arrays.
+      A function from NumPy arrays to NumPy arrays.
 
     Raises:
-      DataError: the file is damaged, lacks its weights, wants ops that are not there,
-        or asks for Python or files; or several ends are possible. In one line.
+      DataError: If the file is damaged, lacks its weights, needs missing ops, or wants
+        to run Python or to access other files, or if it has several possible outputs.
+        The message is one line.
     """
     path = Path(path)
     found = kinds.find(path)

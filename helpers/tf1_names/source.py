@@ -1,7 +1,7 @@
 """TensorFlow 1 names of five old tutorials, with an example call of each.
 
-The names are those that the course's sources use, as they spell them. Nothing here
-says what became of a name: `verdict` finds out by running the old call.
+The names are spelled as the course's sources spell them. This module does not record
+the fate of a name, because `verdict` determines it by running the old call.
 """
 
 import numpy as np
@@ -21,7 +21,10 @@ def _with_runner(tf):
 
 
 def _label_gradient(tf):
-    """Returns whether the loss has no gradient with respect to its labels."""
+    """Returns whether the loss has no gradient with respect to its labels.
+
+    The old loss treats its labels as data, whereas the new one has a gradient for them.
+    """
     labels, logits = tf1.constant([[1.0, 0.0]]), tf1.constant([[2.0, 3.0]])
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
     return tf1.gradients(loss, labels)[0] is None

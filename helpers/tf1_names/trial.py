@@ -16,10 +16,10 @@ class OldName(NamedTuple):
     """TensorFlow 1 name with an example call and its modern replacement.
 
     Attributes:
-      name: without the leading `tf.`.
-      call: takes the module that stands for `tf`, makes the call inside a graph,
-        returns a tensor or a Python value.
-      today: what current code uses in its place.
+      name: Name without the leading `tf.`.
+      call: Function that receives the module to use as `tf`, makes the call inside a
+        graph, and returns a tensor or a Python value.
+      today: Replacement in current code.
     """
 
     name: str
@@ -31,11 +31,13 @@ def verdict(old: OldName) -> str:
     """Determines the fate of an old name by running its old call.
 
     Returns:
-      `"kept"`: the old call under `tf.` gives what it gives under `tf.compat.v1.`;
-      `"moved"`: only `tf.compat.v1.` has the name and answers the call;
-      `"replaced"`: `tf.` has the name too, and refuses the old call;
-      `"another result"`: `tf.` takes the old call and gives something else;
-      `"gone"`: the old call works nowhere.
+      One of these strings:
+      `"kept"` if the old call gives the same result under `tf.` as under
+      `tf.compat.v1.`;
+      `"moved"` if only `tf.compat.v1.` has the name and accepts the call;
+      `"replaced"` if `tf.` has the name too, but rejects the old call;
+      `"another result"` if `tf.` accepts the old call and returns something else;
+      `"gone"` if the old call works nowhere.
     """
     new_way, old_way = _outcome(old, tf), _outcome(old, tf1)
     if isinstance(old_way, Exception):

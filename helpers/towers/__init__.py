@@ -11,8 +11,8 @@
     losses, gradients = zip(*build_towers(tower, devices, slices))
     train = optimizer.apply_gradients(process_gradient_list(gradients, losses=losses))
 
-Devices are strings, so four logical CPUs, four GPUs or four tasks of a cluster run
-the same code.
+Devices are strings, so the same code runs on four logical CPUs, four GPUs, or four
+tasks of a cluster.
 """
 
 from helpers.towers.averaging import process_gradient_list

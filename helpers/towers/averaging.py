@@ -24,36 +24,37 @@ def process_gradient_list(
 ) -> GradientsAndVariables:
     """Averages the gradients of several towers.
 
-    Either every variable is updated or none: no average is released before all of
-    them, and the losses, are known to be finite. Only where one is not are the towers
-    searched for the one to blame. Sparse gradients (`IndexedSlices`) stay sparse
-    unless another tower's is dense.
+    The result can be passed to `apply_gradients`. The update is all or nothing: before
+    any average is released, all averages and losses are checked to be finite. If one of
+    them is not, the error names the tower that caused it. Sparse gradients
+    (`IndexedSlices`) stay sparse, unless the same gradient of another tower is dense.
 
-    Large gradients are added faster, and in less memory, where the session's
+    Large gradients are added faster, and with less memory, if the session's
     `graph_options.rewrite_options.memory_optimization` is `NO_MEM_OPT`.
 
     Args:
-      gradient_list: per tower what `compute_gradients` returned, the same variables
-        in the same order. A `None` that all towers agree on stays `None`.
-      weights: per tower how much it counts, a number or a scalar tensor: the size of
-        its slice, where slices differ; not below 0. All the same if `None`.
-      losses: per tower its scalar loss, to be checked with the gradients: a loss can
-        be NaN with finite gradients.
+      gradient_list: One list per tower, as returned by `compute_gradients`. All lists
+        must have the same variables in the same order. A gradient that is `None` in
+        every tower stays `None`.
+      weights: One weight per tower, as numbers or scalar tensors, none below 0. If the
+        slices of the batch differ in size, pass their sizes. Default: equal weights.
+      losses: One scalar loss per tower, to be checked as well, because a loss can be
+        NaN while its gradients are finite.
 
     Returns:
-      `[(gradient, variable), ...]` in tower 0's order, each gradient on its
-      variable's device.
+      A list of `(gradient, variable)` pairs in the order of tower 0. Each gradient is
+      placed on the device of its variable.
 
     Raises:
-      ValueError: towers that list other variables or another order, or `None` in
-        some towers only; no towers, or no gradients; weights that are not finite,
-        below 0, all 0, or not one per tower.
-      tf.errors.InvalidArgumentError: when it runs: NaN or Inf in a tower, a weight
-        that cannot be, or a sum that overflows; the error names it, or the variable
-        and the tower, and no variable has changed.
+      ValueError: If there are no towers or no gradients, if the towers do not list the
+        same variables in the same order, if a gradient is `None` in some towers only,
+        or if the weights are not finite, below 0, all 0, or not one per tower.
+      tf.errors.InvalidArgumentError: At run time, if a tower produces NaN or infinity,
+        if a weight is invalid, or if a sum overflows. The error names the weight, or
+        the variable and the tower, and no variable has changed.
 
-    Taught in lesson 05b, "What an average must not lose" and "All or nothing".
-    Source: the towers document, `process_gradient_list`.
+    Taught in lesson 05b, "What an average must not lose" and "All or nothing". Source:
+    the towers document, `process_gradient_list`.
     """
     towers = [list(tower) for tower in gradient_list]
     if not any(towers):

@@ -14,14 +14,14 @@ from helpers.graph import VARIABLE_TYPES
 def cpu_devices(n: int) -> list[str]:
     """Returns the names of `n` logical CPU devices.
 
-    A session has so many only if you ask:
+    A session has that many CPU devices only on request:
     `tf1.Session(config=tf1.ConfigProto(device_count={"CPU": n}))`.
 
     Args:
-      n: how many, at least 1. They share the machine's cores.
+      n: Number of devices, at least 1. They share the machine's cores.
 
     Returns:
-      `["/cpu:0", ..., "/cpu:<n - 1>"]`.
+      The list `["/cpu:0", ..., "/cpu:<n - 1>"]`.
     """
     return [f"/cpu:{index}" for index in range(n)]
 
@@ -29,16 +29,16 @@ def cpu_devices(n: int) -> list[str]:
 def devices(wanted: str | int | Sequence[str] = "auto") -> list[str]:
     """Returns the devices that a lesson's setting `DEVICES` selects, and prints them.
 
-    Let a session on GPUs grow its memory as it needs it, and place on the CPU what
-    has no kernel for a GPU: `tf1.ConfigProto(allow_soft_placement=True,
+    On GPUs, let a session allocate memory as it needs it, and place ops without a GPU
+    kernel on the CPU: `tf1.ConfigProto(allow_soft_placement=True,
     gpu_options=tf1.GPUOptions(allow_growth=True), device_count={"CPU": n})`.
 
     Args:
-      wanted: `"auto"` for all GPUs where there are some, else four logical CPUs; how
-        many, fewer where there are GPUs, but not so many; or a list of names.
+      wanted: `"auto"` for all GPUs, or for four logical CPUs if there is no GPU; a
+        number of devices, which is reduced if there are fewer GPUs; or a list of names.
 
     Returns:
-      `["/gpu:0", ...]`, what `cpu_devices` returns, or the names as given.
+      The list `["/gpu:0", ...]`, the result of `cpu_devices`, or the names as given.
 
     Taught in lesson 02a, "Settings in one place".
     """
@@ -62,11 +62,13 @@ def variables_on(device: str) -> Callable[[tf.Operation], str]:
             outgoing = tf.matmul(incoming, kernel)         # on /cpu:2
 
     Args:
-      device: where the ops that hold a variable go (`VarHandleOp`, and `VariableV2`
-        of old graphs). TensorFlow puts what reads or assigns it on the same device.
+      device: Device for the ops that hold a variable (`VarHandleOp`, and `VariableV2`
+        in old graphs). TensorFlow places the ops that read or assign a variable on the
+        same device.
 
     Returns:
-      A function for `tf1.device`. Other ops stay where the devices around say.
+      A function for `tf1.device`. Other ops stay on the device of the surrounding
+      block.
     """
 
     def place(op: tf.Operation) -> str:
@@ -80,16 +82,17 @@ def split_batch(tensors: Any, num_towers: int) -> list:
     """Splits a batch into equal slices, one per tower.
 
     Args:
-      tensors: a tensor `[batch, ...]`, or a tuple, list or dictionary of them.
-      num_towers: how many slices; it must divide the batch.
+      tensors: A tensor `[batch, ...]`, or a tuple, list, or dictionary of such tensors.
+      num_towers: Number of slices, which must divide the batch size.
 
     Returns:
-      A list of `num_towers` slices, each built like `tensors`, with tensors
+      A list of `num_towers` slices. Each has the structure of `tensors`, with tensors
       `[batch / num_towers, ...]`.
 
     Raises:
-      ValueError: a tensor without a batch axis, known batches
-        that differ, or one that does not divide. (Unknown: TensorFlow's error.)
+      ValueError: If a tensor has no batch axis, if known batch sizes differ, or if a
+        known batch size is not divisible. For unknown sizes, TensorFlow raises an error
+        at run time.
 
     Taught in lesson 05a, "One update".
     """
@@ -124,25 +127,26 @@ def build_towers(
 ) -> list:
     """Builds the same model on each device, with shared variables.
 
-    The first tower creates the variables, the later ones find them: those scopes are
-    set to reuse, never the scope around, so an optimizer can still create its slots.
-    Variables keep the names that a single model gives them. They must come from
-    `get_variable`; a `tf.Variable` is never shared.
+    The first tower creates the variables, and the later ones reuse them. Only the
+    scopes inside a tower are set to reuse, and never the surrounding scope, so an
+    optimizer can still create its slots. The variables have the same names as in a
+    single model. They must be created with `get_variable`, because a `tf.Variable` is
+    never shared.
 
     Args:
-      tower_fn: called as `tower_fn(*slice)` if a slice is a tuple or a list, else as
-        `tower_fn(slice)`. It builds the model, its loss and, so that they run on the
-        same device, its gradients, and returns whatever you want of a tower.
-      devices: one per tower.
-      slices: one per tower: from `split_batch`, or one dequeue each.
-      variables_device: where all variables live.
+      tower_fn: Function that is called as `tower_fn(*slice)` if a slice is a tuple or a
+        list, and otherwise as `tower_fn(slice)`. It builds the model, its loss, and its
+        gradients, so that they are on the same device, and it may return any value.
+      devices: One device per tower.
+      slices: One slice per tower, from `split_batch` or from separate dequeue ops.
+      variables_device: Device of all variables.
 
     Returns:
-      What `tower_fn` returned, one entry per tower.
+      The list of the values that `tower_fn` returned, one per tower.
 
     Raises:
-      ValueError: not one slice per device, or (from TensorFlow) a later tower asks
-        for a variable that the first has not created.
+      ValueError: If the numbers of slices and devices differ, or (from TensorFlow) if a
+        later tower requests a variable that the first one has not created.
 
     Taught in lesson 05a, "A tower on each device".
     """

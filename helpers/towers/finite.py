@@ -1,7 +1,8 @@
 """Checks that averaged gradients are finite, and names the tower if they are not.
 
-What is NaN or infinite in one tower is so in the average. So the towers' gradients,
-which together are many times larger, are read once, by the sum.
+A value that is NaN or infinite in one tower is also NaN or infinite in the average. The
+gradients of all towers, which together are many times larger, are therefore searched
+only if the average is bad.
 """
 
 import tensorflow as tf
@@ -13,7 +14,7 @@ def values_of(gradient: Gradient) -> tf.Tensor:
     """Returns the values of a dense or sparse gradient.
 
     Args:
-      gradient: not `None`.
+      gradient: Gradient, not `None`.
     """
     sparse = isinstance(gradient, tf.IndexedSlices)
     return gradient.values if sparse else gradient
@@ -25,13 +26,13 @@ def check_average(
     """Builds an op that fails if the averaged gradient is not finite.
 
     Args:
-      average: of all towers, not `None`.
-      gradients: one per tower, from which the average was made.
-      variable: the one to move.
+      average: Average over all towers, not `None`.
+      gradients: Gradients of the towers from which the average was computed.
+      variable: Variable to update.
 
     Returns:
-      An op that fails where the average is not finite, and then names the variable
-      and the tower; or, where all towers are finite, says that their sum overflows.
+      An op whose error names the variable and the tower. If the gradients of all towers
+      are finite, the error says that their sum overflows.
     """
     with tf.device(variable.device):
         values = _rows_added(average)

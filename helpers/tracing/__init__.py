@@ -1,7 +1,7 @@
 """Traces of session runs: placement, transfers, timelines, logs, and values.
 
-Placement, transfers, a timeline, the C++ log, a film of values. What ran comes from
-`RunMetadata`, not from parsing logs, so it is the same on every operating system.
+All results come from `RunMetadata` and not from parsed logs, so they are the same on
+every operating system.
 """
 
 from helpers.tracing.drawing import timeline

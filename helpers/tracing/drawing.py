@@ -15,11 +15,11 @@ Lane = tuple[Interval, int]
 def timeline(metadata: tf1.RunMetadata, *, labels: int = 12) -> Figure:
     """Draws a timeline of a traced run, with one lane per device.
 
-    Ops that ran at once on one device are stacked inside its lane.
+    Ops that ran at the same time on one device are stacked inside its lane.
 
     Args:
-      metadata: of a traced run.
-      labels: how many of the longest ops carry their name.
+      metadata: Metadata of a traced run.
+      labels: Number of the longest ops that are labelled with their names.
 
     Returns:
       The figure, for `plots.show`.

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 def captured_log() -> Iterator[io.StringIO]:
     """Context manager that captures all output, including that of C++ code.
 
-    `log_device_placement=True` writes there, past Python's `sys.stdout`. Read the
-    result after the block with `getvalue()`. On Windows C++ output cannot be
-    redirected this way: there the result says so in one line.
+    `log_device_placement=True` prints in this way and bypasses Python's `sys.stdout`.
+    Read the result with `getvalue()` after the block. On Windows, the output of C++
+    code cannot be redirected like this, and the result is one line that says so.
 
     Yields:
-      The text buffer, filled when the block ends.
+      The text buffer, which is filled when the block ends.
     """
     text = io.StringIO()
     if sys.platform == "win32":

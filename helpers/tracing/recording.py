@@ -16,8 +16,8 @@ class Recording:
     """Values of some tensors over several steps.
 
     Attributes:
-      names: of the tensors, in the order asked for.
-      steps: one dictionary per run, name to value: arrays and scalars of NumPy.
+      names: Names of the tensors, in the requested order.
+      steps: One dictionary per run, from names to NumPy arrays and scalars.
     """
 
     def __init__(self, names: list[str], steps: list[dict[str, Any]]):
@@ -48,22 +48,23 @@ def record(
 ) -> Recording:
     """Runs a session repeatedly and records the values of the fetches.
 
-    Each step is one `session.run` of all fetches together, so a step with side
-    effects has them, once per step. An op without a value (a training op) is run and
-    not recorded. A variable that is fetched beside the op that moves it may be from
-    before or after the move, as in any `session.run`.
+    Each step is one `session.run` of all fetches together, so the side effects of a
+    step happen once. An op without a value, such as a training op, is run but not
+    recorded. If a variable is fetched together with the op that updates it, its value
+    may be from before or after the update, as in any `session.run`.
 
     Args:
-      session: the session; the runner of `running_queues` does as well.
-      fetches: a dictionary from your names to tensors or ops, a list of them, or one.
-      steps: how many runs, at least 1.
-      feed_dict: as for `session.run`, the same for every step.
+      session: The session, or the runner of `running_queues`.
+      fetches: A dictionary from your names to tensors or ops, a list of them, or a
+        single one.
+      steps: Number of runs, at least 1.
+      feed_dict: Feeds, as for `session.run`, the same for every step.
 
     Returns:
       The `Recording`.
 
     Raises:
-      ValueError: `steps` is less than 1. An error of a run passes through.
+      ValueError: If `steps` is less than 1. Errors of a run propagate.
     """
     named = _named(fetches)
     seen = []

@@ -27,16 +27,16 @@ def as_written(config: tf1.ConfigProto | None = None,
                **options: Any) -> tf1.ConfigProto:
     """Returns a session configuration that turns off graph rewriting.
 
-    By default TensorFlow rewrites a graph before it runs it: it computes constant
-    parts once, joins equal ops and removes those that do nothing. The answers are
+    By default, TensorFlow rewrites a graph before it runs it: it computes constant
+    parts only once, merges equal ops, and removes ops without effect. The results are
     the same, but ops are missing from `placement` and `timeline`.
 
     Args:
-      config: a configuration to copy and change; a new one if `None`.
-      **options: fields of a new `ConfigProto`, such as `device_count={"CPU": 4}`.
+      config: Configuration to copy and change. Default: a new one.
+      **options: Fields of a new `ConfigProto`, such as `device_count={"CPU": 4}`.
 
     Returns:
-      A configuration with graph rewriting turned off.
+      A configuration whose sessions run the graph as it was written.
 
     Taught in lesson 02a, the pitfall "rewriting removes the op that you look for".
     """
@@ -55,12 +55,12 @@ def run_traced(
     """Runs a session once with full tracing.
 
     Args:
-      session: the session; a step with side effects has them.
-      fetches: as for `session.run`.
-      feed_dict: as for `session.run`.
+      session: The session. The side effects of the step happen.
+      fetches: Fetches, as for `session.run`.
+      feed_dict: Feeds, as for `session.run`.
 
     Returns:
-      What `session.run` returns, and the `RunMetadata` with step statistics and
+      The result of `session.run`, and the `RunMetadata` with step statistics and
       partition graphs.
     """
     options = tf1.RunOptions(
@@ -76,17 +76,17 @@ def placement(
 ) -> list[Placed]:
     """Runs a session once and returns the device of every op in the graph.
 
-    Ops that TensorFlow put in itself are left out (see `transfers`), and so are
-    ops that rewriting took away: open the session with `as_written()` to see all.
+    Ops that TensorFlow has inserted are left out (see `transfers`), and so are ops that
+    graph rewriting has removed. To see these too, open the session with `as_written()`.
 
     Args:
-      session: the session; a step with side effects has them.
-      fetches: as for `session.run`.
-      feed_dict: as for `session.run`.
+      session: The session. The side effects of the step happen.
+      fetches: Fetches, as for `session.run`.
+      feed_dict: Feeds, as for `session.run`.
 
     Returns:
-      Rows `(op, type, device)`, sorted by op. The type is the one you wrote, also
-      where the machine runs a variant of its own (`_MklMatMul` for `MatMul`).
+      Rows `(op, type, device)`, sorted by op. The type is the one in the graph, even if
+      the machine runs its own variant (such as `_MklMatMul` for `MatMul`).
 
     Taught in lesson 02a, "Pin ops, and prove it".
     """
@@ -105,13 +105,13 @@ def transfers(
     """Runs a session once and returns the tensors that moved between devices.
 
     Args:
-      session: the session; a step with side effects has them.
-      fetches: as for `session.run`.
-      feed_dict: as for `session.run`; what you feed arrives on `CPU:0`.
+      session: The session. The side effects of the step happen.
+      fetches: Fetches, as for `session.run`.
+      feed_dict: Feeds, as for `session.run`. Values that you feed arrive on `CPU:0`.
 
     Returns:
-      Rows `(tensor, source, target)`, sorted; one for each `_Send` and `_Recv`
-      pair. Edges that carry only order (control edges) have `^` before the name.
+      Sorted rows `(tensor, source, target)`, one for each `_Send` and `_Recv` pair. The
+      names of edges that carry only order (control edges) begin with `^`.
 
     Taught in lesson 02a, "Pin ops, and prove it".
     """
@@ -132,7 +132,7 @@ def short_device(name: str) -> str:
     """Shortens a device name to `CPU:0`, or to `worker:1/CPU:0` if it is remote.
 
     Args:
-      name: a full name such as `/job:localhost/replica:0/task:0/device:CPU:0`.
+      name: Full name such as `/job:localhost/replica:0/task:0/device:CPU:0`.
     """
     job = re.search(r"/job:(\w+)", name)
     task = re.search(r"/task:(\d+)", name)
@@ -155,6 +155,9 @@ def _key(op) -> tuple[bytes, bytes, bytes]:
 
 
 def _sent_tensor(op) -> str:
-    """Returns the op whose tensor a `_Recv` op receives, or `^name` for order only."""
+    """Returns the op whose tensor a `_Recv` op receives, or `^name` for order only.
+
+    For example, the tensor name `edge_20_t1/Sum` stands for the op `t1/Sum`.
+    """
     name = re.sub(r"^edge_\d+_", "", op.attr["tensor_name"].s.decode())
     return re.sub(r"^_arg_(.*)_\d+_\d+$", r"\1", name)

@@ -30,15 +30,15 @@ class Interval(NamedTuple):
 def intervals(metadata: tf1.RunMetadata) -> list[Interval]:
     """Returns the device, start, and duration of every op in a traced run.
 
-    Ops that wait for others (queues, receives) are left out. On a GPU an op shows
-    twice, as the launch and as the kernel on its stream.
+    Ops that only wait for others (queues, receives) are left out. On a GPU, an op
+    appears twice: as its launch, and as the kernel on its stream.
 
     Args:
-      metadata: of a run with `trace_level=FULL_TRACE`, see `run_traced`.
+      metadata: Metadata of a run with `trace_level=FULL_TRACE`; see `run_traced`.
 
     Returns:
-      Rows `(device, op, type, start, duration)`, both in microseconds, in order
-      of device and start; the earliest start is 0.
+      Rows `(device, op, type, start, duration)`, with times in microseconds, sorted by
+      device and start. The earliest start is 0.
 
     Taught in lesson 02b, "When did it run?".
     """
@@ -60,7 +60,7 @@ def devices_at_once(metadata: tf1.RunMetadata) -> int:
     """Returns the largest number of devices that were busy at the same time.
 
     Args:
-      metadata: as for `intervals`.
+      metadata: Metadata, as for `intervals`.
 
     Taught in lesson 02b, "When did it run?".
     """
