@@ -92,7 +92,9 @@ def sides(least: int = 1, most: int = SIDE) -> Rule:
         if not isinstance(value, (tuple, list)):
             return whole_number(name, value, least, most)
         if len(value) != 2:
-            raise ValueError(f"{name}={value!r}: must be a number, or a pair of them")
+            raise ValueError(
+                f"{name}={value!r}: must be a number or a pair (height, width)"
+            )
         return tuple(whole_number(name, side, least, most) for side in value)
 
     return rule

@@ -178,8 +178,8 @@ class Cluster:
         """
         name = f"{job}:{index}"
         if (job, index) not in self.tasks:
-            raise ValueError(f"{name}: is no task of this cluster, which has "
-                             f"{', '.join(f'{job}:{k}' for job, k in self.tasks)}")
+            raise ValueError(f"{name}: unknown task. This cluster has the tasks "
+                             f"{', '.join(f'{job}:{k}' for job, k in self.tasks)}.")
         if not self._open:
             raise RuntimeError(f"{name}: start tasks inside the cluster's with block")
         log = self._log(job, index)
@@ -265,11 +265,9 @@ class Cluster:
         """Raises `TimeoutError` or `WorkerDied` if the cluster has failed."""
         if self._late:
             raise TimeoutError(
-                f"the cluster had {self.seconds:g} s and was ended: "
-                + ", ".join(
-                    f"{task.name} said {task.last_lines()[-1:]}"
-                    for task in self._started
-                )
+                f"the cluster was stopped after its limit of {self.seconds:g} s: "
+                + ", ".join(f"{task.name} printed {task.last_lines()[-1:]}"
+                            for task in self._started)
             ) from cause
         for task in died:
             *before, last = task.last_lines() or ["it printed nothing"]

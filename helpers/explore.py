@@ -230,13 +230,16 @@ def explore(
     for words in (list(shown.values()), *(map(str, of) for of in knobs.values())):
         for each, count in Counter(words).items():
             if count > 1:
-                raise ValueError(f"{each!r} stands there {count} times: a reader could "
-                                 "not tell the settings apart")
+                raise ValueError(
+                    f"{each!r} occurs {count} times, so a reader could not tell the "
+                    "settings apart. Use different texts."
+                )
     settings = list(itertools.product(*knobs.values()))
     if len(knobs) > _MOST_KNOBS or len(settings) > _MOST_SETTINGS:
         raise ValueError(
-            f"{len(knobs)} knobs with {len(settings)} settings: nobody looks through "
-            f"more than {_MOST_KNOBS} with {_MOST_SETTINGS}")
+            f"{len(knobs)} knobs with {len(settings)} settings are too many for a "
+            f"reader. Use at most {_MOST_KNOBS} knobs with {_MOST_SETTINGS} settings."
+        )
     frames = {tuple(map(str, each)): make_frame(**dict(zip(knobs, each, strict=True)))
               for each in tqdm(settings, leave=False)}
     made = Explorable(
@@ -244,6 +247,7 @@ def explore(
         tuple(str((start or {}).get(name, of[0])) for name, of in knobs.items()), size)
     if (there := len(made._repr_html_().encode())) > _MOST_BYTES:
         raise ValueError(
-            f"the page has {there:,} bytes of {_MOST_BYTES:,}: take fewer settings, "
-            "fewer points, or layers that frames share")
+            f"the page has {there:,} bytes of {_MOST_BYTES:,} that are allowed. Use "
+            "fewer settings, fewer points, or layers that several frames share."
+        )
     return made

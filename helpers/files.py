@@ -45,8 +45,7 @@ def data_folder() -> Path:
         cause = str(error.strerror)
     if cause:
         raise DataError(
-            f"{folder}: cannot hold data ({cause}): set HELPERS_DATA to a folder of "
-            "yours"
+            f"{folder}: cannot hold data ({cause}). Set HELPERS_DATA to your own folder"
         )
     return folder
 
@@ -70,8 +69,8 @@ def given_folder(path: str | os.PathLike) -> Path:
     folder = ROOT / Path(path).expanduser()
     if not folder.is_dir():
         raise DataError(
-            f"{folder}: there is no such folder. Name one that is there, or \"drawn\", "
-            'or "download"'
+            f'{folder}: there is no such folder. Pass an existing folder, "drawn", or '
+            '"download".'
         )
     return folder
 
@@ -261,8 +260,8 @@ def _real_place(path: Path) -> Path:
     """
     real = Path(os.path.realpath(path))
     if path.is_symlink() and not real.exists():
-        raise DataError(f"{path}: is a link to {real}, which is not there: remove the "
-                        "link, or make what it leads to")
+        raise DataError(f"{path}: is a link to {real}, which does not exist. Remove "
+                        "the link, or create its target.")
     return real
 
 
@@ -272,8 +271,8 @@ def _refuse_foreign(folder: Path, made_by: str) -> None:
     theirs = str(folder_manifest(folder).get("made_by")).split(",")[0]
     if folder.exists() and theirs != maker:
         raise DataError(
-            f"{folder}: this folder was not made by {maker}, so it is left alone: "
-            "move it away, then run this again"
+            f"{folder}: this folder was not made by {maker}, so it is not changed. "
+            "Move it away, then run this again."
         )
 
 
@@ -288,8 +287,8 @@ def _put_aside(folder: Path) -> None:
         return
     if others:
         warnings.warn(
-            f"{folder} is made anew; the old one holds {others[0]}, which is not "
-            f"ours, and is kept as {aside.name}",
+            f"{folder} is replaced. The old folder contains {others[0]}, which was "
+            f"not made here, so it is kept as {aside.name}.",
             stacklevel=2,
         )
     else:
@@ -318,7 +317,7 @@ def _writing(path: Path) -> Iterator[None]:
             raise
         raise DataError(
             f"{path}: cannot be written ({error.strerror or error}). Nothing was kept, "
-            "and what was there before is as it was: make room there, and run it again"
+            "and existing files are unchanged. Free some space, and run it again."
         ) from error
 
 

@@ -30,15 +30,18 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
     inside = value if isinstance(value, (list, tuple)) else [value]
     if any(isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one)
            for one in inside):
-        raise ValueError(f"{where}: has masked places: fill them, such as by "
-                         ".filled(0), or leave them out")
+        raise ValueError(
+            f"{where}: has masked places. Fill them, for example with .filled(0), or "
+            "leave them out."
+        )
     # A list of bytes becomes objects: an array of bytes would drop zeros at the end.
     of_objects = dtype == tf.string and not isinstance(value, np.ndarray)
     try:
         array = np.asarray(value, object if of_objects else None)
     except Exception as error:  # whatever the value's own conversion raises
         raise ValueError(
-            f"{where} is no array of one shape ({first_line(error)})") from error
+            f"{where} is not a rectangular array ({first_line(error)})"
+        ) from error
     new, lost = _texts(array, where) if dtype == tf.string else (
         _numbers(array, dtype, where))
     if lost:
@@ -51,8 +54,10 @@ def _texts(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "S" and array.size and np.char.str_len(array).min() < size:
         raise ValueError(
-            f"{where}: in an array of {array.dtype} NumPy drops zero bytes at the end "
-            "of an item: give a list of bytes, or .astype(object) if none had any")
+            f"{where}: in an array of {array.dtype}, NumPy drops zero bytes at the "
+            "end of an item. Pass a list of bytes, or use .astype(object) if no item "
+            "ends with a zero byte."
+        )
     lost = [one for one in array.flat if not isinstance(one, (str, bytes))]
     return array.astype(object), lost
 
@@ -64,13 +69,17 @@ def _numbers(array: np.ndarray, dtype: tf.DType, where: str) -> tuple[np.ndarray
         own = tf.as_dtype(array.dtype)
         kind = "f" if own.is_floating else kind
     if kind == "c" and not dtype.is_complex:
-        raise ValueError(f"{where}: complex numbers do not fit into {dtype.name}: take "
-                         "their real part or their absolute value")
+        raise ValueError(
+            f"{where}: complex numbers do not fit into {dtype.name}. Pass their real "
+            "part or their absolute value."
+        )
     if kind not in "biufc":
         what = {"O": "objects", "U": "texts", "S": "bytes", "M": "dates",
                 "m": "spans of time"}.get(kind, str(array.dtype))
-        raise ValueError(f"{where}: an array of {what} does not fit into {dtype.name}: "
-                         "give numbers, all of one dtype")
+        raise ValueError(
+            f"{where}: an array of {what} does not fit into {dtype.name}. Pass "
+            "numbers, all of one dtype."
+        )
     with np.errstate(all="ignore"):
         new = array.astype(dtype.as_numpy_dtype)
         if dtype.is_integer or dtype.is_bool:

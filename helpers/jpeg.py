@@ -59,11 +59,12 @@ def check_jpeg(contents: bytes, name: Name) -> None:
         cause = first_line(error)
         if "more than" in cause:
             raise DataError(
-                f"{name}: its header asks for more than {MAX_PIXELS} pixels. "
-                "Leave it out: this may be a picture bomb."
+                f"{name}: its header asks for more than {MAX_PIXELS} pixels. Leave it "
+                "out, because it may be a decompression bomb."
             ) from error
         raise DataError(
-            f"{name}: not a whole JPEG picture ({cause}). Replace it, or leave it out."
+            f"{name}: not a complete JPEG picture ({cause}). Replace it, or leave it "
+            "out."
         ) from error
 
 

@@ -278,7 +278,7 @@ def _known_last_axis(incoming: tf.Tensor, axes: int, name: str) -> int:
     shape = incoming.shape
     if shape.rank != axes or shape[-1] is None:
         raise ValueError(
-            f"{name}: expected {axes} axes, the last one known, got {incoming.name} "
-            f"of shape {shape}"
+            f"{name}: expected a tensor with {axes} axes and a known last axis, but "
+            f"got {incoming.name} of shape {shape}"
         )
     return shape[-1]

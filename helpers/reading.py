@@ -86,7 +86,7 @@ def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
         if len(found := dict(pairs)) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"it has {twice[:40]!r} twice")
+            raise ValueError(f"the name {twice[:40]!r} occurs twice")
         return object_hook(found) if object_hook else found
 
     text = read_text(path, remedy)
@@ -118,7 +118,7 @@ def _check(value: Any, shape: Any, where: str) -> None:
         for number, item in enumerate(value):
             _check(item, shape[0], f"{where}[{number}]")
     elif not _fits(value, shape):
-        raise ValueError(f"{where} is {str(value)[:40]!r}, which cannot be")
+        raise ValueError(f"{where} has the invalid value {str(value)[:40]!r}")
 
 
 def _fits(value: Any, shape: Any) -> bool:
@@ -149,11 +149,14 @@ def opened_hdf5(path: str | os.PathLike) -> Iterator["h5py.File"]:
         def look(name: str, item: Any) -> None:
             if isinstance(item, h5py.Dataset):
                 if item.external or item.is_virtual:
-                    raise DataError(f"{path}: the data set {name} lies in another file")
+                    raise DataError(f"{path}: the dataset {name} lies in another file")
                 return
             for key in item:
                 if not isinstance(item.get(key, getlink=True), h5py.HardLink):
-                    raise DataError(f"{path}: {name}/{key} is a link out of its place")
+                    raise DataError(
+                        f"{path}: {name}/{key} is a soft or external link, which is "
+                        "not followed"
+                    )
 
         look("", file)
         file.visititems(look)

@@ -80,7 +80,7 @@ class TinyLayout:
             folder = self.train_images(synset)
             names = _pictures(folder)
             if not names:
-                raise DataError(f"{folder}: there is no picture in it. {_WHOLE}")
+                raise DataError(f"{folder}: contains no pictures. {_WHOLE}")
             found += [(os.path.join(folder, name), synset) for name in names]
         return found
 
@@ -91,7 +91,7 @@ class TinyLayout:
         return [(os.path.join(self.val_images, name), synset) for name, synset in rows]
 
 
-_WHOLE = "Nothing was changed; complete the folder, or use grab_tin()"
+_WHOLE = "Nothing was changed. Complete the folder, or use grab_tin()."
 
 
 def names_in(folder: Path) -> list[str]:
@@ -116,7 +116,8 @@ def _pictures(folder: Path) -> list[str]:
     for name in names:
         if not name.lower().endswith(_SUFFIXES):
             raise DataError(
-                f"{folder / name}: only JPEG files belong here. Move it away"
+                f"{folder / name}: this folder may contain only JPEG files. Move it "
+                "somewhere else."
             )
     return names
 
@@ -125,13 +126,13 @@ def _same_names(file: Path, listed: list[str], there: list[str]) -> None:
     """Raises `DataError` unless a list names every existing item exactly once."""
     counts = Counter(listed)
     for odd, what in (
-        (set(there) - counts.keys(), "does not name"),
-        (counts.keys() - set(there), "names what is not there:"),
-        ({name for name, count in counts.items() if count > 1}, "names twice"),
+        (set(there) - counts.keys(), "does not list"),
+        (counts.keys() - set(there), "lists a missing item:"),
+        ({name for name, count in counts.items() if count > 1}, "lists twice"),
     ):
         if odd:
             raise DataError(f"{file}: it {what} {min(odd)}. {_WHOLE}")
 
 
 def _lines(file: Path) -> list[str]:
-    return read_text(file, "Pass the folder that grab_tin() returns").splitlines()
+    return read_text(file, "Pass the folder that grab_tin() returns.").splitlines()

@@ -69,8 +69,10 @@ class Model:
         self.graph, self.train, self.loss = graph, train, loss
         self.step = tf1.train.get_global_step(graph)
         if self.step is None:
-            raise ValueError("Model: the graph has no global step: call "
-                             "tf1.train.get_or_create_global_step() while you build")
+            raise ValueError(
+                "Model: the graph has no global step. Call "
+                "tf1.train.get_or_create_global_step() while you build it."
+            )
         self._incoming, self._prediction = incoming, prediction
         self.session = tf1.Session(graph=graph, config=config)
         with graph.as_default():
@@ -133,8 +135,10 @@ class Model:
             if due and each is not None:
                 each(at, values)
         if (ended := int(self.run(self.step))) != begun + steps:
-            raise RuntimeError(f"fit: after {steps} steps from {begun} the global step "
-                               f"is {ended}: give it to apply_gradients, once")
+            raise RuntimeError(
+                f"fit: {steps} steps were run, but the global step went from {begun} "
+                f"to {ended}. Pass it to apply_gradients exactly once."
+            )
         return losses
 
     def predict(self, values: Any) -> np.ndarray:

@@ -72,8 +72,8 @@ def grab_vgg_weights(
     """
     if (configuration, top) not in WEIGHTS:
         raise ValueError(
-            f"grab_vgg_weights: Keras publishes configurations D (VGG-16) and E "
-            f"(VGG-19), not {configuration!r}"
+            "grab_vgg_weights: Keras publishes only the configurations D (VGG-16) and "
+            f"E (VGG-19), not {configuration!r}"
         )
     wanted = WEIGHTS[configuration, top]
     if source != "random":
@@ -181,7 +181,7 @@ def _opened(path: str | os.PathLike) -> Iterator[dict[str, h5py.Dataset]]:
     A kernel is distinguished from a bias by its number of axes. Any error is converted
     to one line.
     """
-    not_whole = ("not a whole file of weights in Keras's format (get it again: "
+    not_whole = ("not a complete file of weights in Keras's format (download it again; "
                  "grab_vgg_weights checks its hash)")
     with in_one_line(Path(path), not_whole), opened_hdf5(path) as file:
         arrays = keras_files.arrays_of(file).items()
@@ -209,7 +209,9 @@ def _configuration(held: Mapping[str, h5py.Dataset]) -> str:
     for letter, sizes in CONFIGURATIONS.items():
         if blocks == sizes:
             return letter
-    raise ValueError(f"its convolutions are those of no VGG: {sorted(held)[:3]} ...")
+    raise ValueError(
+        f"its convolutions do not match any VGG configuration: {sorted(held)[:3]} ..."
+    )
 
 
 def _kernel_sizes(held, block: int) -> tuple[int, ...]:
@@ -228,8 +230,8 @@ def _check_net(path, wanted: Mapping[str, tf.Variable], held) -> None:
     for name in {**here, **there}:
         if there.get(name) != here.get(name):
             raise DataError(
-                f"{path}: {name} is {there.get(name, 'absent')} there and "
-                f"{here.get(name, 'absent')} in the graph; the file is of "
+                f"{path}: {name} is {there.get(name, 'absent')} in the file and "
+                f"{here.get(name, 'absent')} in the graph. The file contains "
                 f"{_sizes(held)}. Build the net with **vgg_sizes(path) at 224 x 224, "
-                "or leave this layer out of var_list"
+                "or leave this layer out of var_list."
             )

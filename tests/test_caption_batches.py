@@ -80,7 +80,7 @@ def test_a_bad_picture_is_refused_at_conversion(scenes, vocabulary, tmp_path):
     whole = scenes["val"][0]
     bad = whole._replace(path=tmp_path / "bad.jpg")
     bad.path.write_bytes(whole.path.read_bytes()[:300])
-    with pytest.raises(DataError, match=r"bad\.jpg: .*not a whole JPEG"):
+    with pytest.raises(DataError, match=r"bad\.jpg: .*not a complete JPEG"):
         list(cap.make_pairs([whole, bad], vocabulary))
 
 

@@ -129,13 +129,13 @@ def test_questions_that_need_an_answer():
     model = open_model(MUSEUM / "slim")
     with pytest.raises(ValueError, match="no input pictures; its inputs are images"):
         model(pictures=golden("slim")["images"])
-    with pytest.raises(ValueError, match="wants the input images"):
+    with pytest.raises(ValueError, match="needs the input images"):
         model()
     with pytest.raises(ValueError, match=r"input images has shape \(None, 16, 16, 3\)"):
         model(images=np.zeros([2, 8, 8, 3]))
     with pytest.raises(DataError, match="no op nothing"):
         open_model(MUSEUM / "slim", outputs=["nothing"])
-    with pytest.raises(DataError, match="holds no graph to run"):
+    with pytest.raises(DataError, match="contains no graph to run"):
         open_model(MUSEUM / "partitioned" / "model.ckpt")
     with pytest.raises(DataError, match="its signatures are predict, serving_default"):
         open_model(MUSEUM / EXPORT, signature="other")
@@ -196,7 +196,7 @@ def test_a_graph_in_text_beside_a_checkpoint_is_its_graph(tmp_path):
 def test_a_loss_is_not_taken_for_the_answer():
     losses = {"mean_squared_error/value": "Squeeze"}
     assert describe(MUSEUM / "estimator").losses == losses
-    with pytest.raises(DataError, match="only end is a loss .* of the answer Squeeze"):
+    with pytest.raises(DataError, match="only output is a loss .* prediction Squeeze"):
         open_model(MUSEUM / "estimator")
     found = describe(MUSEUM / "training")
     assert found.losses == {"loss": "scores/BiasAdd"}
@@ -295,7 +295,7 @@ def test_several_ends_are_listed(tmp_path):
         tf.sqrt(x, name="root")
         tf.square(x, name="square")
     tf.io.write_graph(graph, str(tmp_path), "two.pb", as_text=False)
-    with pytest.raises(DataError, match=r"2 ends are possible \(root, square\)"):
+    with pytest.raises(DataError, match=r"2 outputs are possible \(root, square\)"):
         open_model(tmp_path / "two.pb")
     both = open_model(tmp_path / "two.pb", outputs=["root", "square"])
     found = both(x=np.array([4.0, 9.0], np.float32))

@@ -211,7 +211,7 @@ def test_a_figure_says_its_finding_in_type_that_can_be_read():
     with pytest.raises(ValueError, match="title"):
         plots.show(fig, "A box.")
     ax.text(0, 0, "fine print", fontsize=7)
-    with pytest.raises(ValueError, match="'fine print' has 7 points of at least 8"):
+    with pytest.raises(ValueError, match="'fine print' has a font size of 7 points"):
         plots.show(fig, "A box.", "A box has four sides")
     plt.close(fig)
 

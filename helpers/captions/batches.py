@@ -58,8 +58,8 @@ def make_pairs(
             ids = vocabulary.encode(caption)
             if len(ids) == 2:  # <S> and </S> alone
                 raise DataError(
-                    f"{picture.path}: its caption {caption!r} has no word. Give it "
-                    "one, or take it out of the annotations."
+                    f"{picture.path}: its caption {caption!r} has no words. Correct "
+                    "it, or remove it from the annotations."
                 )
             steps = tf.train.FeatureList(feature=[_ints([k]) for k in ids])
             lists = tf.train.FeatureLists(feature_list={IDS: steps})

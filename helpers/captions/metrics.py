@@ -96,12 +96,13 @@ def check_references(
     """Raises `ValueError` unless every candidate has a list of references."""
     if not candidates or len(references) != len(candidates):
         raise ValueError(
-            f"{len(candidates)} candidates and {len(references)} lists of references: "
-            "give at least one, and as many of both"
+            f"got {len(candidates)} candidates and {len(references)} lists of "
+            "references. Pass at least one candidate, and one list of references for "
+            "each."
         )
     for k, captions in enumerate(references):
         if not captions or isinstance(captions, str):
             raise ValueError(
-                f"candidate {k} has the references {captions!r}; expected a list of "
-                "one caption or more"
+                f"candidate {k} has the references {captions!r}. Pass a list with at "
+                "least one caption."
             )

@@ -239,7 +239,10 @@ def variables_of(part: str, graph: tf.Graph | None = None) -> list[tf.Variable]:
     graph = graph or tf1.get_default_graph()
     found = graph.get_collection(tf1.GraphKeys.TRAINABLE_VARIABLES, f"{part}/")
     if not found:
-        raise ValueError(f"variables_of: the graph has no variables under {part}/")
+        raise ValueError(
+            f"variables_of: the graph has no variables under {part}/. Build this part "
+            "of the model first."
+        )
     return found
 
 
@@ -271,7 +274,10 @@ def train_op(
     """
     gradients = tf1.gradients(loss, variables)
     if lost := [v.name for v, g in zip(variables, gradients, strict=True) if g is None]:
-        raise ValueError(f"train_op: the loss does not depend on {', '.join(lost)}")
+        raise ValueError(
+            f"train_op: the loss does not depend on {', '.join(lost)}. Leave these "
+            "variables out."
+        )
     pairs = list(zip(gradients, variables, strict=True))
     pairs = process_gradient_list([pairs], losses=[loss])  # one tower, to be checked
     gradients, _ = tf.clip_by_global_norm([gradient for gradient, _ in pairs], 5.0)

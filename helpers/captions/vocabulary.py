@@ -55,11 +55,14 @@ class Vocabulary:
     def __init__(self, words: Sequence[str], counts: Sequence[int]):
         if len(set(words)) != len(words) or len(words) != len(counts):
             raise ValueError(
-                f"Vocabulary: {len(words)} words, {len(set(words))} of them different, "
-                f"and {len(counts)} counts; give different words and a count for each"
+                f"Vocabulary: got {len(words)} words, {len(set(words))} of them "
+                f"different, and {len(counts)} counts. Pass different words, and one "
+                "count for each."
             )
         if missing := {START, END, UNKNOWN} - set(words):
-            raise ValueError(f"Vocabulary: {', '.join(sorted(missing))} is missing")
+            raise ValueError(
+                f"Vocabulary: the words do not include {', '.join(sorted(missing))}"
+            )
         self.words = tuple(words)
         self.counts = tuple(whole_number("Vocabulary: count", n, 0) for n in counts)
         self._ids = {word: k for k, word in enumerate(self.words)}
@@ -83,7 +86,7 @@ class Vocabulary:
         counts: Counter[str] = Counter()
         for caption in captions:
             if not (words := tokenize(caption)):
-                raise ValueError(f"Vocabulary.build: {caption!r} has no word")
+                raise ValueError(f"Vocabulary.build: {caption!r} has no words")
             counts.update([START, *words, END])
         if not counts:
             raise ValueError("Vocabulary.build: there are no captions to count")
@@ -120,7 +123,10 @@ class Vocabulary:
             if k == self.end:
                 break
             if not 0 <= k < len(self.words):
-                raise ValueError(f"decode: {k} is no id of {len(self.words)} words")
+                raise ValueError(
+                    f"decode: {k} is not an id of this vocabulary, which has "
+                    f"{len(self.words)} words"
+                )
             if k != self.start:
                 words.append(self.words[k])
         return " ".join(words)
@@ -151,7 +157,10 @@ class Vocabulary:
         for number, line in enumerate(lines, start=1):
             match = _LINE.fullmatch(line)
             if not match:
-                raise DataError(f"{path}: line {number} is not `word count`: {line!r}")
+                raise DataError(
+                    f"{path}: line {number} must have the form `word count`, but is "
+                    f"{line!r}"
+                )
             words.append(match[1])
             counts.append(int(match[2]))
         try:

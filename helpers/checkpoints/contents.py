@@ -40,8 +40,10 @@ def entries(saver: tf1.train.Saver, graph: tf.Graph) -> list[Entry]:
     last = graph.get_tensor_by_name(saver.as_saver_def().save_tensor_name).op
     ops = sorted(ancestors([last]), key=lambda op: op.name)
     if any(op.type in ("Save", "SaveSlices") for op in ops):
-        raise ValueError("this Saver writes the old format of checkpoints: make it "
-                         "without write_version=tf1.train.SaverDef.V1")
+        raise ValueError(
+            "this Saver writes the old format from before 2017. Create it without "
+            "write_version=tf1.train.SaverDef.V1."
+        )
     saves = [op for op in ops if op.type == "SaveV2"]  # one per shard
     return [entry for op in saves for entry in _entries_of(op)]
 

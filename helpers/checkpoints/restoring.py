@@ -76,7 +76,10 @@ def restore_latest(
         with session.graph.as_default():
             saver.restore(session, str(path))
         for line in damage:
-            warnings.warn(f"passed over {line}; restored step {step}", stacklevel=2)
+            warnings.warn(
+                f"skipped {line}. Restored step {step} instead.",
+                stacklevel=2,
+            )
         return step
     _refuse_a_silent_restart(folder, damage)
     return None
@@ -92,7 +95,7 @@ def _read_whole(path: Path, wanted: set[str]) -> dict[str, tuple[list[int], tf.D
         dtypes = reader.get_variable_to_dtype_map()
         for name in shapes:
             if not is_finite(reader.get_tensor(name)) and name in wanted:
-                raise DataError(f"{path.name}: {name} holds NaN or infinity")
+                raise DataError(f"{path.name}: {name} contains NaN or infinity")
     except (tf.errors.OpError, ValueError, RuntimeError, IndexError) as error:
         raise DataError(f"{path.name}: damaged ({first_line(error)})") from error
     return {name: (shape, dtypes[name]) for name, shape in shapes.items()}
@@ -122,19 +125,20 @@ def _refuse_a_silent_restart(folder: Path, damage: list[str]) -> None:
     pieces = sorted(path.name for path in folder.glob("*")
                     if _PIECE.fullmatch(path.name) and not path.is_dir())
     if folder.is_file() or folder.with_name(f"{folder.name}.index").exists():
-        damage = [f"{folder} is no folder; give the one around it"]
+        damage = [f"{folder} is not a folder: pass the folder that contains it"]
     elif not damage and pieces:
-        damage = [f"{folder} holds {pieces[0]}, {_why_not(pieces[0])}"]
+        damage = [f"{folder} contains {pieces[0]}, {_why_not(pieces[0])}"]
     if damage:
         raise DataError(
-            f"no checkpoint can be restored: {'; '.join(damage)}. Nothing was changed; "
-            "to train from the start, save into another folder."
+            f"no checkpoint can be restored: {'; '.join(damage)}. Nothing was "
+            "changed. To train from scratch, save to another folder."
         )
 
 
 def _why_not(piece: str) -> str:
     """Explains why a file cannot be restored as a numbered checkpoint."""
     if _DATA.fullmatch(piece):
-        return "which has no index: its save did not end, or the index was lost"
-    return ("which is no whole numbered checkpoint of today; saver.restore takes one "
-            "without a number, or of before 2017")
+        return ("which has no index file, because the save was interrupted or the "
+                "index was lost")
+    return ("which is not a complete numbered checkpoint: use saver.restore for one "
+            "without a number, or for one from before 2017")

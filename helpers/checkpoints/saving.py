@@ -26,8 +26,9 @@ def check_name(folder: Path) -> None:
     """
     if found := _PATTERN.search(folder.as_posix()):
         raise DataError(
-            f"{folder}: TensorFlow takes the {found[0]} in this name for a pattern and "
-            r"finds no checkpoint there. Use a folder without any of [ ] * ? \ "
+            f"{folder}: TensorFlow treats the {found[0]} in this name as a wildcard, "
+            "so it would not find the checkpoint. Use a folder without any of the "
+            r"characters [ ] * ? \ "
         )
 
 
@@ -65,9 +66,9 @@ def save_numbered(
     for entry, value in zip(saved, values, strict=True):
         if not is_finite(value):
             raise DataError(
-                f"{STEM}-{step}: not saved, {entry.name} holds NaN or infinity. "
-                "The last checkpoint is still good: restore it, and find the step "
-                "that broke the training."
+                f"{STEM}-{step}: not saved, because {entry.name} contains NaN or "
+                "infinity. The last checkpoint is still good. Restore it, and find "
+                "the step at which the training broke."
             )
     for there in [folder / "checkpoint", *folder.glob(f"{STEM}-{step}.*")]:
         if os.path.lexists(there):
@@ -83,8 +84,8 @@ def save_numbered(
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         cause = getattr(error, "strerror", None) or first_line(error)
         raise DataError(
-            f"{folder / STEM}-{step}: not saved ({cause}). The checkpoints before it "
-            "are as they were. Make room, or save into another folder."
+            f"{folder / STEM}-{step}: not saved ({cause}). Earlier checkpoints are "
+            "unchanged. Free some disk space, or save to another folder."
         ) from error
 
 

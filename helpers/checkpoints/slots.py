@@ -43,15 +43,20 @@ def load_slots(
         built, or if an array does not fit its slot.
     """
     kind = type(optimizer).__name__
-    if kind not in SLOTS or not optimizer.built:
-        raise ValueError(f"load_slots takes {', '.join(SLOTS)}, built; not {kind}")
+    if kind not in SLOTS:
+        raise ValueError(f"load_slots supports {', '.join(SLOTS)}, but not {kind}")
+    if not optimizer.built:
+        raise ValueError("load_slots: the optimizer has not been built. Call "
+                         "optimizer.build(weights) first.")
     for ending, suffix in SLOTS[kind].items():
         found = [v for v in optimizer.variables if v.path.endswith(f"_{ending}")]
         scale = -float(optimizer.learning_rate) if kind == "SGD" else 1
         given = arrays(suffix) if found else []  # momentum may be off
         for variable, array in zip(found, given, strict=True):
             if variable.shape != np.shape(array):
-                raise ValueError(f"slot {variable.path} is {variable.shape}, the array "
-                                 f"for it {np.shape(array)}")
+                raise ValueError(
+                    f"slot {variable.path} has shape {variable.shape}, but the array "
+                    f"for it has shape {np.shape(array)}"
+                )
             variable.assign(scale * array)
     optimizer.iterations.assign(step)

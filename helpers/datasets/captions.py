@@ -86,8 +86,8 @@ def grab_captions(
     files = sorted((folder / "annotations").glob(f"{_PREFIX}*.json"))
     if not files:
         raise DataError(
-            f"{folder}: there is no annotations/{_PREFIX}<split>.json. Unpack COCO's "
-            'annotations there, or use grab_captions("drawn").'
+            f"{folder}: no file annotations/{_PREFIX}<split>.json was found. Unpack "
+            "COCO's annotations there, or use grab_captions(\"drawn\")."
         )
     if drawn:  # in the order in which they are used
         files.sort(key=lambda path: ["train", "val", "unseen"].index(_split(path)))
@@ -98,8 +98,8 @@ def grab_captions(
     found = {split: pictures for split, pictures in splits.items() if pictures}
     if not found:
         raise DataError(
-            f"{folder}: its annotations are there, and no picture of theirs: unpack "
-            f"the pictures of {', '.join(splits)} into folders of those names"
+            f"{folder}: the annotations exist, but none of their pictures. Unpack the "
+            f"pictures of {', '.join(splits)} into folders with these names."
         )
     return found
 
@@ -140,15 +140,18 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
     for number, name in images.items():
         if name not in places:
             raise DataError(
-                f"{path}: its picture {name} is in none of {folder.name}/images, "
-                f"{split} and images/{split}. Unpack the pictures of this split there."
+                f"{path}: the picture {name} is in none of the folders "
+                f"{folder.name}/images, {split}, and images/{split}. Unpack the "
+                "pictures of this split there."
             )
         if said := tuple(text for text in captions[number] if text):
             pictures.append(
                 CaptionedPicture(number, places[name], said, tuple(objects[number]))
             )
     if not pictures:
-        raise DataError(f"{path}: no picture has a caption. Is it the right file?")
+        raise DataError(
+            f"{path}: no picture has a caption. Check that it is the right file."
+        )
     return pictures
 
 

@@ -71,7 +71,7 @@ def fetch_coco(pictures: int) -> Path:
     missing = [path for path in chosen if not path.is_file()]
     if missing:
         print(
-            f"COCO: {len(missing):,} of {len(chosen):,} pictures are missing, some "
+            f"COCO: {len(missing):,} of {len(chosen):,} pictures are missing, about "
             f"{len(missing) * MEAN_BYTES:,} bytes"
         )
         _fetch_all(missing, len(chosen))
@@ -113,15 +113,15 @@ def _announce(counts: dict[str, int]) -> None:
     first = 0 if there.is_file() else ARCHIVE.size
     then = MEAN_BYTES * sum(counts.values())
     print(
-        f"COCO: {first:,} bytes of annotations are to be fetched, then "
-        f"{sum(counts.values()):,} pictures of some {MEAN_BYTES:,} bytes: about "
-        f"{(first + then) / 1e6:,.0f} MB in all"
+        f"COCO: {first:,} bytes of annotations will be downloaded, then "
+        f"{sum(counts.values()):,} pictures of about {MEAN_BYTES:,} bytes each: about "
+        f"{(first + then) / 1e6:,.0f} MB in total"
     )
     free = shutil.disk_usage(data_folder()).free
     if free < first + then:
         raise DataError(
-            f"{_folder()}: it needs {first + then:,} bytes, {free:,} are free: make "
-            "room, or ask for fewer pictures"
+            f"{_folder()}: the download needs {first + then:,} bytes, but only "
+            f"{free:,} are free. Free some space, or request fewer pictures."
         )
 
 
@@ -183,8 +183,9 @@ def _fetch_all(missing: list[Path], total: int) -> None:
             pool.shutdown(cancel_futures=True)
             have = there + sum(path.is_file() for path in missing)
             raise DataError(
-                f"{error}. {have:,} of {total:,} pictures are there and stay; run it "
-                f"again to go on, or use {_OFFLINE}, which needs no network"
+                f"{error}. {have:,} of {total:,} pictures have been downloaded and "
+                f"are kept. Run it again to continue, or use {_OFFLINE}, which needs "
+                "no network"
             ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -80,12 +80,12 @@ class Download:
             except _Failed as failure:
                 causes.append(f"{url}: {failure}")
             except ValueError:  # pooch's, of a hash
-                causes.append(f"{url}: another file came: its hash is not the one we "
-                              "know")
+                causes.append(f"{url}: the downloaded file has an unexpected hash")
             except OSError as error:
                 causes.append(f"{folder}: {error.strerror or error}")
         raise DataError(
-            f"{self.name}: {'; '.join(causes)}. {self.offline} needs no network"
+            f"{self.name}: could not be downloaded ({'; '.join(causes)}). "
+            f"{self.offline} needs no network"
         )
 
     def found_in(self, source: str | os.PathLike) -> Path:
@@ -106,14 +106,14 @@ class Download:
         path = ROOT / Path(source).expanduser() / self.name
         if not path.is_file():
             raise DataError(
-                f'{path}: there is no such file. Put it there, use "download", or '
+                f'{path}: there is no such file. Put it there, use "download", or use '
                 f"{self.offline}"
             )
         algorithm, wanted = self.digest.split(":")
         if pooch.file_hash(str(path), algorithm) != wanted:
             raise DataError(
-                f"{path}: its hash is not the one we know: it is damaged or another "
-                'file. Copy it again, or use "download"'
+                f"{path}: its hash is not the expected one, so it is damaged or a "
+                'different file. Copy it again, or use "download".'
             )
         return path
 
@@ -223,8 +223,10 @@ class _Resuming:
                 have = 0  # the server begins anew
             announced = response.headers.get("Content-Length")
             if announced not in (None, str(self._size - have)):
-                raise _Failed(f"{announced} bytes are announced, "
-                              f"{self._size - have:,} are missing")
+                raise _Failed(
+                    f"the server announces {announced} bytes, but "
+                    f"{self._size - have:,} bytes are missing"
+                )
             with (
                 open(path, "ab" if have else "wb") as file,
                 tqdm(desc=self._name, total=self._size, initial=have, unit="B",
@@ -266,11 +268,14 @@ def _answer(url: str, have: int, clock: _Clock) -> Iterator[requests.Response]:
         if status >= 500:
             raise _Dropped(f"HTTP {status} {response.reason}")
         if status == 206 and not (have and start.startswith(f"bytes {have}-")):
-            raise _Failed("HTTP 206: a part came that was not asked for")
+            raise _Failed("HTTP 206: the server sent a part that was not requested")
         if status not in (200, 206):
             raise _Failed(f"HTTP {status} {response.reason}")
         if kind.startswith("text/html"):
-            raise _Failed("a web page came in its place (a login page of the network?)")
+            raise _Failed(
+                "the server sent a web page instead, perhaps a login page of the "
+                "network"
+            )
         yield response
 
 
@@ -305,10 +310,10 @@ def _in_words(error: Exception, clock: _Clock) -> _Failed:
     if isinstance(error, ours.ConnectTimeout):
         return _Failed(f"no connection within {clock.timeout[0]:g} s")
     if isinstance(error, (ours.Timeout, theirs.TimeoutError)):
-        return _Dropped(f"nothing came for {clock.timeout[1]:g} s")
+        return _Dropped(f"no data arrived for {clock.timeout[1]:g} s")
     if isinstance(error, ours.ConnectionError):
         if error.args and isinstance(error.args[0], theirs.MaxRetryError):
-            return _Failed("no connection (is there a network?)")
+            return _Failed("no connection; check your network")
     elif isinstance(error, ours.RequestException):
         return _Failed(type(error).__name__)
     return _Dropped("the connection was dropped")

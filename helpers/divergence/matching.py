@@ -29,8 +29,10 @@ def partners(old: Weights, new: Weights, rename: Mapping[str, str]) -> dict[str,
     old, new = _floats(old), _floats(new)
     unknown = sorted(rename.keys() - new.keys() | set(rename.values()) - old.keys())
     if unknown:
-        raise ValueError(f"no float weight has the name {unknown[0]}; there are "
-                         f"{sorted(new)} and, in the old program, {sorted(old)}")
+        raise ValueError(
+            f"no float weight has the name {unknown[0]}. The new program has "
+            f"{sorted(new)}, and the old program has {sorted(old)}."
+        )
     pairs = [
         ((-_words_in_common(one, other), not np.array_equal(new[one], old[other]),
           abs(place - other_place)), one, other)

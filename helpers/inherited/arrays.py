@@ -37,7 +37,7 @@ def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
         else:
             arrays = _constants(found.graph)
         if not arrays:
-            raise DataError(f"{path}: a {found.kind} without weights")
+            raise DataError(f"{path}: this {found.kind} contains no weights")
     return arrays
 
 

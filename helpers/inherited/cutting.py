@@ -114,7 +114,7 @@ def _inputs(node, stand_ins: dict, replaced: set) -> list[str]:
         elif not source.startswith("^"):  # nobody waits for what does not run
             tensor = source if ":" in source else f"{source}:0"
             if tensor not in stand_ins:
-                raise ValueError(f"op {node.name} needs {tensor} too: feed it")
+                raise ValueError(f"op {node.name} also needs {tensor}. Feed it too.")
             found.append(stand_ins[tensor])
     return found
 

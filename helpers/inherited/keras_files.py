@@ -48,7 +48,7 @@ def layer_refusals(config: dict) -> Iterator[Refusal]:
     """Yields each class or function in a model configuration that is refused."""
     models = _LISTED["models"]
     if not isinstance(config, dict) or config.get("class_name") not in models:
-        yield Refusal("model", str(config)[:40], "is no model of layers")
+        yield Refusal("model", str(config)[:40], "is not a model made of layers")
     yield from _refusals(config, "model")
 
 
@@ -68,12 +68,12 @@ def _refusals(value: Any, layer: str) -> Iterator[Refusal]:
             yield Refusal(layer, str(kind), "is not on the list of classes")
     for key, item in value.items():
         if key == "module" and item not in _MODULES:
-            yield Refusal(layer, str(item), "is a module's name")
+            yield Refusal(layer, str(item), "is the name of a module")
         elif key == "registered_name" and item is not None:
-            yield Refusal(layer, str(item), "is a class of somebody's own")
+            yield Refusal(layer, str(item), "is a custom class")
         elif (isinstance(item, str) and key.endswith(_LOOKED_UP)
               and item not in FUNCTIONS):
-            yield Refusal(layer, item, "is a function by name, not on the list")
+            yield Refusal(layer, item, "is a function that is not on the list")
         yield from _refusals(item, layer)
 
 
@@ -87,12 +87,16 @@ def rebuilt(path: Path) -> Any:
     with opened_hdf5(path) as file:
         config = config_of(file)
         if not config:
-            raise DataError(f"{path}: weights without a model: build the model and "
-                            "give it read_weights")
+            raise DataError(
+                f"{path}: contains weights, but no model. Build the model, and load "
+                "the arrays that read_weights returns."
+            )
         for name, kind, why in layer_refusals(config):
-            raise DataError(f"{path}: layer '{name}': {kind} {why}, and is never made "
-                            "here: write the layer anew and take the weights by "
-                            "read_weights, or open the file in a container")
+            raise DataError(
+                f"{path}: layer '{name}': {kind} {why}, so it is not rebuilt. Write "
+                "the layer anew and load the weights with read_weights, or open the "
+                "file in a container."
+            )
         import tf_keras  # Keras 3 refuses what 1.15 wrote, such as batch_input_shape
         from tf_keras.src.saving.legacy import hdf5_format
 

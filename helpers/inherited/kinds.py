@@ -118,7 +118,7 @@ def find(path: Path) -> Found:
         if _is_prefix(path):
             return _checkpoint(path)
         if not path.exists():
-            raise DataError(f"{path}: there is no such file, folder or checkpoint")
+            raise DataError(f"{path}: there is no such file, folder, or checkpoint")
         if path.suffix == ".index":
             return _checkpoint(path.with_suffix(""))
         return _file(path)
@@ -166,8 +166,10 @@ def _files_of(path: Path) -> list[Path]:
     every = sorted(file for file in set(every) if file.exists())
     for file in every:
         if file != path and not file.resolve().is_relative_to(inside.resolve()):
-            raise DataError(f"{file}: is a link, lies outside this folder, and is "
-                            "never read here: open it in a container")
+            raise DataError(
+                f"{file}: is a link to a file that lies outside this folder, so it is "
+                "not read. Open it in a container."
+            )
     return [regular_file(file) for file in every if not file.is_dir()]
 
 
@@ -186,7 +188,8 @@ def _folder(path: Path) -> Found:
         if not (_is_prefix(latest) or latest.is_file() or "?" in latest.name):
             raise DataError(
                 f"{path / 'checkpoint'}: names a checkpoint that is not in the "
-                "folder: look for its .index file")
+                "folder. Look for its .index file."
+            )
         meta = path / (latest.name.split("-?????-of-")[0] + ".meta")
         if meta.exists():
             return _file(meta)
@@ -196,8 +199,10 @@ def _folder(path: Path) -> Found:
     metas = sorted(path.glob("*.meta"))
     if len(metas) == 1:
         return _file(metas[0])
-    raise DataError(f"{path}: a folder with no saved_model.pb, no file `checkpoint` "
-                    f"and {len(metas)} .meta files: give the file itself")
+    raise DataError(
+        f"{path}: is a folder with no saved_model.pb, no file `checkpoint`, and "
+        f"{len(metas)} .meta files. Pass the file itself."
+    )
 
 
 def _graph_beside(path: Path, prefix: Path) -> Found:
@@ -229,7 +234,7 @@ def _saved_model(folder: Path, file: Path) -> Found:
         if not message.meta_graphs:  # a frozen graph has got this name
             return _file(file)
     if not message.meta_graphs:
-        raise DataError(f"{file}: holds no graph: is it cut?")
+        raise DataError(f"{file}: contains no graph. It may have been cut short.")
     prefix = folder / "variables" / "variables"
     has = prefix.with_name("variables.index").exists()
     metas = sorted(message.meta_graphs, key=_for_training)
@@ -258,8 +263,10 @@ def _file(path: Path) -> Found:
     if content[4:8] == b"TFL3":
         raise DataError(f"{path}: is a TFLite model: tf.lite.Interpreter runs it")
     if content.lstrip()[:1] == b"{" and b'"class_name"' in content:
-        raise DataError(f"{path}: is what a Keras model's to_json gave: layers without "
-                        "weights; look for its .h5")
+        raise DataError(
+            f"{path}: is the output of a Keras model's to_json, with layers but no "
+            "weights. Look for its .h5 file."
+        )
     if content.startswith(b"\x93NUMPY"):
         raise DataError(f"{path}: is an array of NumPy: {_how_to_load(content)}")
     for begins, inside, words in _OTHERS:

@@ -82,8 +82,10 @@ def _assets(meta) -> Iterator[tuple[str, str]]:
 def _asset(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise DataError(f"{folder}: the asset {name} lies outside this folder, and is "
-                        "never read here: open the file in a container")
+        raise DataError(
+            f"{folder}: the asset {name} lies outside this folder, so it is not read. "
+            "Open the file in a container."
+        )
     if not path.is_file():
         raise DataError(f"{folder}: the asset {name} is missing")
     return path

@@ -66,7 +66,7 @@ class OpenModel:
         missing = sorted(set(self.inputs) - set(arrays) - self.optional)
         if unknown or missing:
             what = f"has no input {unknown[0]}" if unknown else (
-                f"wants the input {missing[0]}")
+                f"needs the input {missing[0]}")
             raise ValueError(kinds.printable(f"{self.path}: {what}; its inputs are "
                                              f"{', '.join(self.inputs)}"))
         fed = {}
@@ -129,9 +129,10 @@ def open_model(
         if found.kind == kinds.SAVED_MODEL:
             return _open_saved_model(found, inputs, outputs, signature)
         if found.graph is None:
-            raise DataError(f"{path}: a {found.kind} holds no graph to run: open a "
-                            ".meta if there is one, or take its weights by "
-                            "read_weights")
+            raise DataError(
+                f"{path}: a {found.kind} contains no graph to run. Open a .meta file "
+                "if there is one, or load the weights with read_weights."
+            )
         return _open_graph(found, inputs, outputs)
 
 
@@ -183,9 +184,10 @@ def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
     used = {node.op for node in facts.needed(graph, wanted, stop)}
     restore, tables = loading.restore_op(found, meta), loading.initial_ops(found, meta)
     if used & VARIABLE_TYPES and restore is None:
-        raise DataError(f"{found.path}: the graph has variables and no weights: look "
-                        "for the checkpoint that belongs to it, and open its .meta or "
-                        "its folder")
+        raise DataError(
+            f"{found.path}: the graph has variables and no weights. Look for the "
+            "checkpoint that belongs to it, and open its .meta file or its folder."
+        )
     whole = found.kind == kinds.SAVED_MODEL
     first = [restore] if restore and (whole or used & VARIABLE_TYPES) else []
     return first + (tables if whole or used & facts.TABLES else [])
@@ -197,9 +199,10 @@ def _refuse(path: Path, graph: tf1.GraphDef, own: Iterable[str]) -> None:
         advice = "or freeze the file once in TensorFlow 1.15"
         if missing == ["GatherTree"]:
             advice = "such as the ids of each step: it is contrib's beam search"
-        raise DataError(f"{path}: needs ops that this TensorFlow does not have "
-                        f"({', '.join(missing)}): choose outputs that do not need "
-                        f"them, {advice}")
+        raise DataError(
+            f"{path}: needs ops that this TensorFlow does not have "
+            f"({', '.join(missing)}). Choose outputs that do not need them, {advice}."
+        )
     for name, kind, why in allowed.refusals(graph, set(own)):
         raise DataError(f"{path}: op {name} ({kind}) {why}, and is never run here: cut "
                         "it out by outputs=[...] or feed what it gives by "
@@ -212,12 +215,16 @@ def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
     found = floats if len(floats) == 1 else found  # beside counts and lengths
     if len(found) != 1:
         names = ", ".join(node.name for node in found[:8]) or "none"
-        raise DataError(f"{path}: {len(found)} ends are possible ({names}): say which "
-                        "by outputs=[...]")
+        raise DataError(
+            f"{path}: {len(found)} outputs are possible ({names}). Choose one with "
+            "outputs=[...]."
+        )
     name = found[0].name
     if answer := facts.losses_of(graph, [name]).get(name):
-        raise DataError(f"{path}: the only end is a loss ({name}), of the answer "
-                        f"{answer}: say outputs=['{answer}'] or ['{name}']")
+        raise DataError(
+            f"{path}: the only output is a loss ({name}) of the prediction {answer}. "
+            f"Pass outputs=['{answer}'] or ['{name}']."
+        )
     return {_key(name): f"{name}:0"}
 
 
@@ -225,8 +232,10 @@ def _check_names(path: Path, graph: tf1.GraphDef, names: Sequence[str]) -> None:
     there = {node.name for node in graph.node}
     for name in names:
         if facts.op_name(name) not in there:
-            raise DataError(f"{path}: the graph has no op {facts.op_name(name)}: "
-                            "print(describe(path)) lists what goes in and out")
+            raise DataError(
+                f"{path}: the graph has no op {facts.op_name(name)}. "
+                "print(describe(path)) lists its inputs and outputs."
+            )
 
 
 def _inputs(graph: tf1.GraphDef, outputs: dict) -> dict[str, str]:
@@ -268,8 +277,10 @@ def _open_saved_model(found: kinds.Found, inputs, outputs, signature) -> OpenMod
         outputs = _named(outputs) or _only_end(found.path, graph)
         return _opened(found, graph, meta, [(_named(inputs), outputs)])[0]
     if "train" in found.tags[0]:
-        raise DataError(f"{found.path}: its only graphs are for training, where "
-                        "dropout is on: say which outputs you want by outputs=[...]")
+        raise DataError(
+            f"{found.path}: its only graphs are for training, where dropout is on. "
+            "Choose outputs with outputs=[...]."
+        )
     several = not isinstance(signature, str | None)
     names: list[Any] = list(signature) if several else [signature]
     ends = [_signature(found.path, meta, name) for name in names]
@@ -285,8 +296,10 @@ def _signature(path: Path, meta, wanted: str | None) -> tuple[dict, dict]:
         wanted = "serving_default" if "serving_default" in names else (
             names[0] if len(names) == 1 else None)
     if wanted not in names:
-        raise DataError(f"{path}: its signatures are {', '.join(sorted(names))}: say "
-                        "which by signature=...")
+        raise DataError(
+            f"{path}: its signatures are {', '.join(sorted(names))}. Choose one with "
+            "signature=..."
+        )
     found = meta.signature_def[wanted]
     return ({key: info.name for key, info in sorted(found.inputs.items())},
             {key: info.name for key, info in sorted(found.outputs.items())})

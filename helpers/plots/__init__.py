@@ -45,9 +45,9 @@ def show(fig: Figure, alt: str, title: str = "") -> None:
         to read.
     """
     if not alt.strip():
-        raise ValueError("show: say in one sentence what the figure shows (alt)")
+        raise ValueError("show: alt must say in a sentence what the figure shows")
     if not title and not any(ax.get_title("left") for ax in fig.axes):
-        raise ValueError("show: say in a title what the figure finds")
+        raise ValueError("show: the figure needs a title that states its finding")
     if title:
         fig.draw_without_rendering()  # a layout that moves things has moved them
         drawn, (width, height) = fig.get_tightbbox(), fig.get_size_inches()
@@ -55,8 +55,10 @@ def show(fig: Figure, alt: str, title: str = "") -> None:
                      va="bottom", fontsize=10, fontweight="bold")
     for text in fig.findobj(Text):
         if text.get_text() and float(text.get_fontsize()) < SMALLEST:
-            raise ValueError(f"show: {text.get_text()!r} has {text.get_fontsize():g} "
-                             f"points of at least {SMALLEST}")
+            raise ValueError(
+                f"show: {text.get_text()!r} has a font size of "
+                f"{text.get_fontsize():g} points, but at least {SMALLEST} are needed"
+            )
     png, pixels = _png(fig)
     display({"image/png": png, "text/plain": repr(fig)}, raw=True,
             metadata={"image/png": {"alt": alt, "width": pixels}})

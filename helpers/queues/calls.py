@@ -49,8 +49,8 @@ class InterruptibleCalls:
         """
         if self._left:
             raise RuntimeError(
-                "a step is under way in another thread, or the one before this was "
-                "interrupted: leave the running_queues block"
+                "a step is running in another thread, or the previous one was "
+                "interrupted. Leave the running_queues block."
             )
         self._left = True
         self._calls.put((function, arguments))

@@ -75,7 +75,10 @@ def feed_queue(
     op = queue.queue_ref.op
     name = op.name
     if any(queue_filled_by(runner) is op for runner in runners_of(op.graph)):
-        raise ValueError(f"{name}: the queue has a runner already; feed another queue")
+        raise ValueError(
+            f"{name}: the queue already has a queue runner. Use another queue for "
+            "feed_queue."
+        )
     feed = Feed(queue, _chunks(queue, source, epochs, seed))
     with op.graph.as_default():
         tf1.train.add_queue_runner(feed)
@@ -141,7 +144,9 @@ class Feed(tf1.train.QueueRunner):
         if sess in busy:
             return []
         if busy:
-            raise RuntimeError(f"{self.name}: the feed runs in another session")
+            raise RuntimeError(
+                f"{self.name}: the feed is already running in another session"
+            )
         count_thread(self, sess, 1)
         thread = threading.Thread(
             target=self._feed, args=(sess, coord), daemon=daemon,
@@ -221,12 +226,14 @@ def _chunks(queue, source: Source, epochs, seed) -> Iterator[list[np.ndarray]]:
     name = queue.queue_ref.op.name
     if isinstance(source, Iterator):
         raise ValueError(
-            f"{name}: give the function, not the iterator that it returned: every "
-            "epoch needs a fresh one"
+            f"{name}: the source is an iterator, which can be read only once. Pass "
+            "the function that creates it, so that each epoch gets a new one."
         )
     if callable(source):
         if seed is not None:
-            raise ValueError(f"{name}: a function shuffles by itself; leave out `seed`")
+            raise ValueError(
+                f"{name}: a function shuffles by itself, so leave out `seed`"
+            )
         return rows.called(name, source, queue.dtypes, epochs)
     arrays = rows.checked_arrays(queue, source)
     capacity = queue.queue_ref.op.get_attr("capacity")

@@ -220,15 +220,17 @@ def _idle_queues(session: tf1.Session) -> list[Queue]:
     """Returns the queues of a session, or raises an error if threads already run."""
     if raw_session(session) is not session:
         raise RuntimeError(
-            "a MonitoredSession starts its threads before a film can begin: film a "
-            "plain session with running_queues"
+            "a MonitoredSession starts its threads before a film can begin. Film a "
+            "plain session with running_queues."
         )
     if any(isinstance(hook, _Recorder) for hook in hooks_of(session)):
-        raise RuntimeError("another film of this session runs: leave its block first")
+        raise RuntimeError(
+            "another film of this session is running. Leave its block first."
+        )
     queues = queues_of(session)
     if running := [queue.op.name for queue in queues if queue.alive]:
         raise RuntimeError(
-            f"the threads of queue '{running[0]}' run already: write `with "
-            "film(session) as movie, running_queues(session) as runner`, the film first"
+            f"the threads of queue '{running[0]}' are already running. Enter the film "
+            "first: `with film(session) as movie, running_queues(session) as runner`"
         )
     return queues

@@ -30,16 +30,17 @@ def queues_to_start(session: tf1.Session) -> list[Queue]:
     """
     if session is not raw_session(session):
         raise RuntimeError(
-            "a MonitoredSession starts and stops the queue runners itself: call "
-            "its session.run, with no running_queues around it"
+            "a MonitoredSession starts and stops its queue runners itself. Call its "
+            "session.run without running_queues."
         )
     if is_closed(session):
-        raise RuntimeError("the session is closed: open a new one")
+        raise RuntimeError("the session is closed. Open a new one.")
     queues = queues_of(session)
     if running := [queue.op.name for queue in queues if queue.alive]:
         raise RuntimeError(
-            f"the threads of queue '{running[0]}' run already: a cell run twice, "
-            "start_queue_runners, or a MonitoredSession; leave them to one"
+            f"the threads of queue '{running[0]}' are already running: a cell was run "
+            "twice, start_queue_runners was called, or a MonitoredSession is in use. "
+            "Start them only once."
         )
     return queues
 

@@ -27,12 +27,15 @@ def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
     arrays = _fitted_all(name, source, queue.dtypes)
     lengths = [len(array) if array.ndim else 0 for array in arrays]
     if len(set(lengths)) > 1 or not lengths[0]:
-        raise ValueError(f"{name}: arrays need the same number of rows, got {lengths}")
+        raise ValueError(
+            f"{name}: all arrays must have the same number of rows, at least one, but "
+            f"got {lengths}"
+        )
     _refuse_empty(name, [array.shape[1:] for array in arrays])
     for i, (array, shape) in enumerate(zip(arrays, queue.shapes, strict=True)):
         if not shape.is_compatible_with(array.shape[1:]):
             raise ValueError(
-                f"{name}: component {i}: expected rows of shape {shape}, got "
+                f"{name}: component {i}: expected rows of shape {shape}, but got "
                 f"{array.shape[1:]}"
             )
     return arrays
@@ -98,7 +101,7 @@ def called(
             yield [value[np.newaxis] for value in values]
             items += 1
         if not items:
-            raise ValueError(f"{name}: the source yielded nothing in epoch {epoch}")
+            raise ValueError(f"{name}: the source yielded no items in epoch {epoch}")
         epoch += 1
 
 
@@ -106,8 +109,9 @@ def _fitted_all(name: str, values: Any, dtypes: list[tf.DType]) -> list[np.ndarr
     """Converts the values of one item to one array per queue component."""
     values = values if isinstance(values, tuple) else (values,)
     if len(values) != len(dtypes):
-        raise ValueError(f"{name} has {len(values)} values, the queue takes "
-                         f"{len(dtypes)}")
+        raise ValueError(
+            f"{name} has {len(values)} values, but the queue takes {len(dtypes)}"
+        )
     return [
         fitted(value, dtype, f"{name}: component {i}")
         for i, (value, dtype) in enumerate(zip(values, dtypes, strict=True))
@@ -117,5 +121,7 @@ def _fitted_all(name: str, values: Any, dtypes: list[tf.DType]) -> list[np.ndarr
 def _refuse_empty(name: str, shapes: list[tuple[int, ...]]) -> None:
     """Raises `ValueError` for empty rows, which crash TensorFlow 2.21."""
     if any(0 in shape for shape in shapes):
-        raise ValueError(f"{name}: rows without a value, of the shapes {shapes}: leave "
-                         "the queue's component out")
+        raise ValueError(
+            f"{name}: rows of the shapes {shapes} are without a value. Remove this "
+            "component from the queue."
+        )

@@ -136,13 +136,15 @@ class Runner:
         """
         if self._end is not None:
             raise RuntimeError(
-                f"the data has ended after {self.steps_done} steps, and queues cannot "
-                "be reopened: for another fit build a new graph and session, or ask "
-                "for more epochs"
+                f"the data ended after {self.steps_done} steps, and a closed queue "
+                "cannot be reopened. Use more epochs, or build a new graph and "
+                "session."
             )
         if self.coord.should_stop():
             self._raise_failure()
-            raise RuntimeError("the coordinator was asked to stop: no step runs now")
+            raise RuntimeError(
+                "the coordinator was asked to stop, so no more steps can run"
+            )
         try:
             values = self._calls.call(
                 self._stall, self._session.run, fetches, feed_dict
@@ -216,7 +218,8 @@ def _check(
         check_pipeline(queues, functools.partial(calls.call, limit, session.run))
     except TimeoutError:
         raise PipelineStalled(
-            f"the session did not answer for {limit:g} s: see whether its server lives"
+            f"the session did not answer for {limit:g} s. Check that its server is "
+            "running."
         ) from None
 
 

@@ -42,8 +42,8 @@ def stalled(seconds: float, diagnosis: Diagnosis | None) -> str:
     limit = f"no step finished for {seconds:g} s"
     if diagnosis is None:
         return (
-            f"{limit}, and the session does not tell the state of its queues: is its "
-            "server alive?"
+            f"{limit}, and the session does not report the state of its queues: check "
+            "that its server is running"
         )
     if not diagnosis.queues:
         return (

@@ -35,8 +35,8 @@ def check_shards(path_prefix: PathPrefix) -> int:
             wire.walk(path)  # names the record, where it can
             wire.check_payloads(path)
             raise DataError(
-                f"{path}: whole records, but not those that were written (sha256 "
-                f"differs from the manifest's). {wire.REMEDY}"
+                f"{path}: its records are intact, but its SHA-256 hash differs from "
+                f"the manifest's, so it is a different file. {wire.REMEDY}"
             )
     return sum(shard["records"] for shard in manifest["shards"].values())
 

@@ -66,7 +66,8 @@ def write_tiny_imagenet_shards(
     unknown = sorted({synset for _, synset in pairs} - set(ids))
     if unknown:
         raise DataError(
-            f"{layout.root}: {split} has the synset {unknown[0]}, which has no id"
+            f"{layout.root}: {split} contains the synset {unknown[0]}, which "
+            "wnids.txt does not list"
         )
     labels = _label_lines(layout.synset_words(), sorted(ids, key=ids.__getitem__))
     pairs = [pairs[place] for place in shuffled_places(len(pairs), seed)]
@@ -112,8 +113,9 @@ def write_picture_shards(
     few = [name for name, paths in classes.items() if len(paths) < 2]
     if few or not classes:
         raise DataError(
-            f"{root}: it must hold a folder for each class, with two pictures or more "
-            f"in each (there are {len(classes)}, too few in {few})"
+            f"{root}: must contain one folder per class, with at least two pictures "
+            f"in each. It has {len(classes)} such folders, with too few pictures in "
+            f"{few}."
         )
     splits: dict[str, list] = {"train": [], "val": []}
     for label, paths in enumerate(classes.values()):
@@ -161,7 +163,10 @@ def _coloured(picture: Image.Image) -> Image.Image:
         paper = Image.new("RGBA", picture.size, "white")
         picture = Image.alpha_composite(paper, picture.convert("RGBA"))
     if picture.mode not in ("1", "L", "P", "RGB", "RGBA", "CMYK", "YCbCr"):
-        raise ValueError(f"its mode {picture.mode} is none of a JPEG or PNG")
+        raise ValueError(
+            f"its colour mode {picture.mode} is not supported; save it as an RGB "
+            "picture"
+        )
     return picture.convert("RGB")
 
 
@@ -185,6 +190,8 @@ def _label_lines(words: Mapping[str, str], labels: Iterable[str]) -> str:
     for name, line in zip(labels, lines, strict=True):
         text = line.encode("utf-8", "replace").decode()  # what is no text becomes "?"
         if "\t" in name or text != line or len(f"{line}.".splitlines()) != 1:
-            raise DataError(f"the class {name!r}: a file of labels cannot hold this "
-                            "name: rename it, without tabs, line ends or broken text")
+            raise DataError(
+                f"the class name {name!r} is invalid. A class name must be valid text "
+                "without tabs or line breaks. Rename the folder."
+            )
     return "".join(f"{line}\n" for line in lines)

@@ -40,7 +40,7 @@ def open_counted(path_prefix: PathPrefix) -> tuple[list[str], int]:
         return _open_manifest(Path(path_prefix))
     paths = [os.fspath(path) for path in path_prefix]
     if not paths:
-        raise ValueError("there are no record files to read: the list is empty")
+        raise ValueError("the list of record files is empty")
     return paths, sum(map(wire.walk, paths))
 
 
@@ -62,9 +62,9 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
     path, own = manifest_path(prefix), re.escape(prefix.name)
     if not os.path.lexists(path):
         raise DataError(
-            f"{path}: no such manifest, so the writing of these shards never "
-            "finished. Run it again (or pass a list of paths to read files that were "
-            "written elsewhere)."
+            f"{path}: this manifest does not exist, so the writing of its shards was "
+            "never finished. Run it again, or pass a list of paths to read files that "
+            "were written elsewhere."
         )
     remedy = "Move this manifest away, and write the shards again."
     shard = {"records": int, "bytes": int, "sha256": SHA256}
@@ -76,8 +76,10 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
     counted = sum(written["records"] for written in shards.values())
     if none or list(shards) != shard_names(prefix, len(shards)) or (
             not counted == records > 0):
-        raise DataError(f"{path}: is damaged: it counts other shards, or records, than "
-                        f"it names. {remedy}")
+        raise DataError(
+            f"{path}: is damaged: its numbers of shards and records do not match its "
+            f"list. {remedy}"
+        )
     return {"records": records, "shards": shards}
 
 
@@ -102,7 +104,7 @@ def _open_manifest(prefix: Path) -> tuple[list[str], int]:
         if size:
             wire.walk(path)  # names the record where it was cut
         raise DataError(
-            f"{path}: {'is missing' if size is None else f'has {size} bytes'}, the "
-            f"manifest says {written['bytes']} bytes. Write the shards again."
+            f"{path}: {'is missing' if size is None else f'has {size} bytes'}, but "
+            f"the manifest lists {written['bytes']} bytes. Write the shards again."
         )
     return [os.fspath(prefix.with_name(name)) for name in shards], manifest["records"]

@@ -70,7 +70,8 @@ def compression_of(path: str | os.PathLike) -> str:
         magic = file.read(3)
     if not magic:
         raise DataError(
-            f"{path}: the file is empty (an interrupted writer leaves this). {REMEDY}"
+            f"{path}: the file is empty, probably because the program that wrote it "
+            f"was interrupted. {REMEDY}"
         )
     return "GZIP" if magic == b"\x1f\x8b\x08" else ""
 
@@ -170,8 +171,8 @@ def check_payloads(path: str | os.PathLike) -> int:
             count += 1
     except tf1.errors.DataLossError as error:
         raise DataError(
-            f"{path}: record {count}: its checksum does not match, the bytes changed "
-            f"after writing ({first_line(error)}). {REMEDY}"
+            f"{path}: record {count}: its checksum does not match its contents, so it "
+            f"was damaged after writing ({first_line(error)}). {REMEDY}"
         ) from error
     return count
 

@@ -182,7 +182,7 @@ def write_sets(sets: Sequence[ShardSet]) -> list[list[Path]]:
 def _drafted(each: ShardSet, whole: contextlib.ExitStack) -> dict[str, dict]:
     """Writes shards under temporary names; returns the size and hash of each."""
     if each.compression not in (None, "", "GZIP"):
-        raise ValueError(f"compression={each.compression!r}: it is None or \"GZIP\"")
+        raise ValueError(f'compression={each.compression!r}: must be None or "GZIP"')
     parts = _parts(each.records, each.num_shards, each.prefix)
     shards, payloads = {}, map(_serialised, each.examples)
     for name, part in zip(shard_names(each.prefix, len(parts)), parts, strict=True):
@@ -199,12 +199,13 @@ def _parts(count: int, num_shards: int, prefix: Path) -> list[int]:
     """Returns the number of examples in each shard."""
     if not count:
         raise DataError(
-            f"{prefix}: there are no examples to write. Is the source folder empty?"
+            f"{prefix}: there are no examples to write. Check that the source folder "
+            "contains pictures."
         )
     if num_shards > count:
         raise ValueError(
-            f"{prefix}: {num_shards} shards for {count} examples would leave one "
-            "empty; ask for fewer"
+            f"{prefix}: {count} examples cannot be split into {num_shards} shards, "
+            f"because every shard needs one. Use at most {count} shards."
         )
     return [len(part) for part in np.array_split(range(count), num_shards)]
 
@@ -233,6 +234,6 @@ def _named_disk_errors(prefix: Path) -> Iterator[None]:
         yield
     except (tf.errors.OpError, OSError) as error:
         raise DataError(
-            f"{prefix}: the shards could not be written ({first_line(error)}). "
-            "Nothing was kept: make room and run it again."
+            f"{prefix}: the shards could not be written ({first_line(error)}). No "
+            "partial files were kept. Free some disk space, and run it again."
         ) from error

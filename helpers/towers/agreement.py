@@ -41,7 +41,7 @@ def check_missing(towers: list[GradientsAndVariables]) -> None:
         without = [k for k, (gradient, _) in enumerate(pairs) if gradient is None]
         if 0 < len(without) < len(pairs):
             raise ValueError(
-                f"variable '{plain_name(pairs[0][1])}' has no gradient (None) in tower "
-                f"{', '.join(map(str, without))}, but has one in the others: is that "
-                "tower's loss connected to it?"
+                f"variable '{plain_name(pairs[0][1])}' has no gradient (None) in "
+                f"tower {', '.join(map(str, without))}, but has one in the others. "
+                "Check that the loss of that tower depends on it."
             )

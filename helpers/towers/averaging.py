@@ -58,8 +58,10 @@ def process_gradient_list(
     """
     towers = [list(tower) for tower in gradient_list]
     if not any(towers):
-        raise ValueError("process_gradient_list: there is nothing to average: "
-                         f"{len(towers)} towers, no gradient")
+        raise ValueError(
+            f"process_gradient_list: there is nothing to average: {len(towers)} "
+            "towers, no gradient"
+        )
     check_variables(towers)
     check_missing(towers)
     shares = _shares(weights, len(towers))
@@ -87,12 +89,12 @@ def _shares(
     if weights is None:
         return None
     if len(weights) != towers:
-        raise ValueError(f"weights: {len(weights)} for {towers} towers")
+        raise ValueError(f"weights: got {len(weights)} weights for {towers} towers")
     rule = real(0, tensors=True)
     known = [rule(f"weights[{k}]", weight) for k, weight in enumerate(weights)]
     if not any(tf.is_tensor(weight) for weight in known):
         if not any(known):
-            raise ValueError("weights: all are 0; at least one tower must count")
+            raise ValueError("weights: all are 0, but at least one tower must count")
         if math.isinf(sum(known)):
             known = [weight / max(known) for weight in known]
         return [weight / sum(known) for weight in known]

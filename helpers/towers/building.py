@@ -104,13 +104,15 @@ def split_batch(tensors: Any, num_towers: int) -> list:
         batch = tensor.shape[0] if tensor.shape.rank else None
         known |= set() if batch is None else {batch}
         if len(known) > 1:
-            raise ValueError(f"split_batch: batches of {sorted(known)} rows, where all "
-                             "tensors must have the same")
+            raise ValueError(
+                f"split_batch: got batches of {sorted(known)} rows, but all tensors "
+                "must have the same number"
+            )
         if batch is not None and batch % num_towers:
             raise ValueError(
-                f"split_batch: {tensor.name} has a batch of {batch}, which "
-                f"{num_towers} towers cannot share equally; slice it by tf.split and "
-                "give process_gradient_list the sizes as weights"
+                f"split_batch: {tensor.name} has a batch of {batch}, which cannot be "
+                f"split equally between {num_towers} towers. Slice it with tf.split, "
+                "and pass the sizes to process_gradient_list as weights."
             )
     parts = [tf.split(tensor, num_towers, name="slices") for tensor in flat]
     return [

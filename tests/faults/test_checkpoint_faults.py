@@ -16,7 +16,7 @@ from helpers.checkpoints import restore_latest, save_numbered
 from helpers.errors import DataError
 from helpers.files import ROOT
 
-NO_INDEX = "has no index: its save did not end, or the index was lost"
+NO_INDEX = "no index file, because the save was interrupted or the index was lost"
 
 
 def model(columns=5, dtype=tf.float32, extra=False):
@@ -82,7 +82,7 @@ def test_a_copied_folder_is_read_where_it_lies(trained, tmp_path_factory):
 def test_a_cut_file_is_passed_over(trained, ending, share):
     file = trained / f"model.ckpt-35.{ending}"
     file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
-    with pytest.warns(UserWarning, match="passed over model.ckpt-35: damaged"):
+    with pytest.warns(UserWarning, match="skipped model.ckpt-35: damaged"):
         step, weights = restored(trained)
     assert step == 28
     np.testing.assert_array_equal(weights, np.full([3, 5], 4.0))
@@ -147,7 +147,7 @@ def test_a_checkpoint_of_another_name_is_no_silent_restart(name, tmp_path):
     with tf1.Session(graph=graph) as session:
         session.run(init)
         saver.save(session, str(tmp_path / name), write_meta_graph=False)
-        with pytest.raises(DataError, match=f"{name}.* no whole numbered checkpoint"):
+        with pytest.raises(DataError, match=f"{name}.* not a complete numbered"):
             restore_latest(saver, session, tmp_path)
 
 
@@ -174,7 +174,7 @@ def test_nan_is_no_usable_state(trained):
         session.run(poison)
         with graph.as_default():  # as TensorFlow saves by itself, without a look
             saver.save(session, str(trained / "model.ckpt"), global_step=42)
-    with pytest.warns(UserWarning, match="weights holds NaN"):
+    with pytest.warns(UserWarning, match="weights contains NaN"):
         assert restored(trained)[0] == 35
 
 

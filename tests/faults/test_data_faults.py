@@ -102,7 +102,7 @@ def test_a_bad_picture_ends_the_conversion_and_the_older_set_stays(tin, fault):
     bad.write_bytes(DAMAGED[fault](bad.read_bytes()))
     classes = tin / "tiny-imagenet-200/wnids.txt"
     classes.write_text("\n".join(reversed(classes.read_text().split())))
-    with pytest.raises(DataError, match=f"{bad.name}: .*not a whole JPEG"):
+    with pytest.raises(DataError, match=f"{bad.name}: .*not a complete JPEG"):
         convert(tin, "train")
     assert sets_of(tin) == before
 

@@ -164,11 +164,11 @@ def refused(download: Download, data: Path) -> str:
         ("drop", "the connection was dropped", 3),
         ("missing", "HTTP 404 Not Found", 1),
         ("broken", "HTTP 500 Internal Server Error", 3),
-        ("html", "a web page came in its place", 1),
-        ("stall", "nothing came for 0.5 s", 3),
-        ("wrong", "its hash is not the one we know", 1),
+        ("html", "the server sent a web page instead", 1),
+        ("stall", "no data arrived for 0.5 s", 3),
+        ("wrong", "the downloaded file has an unexpected hash", 1),
         ("endless", "it is longer than", 1),
-        ("unasked", "a part came that was not asked for", 1),
+        ("unasked", "sent a part that was not requested", 1),
     ],
 )
 def test_a_fault_is_one_line_and_leaves_nothing(fault, cause, tries, server, data):
@@ -211,7 +211,7 @@ def test_a_file_that_is_there_needs_no_network(server, data):
     "url", ["http://127.0.0.1:9/x", "http://no-such-host.invalid/x"]
 )
 def test_no_network_is_said_at_once(url, data):
-    assert "is there a network?" in refused(known(url, timeout=(10, 30)), data)
+    assert "check your network" in refused(known(url, timeout=(10, 30)), data)
 
 
 def test_ctrl_c_stops_a_stalled_download(server, data):

@@ -34,7 +34,7 @@ def test_started_twice():
     graph, value = numbers(epochs=None)
     with started(graph) as session, running_queues(session) as runner:
         runner.run(value)
-        with pytest.raises(RuntimeError, match="run already"), running_queues(session):
+        with pytest.raises(RuntimeError, match="already run"), running_queues(session):
             pass
         runner.run(value)  # the first one goes on
 

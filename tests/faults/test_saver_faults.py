@@ -92,7 +92,7 @@ def test_nan_of_any_type_and_saver_is_not_saved(tmp_path, kind, tried):
         session.run(poison, {value: np.array([bad, 1], dtype.as_numpy_dtype)})
         before = sorted(tmp_path.iterdir())
         for step in range(2, 8):
-            with pytest.raises(DataError, match=f"ckpt-{step}: not saved, v holds NaN"):
+            with pytest.raises(DataError, match=f"ckpt-{step}: .* v contains NaN"):
                 save_numbered(saver, session, tmp_path, step)
         assert sorted(tmp_path.iterdir()) == before
         assert restore_latest(saver, session, tmp_path) == 1

@@ -69,17 +69,17 @@ def test_a_file_cut_anywhere(path, tried):
         for length in lengths:
             path.write_bytes(whole[:length])
             for read in (vgg_sizes, lambda path: load_vgg_weights(session, path)):
-                with pytest.raises(DataError, match="not a whole file of weights"):
+                with pytest.raises(DataError, match="not a complete file of weights"):
                     read(path)
         for was, now in zip(before, session.run(variables), strict=True):
             np.testing.assert_array_equal(was, now)
 
 
 @pytest.mark.parametrize("file, graph, words", [
-    ("D", "E", "conv3_4/kernel is absent there .*'configuration': 'D'"),
-    ("E", "D", "conv3_4/bias is .* there and absent in the graph"),
-    ("A", "D", "conv1_2/kernel is absent there"),
-    ("C", "D", "conv3_3/.* is .* there"),
+    ("D", "E", "conv3_4/kernel is absent in the file .*'configuration': 'D'"),
+    ("E", "D", "conv3_4/bias is .* in the file and absent in the graph"),
+    ("A", "D", "conv1_2/kernel is absent in the file"),
+    ("C", "D", "conv3_3/.* is .* in the file"),
 ])
 def test_the_weights_of_another_net(file, graph, words, tmp_path):
     with net(configuration=file) as session:
