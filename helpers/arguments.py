@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-Rule = Callable[[str, Any], Any]  # from a name and a value to the value, made plain
+Rule = Callable[[str, Any], Any]  # (name, value) -> validated Python value
 F = TypeVar("F", bound=Callable)
 
-LARGEST = 2**31 - 1  # of a size or a count: what an int32 holds
-SIDE = 65_535  # of a picture: what a JPEG's header can say
+LARGEST = 2**31 - 1  # maximum of a size or a count (int32)
+SIDE = 65_535  # maximum side of a JPEG picture
 
 
 def numbers(**rules: Rule) -> Callable[[F], F]:
@@ -38,11 +38,11 @@ def numbers(**rules: Rule) -> Callable[[F], F]:
         def checked(*positional, **named):
             try:
                 bound = signature.bind(*positional, **named)
-            except TypeError:  # Python says better than `bind` what is missing
+            except TypeError:  # Python's own message is clearer
                 return function(*positional, **named)
             for name, rule in rules.items():
                 default = signature.parameters[name].default
-                value = bound.arguments.get(name, default)  # AutoGraph reads no walrus
+                value = bound.arguments.get(name, default)  # no walrus for AutoGraph
                 if value is not default:
                     bound.arguments[name] = rule(f"{owner}: {name}", value)
             return function(*bound.args, **bound.kwargs)

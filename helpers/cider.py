@@ -12,7 +12,7 @@ import numpy as np
 from helpers.captions.metrics import check_references
 
 LONGEST_PIECE = 4  # words
-SIGMA = 6.0  # words; how fast a difference in length costs
+SIGMA = 6.0  # words; width of the length penalty
 SCALE = 10.0
 
 Pieces = Counter[tuple[str, ...]]

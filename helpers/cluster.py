@@ -35,7 +35,7 @@ GRACE = 3.0
 _KILL = getattr(signal, "SIGKILL", None)
 _POLL = 0.05
 _NOISE = re.compile(r"^(WARNING: All log|[IWE]\d{4} |\d{4}-\d\d-\d\d \S+: [IWE] )")
-# What an error message quotes of a log, at most: bytes, lines, characters per line.
+# Maximum of a log to quote in an error: bytes, lines, characters per line.
 _QUOTED_BYTES, _QUOTED_LINES, _QUOTED_WIDTH = 1 << 16, 8, 300
 
 
@@ -78,7 +78,7 @@ class Task:
         """Returns the lines that the task has printed, without TensorFlow's log."""
         running = self.running
         text = self.log.read_text("utf-8", errors="replace")
-        # What has no end yet is no line.
+        # A line without a line break may still be incomplete.
         return _worth_reading(text[: text.rfind("\n") + 1] if running else text)
 
     def last_lines(self) -> list[str]:
@@ -187,7 +187,7 @@ class Cluster:
             process = subprocess.Popen(
                 [sys.executable, "-m", "helpers.cluster", str(program),
                  *map(str, arguments)],
-                stdin=subprocess.PIPE,  # its end of file tells the task that we died
+                stdin=subprocess.PIPE,  # closes if this process dies
                 stdout=output, stderr=subprocess.STDOUT, cwd=self.folder,
                 env=self._environment(job, index), start_new_session=True,
             )
@@ -230,7 +230,7 @@ class Cluster:
             end = time.monotonic() + GRACE
             while any(task.running for task in running) and time.monotonic() < end:
                 time.sleep(_POLL)
-        finally:  # also when an impatient reader interrupts the lines above
+        finally:  # even if Ctrl-C interrupts the lines above
             for task in self._started:
                 if task.running:
                     task.kill()
@@ -244,7 +244,7 @@ class Cluster:
 
     def _environment(self, job: str, index: int) -> dict[str, str]:
         config = {"cluster": self.addresses, "task": {"type": job, "index": index}}
-        # A notebook's kernel asks for colours, and Python 3.13 colours its tracebacks.
+        # A notebook's kernel asks for colours, and Python 3.13 then colours tracebacks.
         inherited = {k: v for k, v in os.environ.items()
                      if k not in ("FORCE_COLOR", "CLICOLOR_FORCE")}
         # TensorFlow runs as many ops at a time as there are cores. With one at a time,
@@ -324,7 +324,7 @@ def _signal_group(process: subprocess.Popen, number) -> None:
 def _end_with_parent() -> None:
     """Starts a thread that kills this process group when the parent dies."""
     def watch():
-        # The raw file: a blocked read of sys.stdin would hold its lock at exit.
+        # Not sys.stdin, because a blocked read would hold its lock at exit.
         while os.read(0, 1 << 10):
             pass
         if os.name != "nt":
@@ -337,9 +337,9 @@ def _end_with_parent() -> None:
 if __name__ == "__main__":
     sys.argv = sys.argv[1:]
     _end_with_parent()
-    # A line is one write, so no warning of another thread comes between its words.
+    # Each line is one write, so warnings of other threads cannot split it.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True, write_through=False)
-    # Importing TensorFlow makes half a million objects that stay: collect less often.
+    # TensorFlow creates half a million permanent objects, so collect less often.
     gc.set_threshold(100_000, 50, 50)
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -15,12 +15,12 @@ class PipelineStalled(Exception):
     """Raised when an input pipeline delivers nothing within its time limit."""
 
 
-# TensorFlow wraps the cause in where the op was built, and where that was called.
+# TensorFlow surrounds the cause with the stack trace of the op's creation.
 _NOISE = re.compile(
     r"^(Graph execution error|Detected at node|Node:|Original stack trace"
     r"|Originally defined at|\d+ root error|\t|  )"
 )
-# Of several errors at once, TensorFlow lists the first as "(0) CODE: cause".
+# TensorFlow lists the first of several errors as "(0) CODE: cause".
 _FIRST_OF_MANY = re.compile(r"^\s*\(0\) [A-Z_]+: (.*)$", re.M)
 
 
@@ -42,7 +42,7 @@ def first_line(error: BaseException) -> str:
         message = first.group(1)
     for line in message.splitlines():
         if line.strip() and not _NOISE.match(line):
-            # Eager ops put a machine name before the cause, and markers behind it.
+            # In eager mode, a node name precedes the cause, and markers follow it.
             line = re.sub(r"^\{\{function_node .*?\}\}\s*", "", line)
             line = re.sub(r"^Error in user-defined .* iterator: \S+: ", "", line)
             return re.sub(r"\s*(\[\[.*|\[Op:.*)$", "", line).strip()

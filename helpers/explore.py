@@ -29,11 +29,11 @@ from tqdm import tqdm
 
 from helpers.language import DARK, INK, LOST, PAPER, SOFT, TOWER
 
-_MOST_BYTES = 130_000  # of an output: a notebook holds it, and Git each version of it
-_MOST_SETTINGS, _MOST_KNOBS = 30, 3  # that a reader can look through
-_RADIOS = 6  # a knob with more values is a slider
-_ABOVE = 190  # pixels: question, knobs and sentence of a page, and its table's head
-_LOWEST = 360  # pixels of a page, so that a narrow one needs no scrollbar
+_MOST_BYTES = 130_000  # per output, for the notebook's size in Git
+_MOST_SETTINGS, _MOST_KNOBS = 30, 3  # limits for a reader's patience
+_RADIOS = 6  # a control with more values is a slider
+_ABOVE = 190  # pixels of question, controls, caption, and table header
+_LOWEST = 360  # pixels, so that narrow figures need no scrollbar
 
 _CLASSES = {"ink": INK, "paper": PAPER, "soft": SOFT, "a": TOWER[0], "b": TOWER[1],
             "c": TOWER[2], "d": TOWER[3], "bad": LOST}
@@ -169,7 +169,7 @@ class Explorable:
                f"'{height}' viewBox='0 0 {width} {height}'><style>{_COLOURS}"
                f"</style>{''.join(frame.layers)}</svg>")
         still = base64.b64encode(svg.encode()).decode()
-        # `<` may stay in an attribute: `html.escape` makes a page up to 66 % larger.
+        # `html.escape` would also escape `<`, and enlarge the page by up to 66 %.
         inside = self.page().replace("&", "&amp;").replace('"', "&quot;")
         return (
             f"<div class='explore-still'><p>{question} (A still: trust this notebook "

@@ -23,7 +23,7 @@ from helpers.filetree import everything_in, place_of, remove_tree, ways_to
 from helpers.reading import read_json, regular_file
 
 ROOT = Path(__file__).resolve().parent.parent
-MANIFEST = "manifest.json"  # of a whole folder
+MANIFEST = "manifest.json"  # in a complete folder
 STALE_SECONDS = 24 * 3600
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS)
 
@@ -120,7 +120,7 @@ def _refuse_to_empty(path: Path) -> None:
     """Raises `DataError` if a folder must not be emptied."""
     kept = {"the current folder": Path.cwd(), "the course's folder": ROOT,
             "your home folder": Path.home()}
-    # Of a link the link goes, and nothing else.
+    # For a link, only the link itself is removed.
     goes = place_of(path) if path.is_symlink() else path.resolve()
     for what, folder in kept.items():
         if any(way.is_relative_to(goes) for way in ways_to(folder)):
@@ -214,7 +214,7 @@ def whole_or_absent(
         (draft / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
         try:
             os.rename(draft, folder)
-        except OSError:  # one is there: the old one, or that of another process
+        except OSError:  # it exists: an old one, or another process's
             if not is_whole(folder, **facts):
                 _put_aside(folder)
                 os.rename(draft, folder)
@@ -231,7 +231,7 @@ def is_whole(folder: str | os.PathLike, **facts: Any) -> bool:
     """
     manifest = folder_manifest(folder)
     if not facts.items() <= manifest.items():
-        return False  # before the files are counted
+        return False  # without measuring the files
     listed = manifest.get("sizes") or {}
     return bool(listed) and listed.items() <= _sizes(Path(folder)).items()
 
@@ -282,7 +282,7 @@ def _put_aside(folder: Path) -> None:
     kind = "kept" if others else "incomplete"
     aside = folder.with_name(f"{folder.name}.{kind}-{uuid.uuid4().hex[:8]}")
     try:
-        folder.rename(aside)  # of two processes only one succeeds
+        folder.rename(aside)  # only one of two processes succeeds
     except FileNotFoundError:
         return
     if others:
@@ -311,7 +311,7 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # NumPy's writer tells no number when a disk is full.
+        # NumPy's writer sets no errno if the disk is full.
         ours = str(error.filename or "").startswith(f"{path}.incomplete-")
         if not ours and error.errno not in (None, *_NO_ROOM):
             raise

@@ -34,11 +34,11 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
             f"{where}: has masked places. Fill them, for example with .filled(0), or "
             "leave them out."
         )
-    # A list of bytes becomes objects: an array of bytes would drop zeros at the end.
+    # Bytes become objects, because a bytes array would drop trailing zero bytes.
     of_objects = dtype == tf.string and not isinstance(value, np.ndarray)
     try:
         array = np.asarray(value, object if of_objects else None)
-    except Exception as error:  # whatever the value's own conversion raises
+    except Exception as error:  # conversions may raise anything
         raise ValueError(
             f"{where} is not a rectangular array ({first_line(error)})"
         ) from error
@@ -65,7 +65,7 @@ def _texts(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
 def _numbers(array: np.ndarray, dtype: tf.DType, where: str) -> tuple[np.ndarray, list]:
     """Converts numbers to a dtype, and returns the values that do not fit."""
     kind = array.dtype.kind
-    with contextlib.suppress(TypeError):  # bfloat16 is a number to TensorFlow alone
+    with contextlib.suppress(TypeError):  # NumPy does not know bfloat16
         own = tf.as_dtype(array.dtype)
         kind = "f" if own.is_floating else kind
     if kind == "c" and not dtype.is_complex:

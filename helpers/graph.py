@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-# The ops that hold a variable, its value or its handle, in `op.type` or `node.op`:
+# Types of the ops that hold a variable's value or handle, in `op.type` or `node.op`:
 # resource variables, reference variables, and those of graphs older than `VariableV2`.
 VARIABLE_TYPES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 

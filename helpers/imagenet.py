@@ -13,7 +13,7 @@ import tensorflow as tf
 from helpers.arguments import whole_number
 from helpers.datasets.downloads import Download
 
-# A test holds address and hash to the source of the Keras that is installed.
+# A test compares address and hash with the source of the installed Keras.
 WORDS = Download(
     name="imagenet_class_index.json",
     urls=(
@@ -25,7 +25,7 @@ WORDS = Download(
     offline='grab_imagenet_words("random")',
 )
 NUM_CLASSES = 1000
-# Of blue, green and red over ImageNet, as the net was trained; a test asks Keras.
+# Means of blue, green, and red over ImageNet, which a test compares with Keras.
 MEANS = (103.939, 116.779, 123.68)
 
 
@@ -56,7 +56,7 @@ def grab_imagenet_words(source: str | os.PathLike = "random") -> list[str]:
     """
     if source == "random":
         return [f"class {number}" for number in range(NUM_CLASSES)]
-    # Not by `read_json`: it is Keras's file, byte for byte, or it was refused.
+    # `read_json` is not needed, because the hash of the file has been verified.
     entries = json.loads(WORDS.found_in(source).read_text(encoding="utf-8"))
     return [entries[str(number)][1] for number in range(NUM_CLASSES)]
 

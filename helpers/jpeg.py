@@ -18,12 +18,12 @@ from helpers.reading import regular_file
 
 Name = str | os.PathLike
 
-# A picture's header states its size before a byte is decoded. A few kilobytes can
-# state gigabytes: this is the most that is decoded (48 MB of RAM).
+# The header of a picture states its size before a byte is decoded. A few kilobytes
+# may decode to gigabytes, so this is the largest size that is decoded (48 MB).
 MAX_PIXELS = 4096 * 4096
-GROUP = 128  # pictures that come from TensorFlow by one call
-# A file is refused for its codes, which are read whatever the scale. What follows
-# them, from numbers to pixels, is half of a decoding; no damaged file failed there.
+GROUP = 128  # pictures per session call
+# Damage appears in the codes of a file, which are read at any scale. The conversion
+# to pixels takes half of the decoding time, and no damaged file failed in it.
 CHECK_RATIO = 8
 
 
@@ -93,7 +93,7 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
 
         @tf.autograph.experimental.do_not_convert
         def read_group(start: tf.Tensor) -> tf.Tensor:
-            # One file after the other: groups run side by side.
+            # Sequential, because the groups already run in parallel.
             return tf.map_fn(
                 lambda name: _checked(tf.io.read_file(name)),
                 all_names[start : start + GROUP],
@@ -114,7 +114,7 @@ def read_jpegs(paths: Iterable[Name]) -> Iterator[bytes]:
                 contents = session.run(following)
             except tf.errors.OpError:
                 _name_the_first(names[start : start + GROUP])
-                raise  # no picture fails by itself: say it as it is
+                raise  # every single picture is valid, so raise the original error
             yield from contents
 
 

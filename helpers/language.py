@@ -12,13 +12,13 @@ INK, SOFT, RULE, PALE, PAPER = "#1a1a1a", "#5f6368", "#c4c7cc", "#eef0f2", "#fff
 TOWER = ("#0072b2", "#a86800", "#00805d", "#a8487f")
 TINT = ("#a9cdf0", "#ffc27a", "#d3f5b0", "#cc99c2")
 LOST, LOST_TINT = "#c1121f", "#f6c9cc"
-# The same on the dark ground of a page.
+# The same colours in dark mode.
 DARK = {INK: "#ececec", SOFT: "#a3adb8", PAPER: "#16191d", LOST: "#ff7b7b",
         TOWER[0]: "#56b4e9", TOWER[1]: "#f0a63c", TOWER[2]: "#3cd3a5",
         TOWER[3]: "#e79ac6"}
-QUANTITY = "Blues"  # a colour map from 0 on
-SIGNED = (TOWER[0], PAPER, TOWER[1])  # the colours of one with 0 in the middle
-WIDE, WIDTH, DPI = 9.4, 6.4, 180  # inches of a wide figure and of another
+QUANTITY = "Blues"  # colour map for values from 0 up
+SIGNED = (TOWER[0], PAPER, TOWER[1])  # colours of a map centred at 0
+WIDE, WIDTH, DPI = 9.4, 6.4, 180  # inches: wide and normal figures
 
 FILLS: dict[object, dict] = {
     "plain": {"facecolor": PAPER, "edgecolor": INK},

@@ -124,7 +124,7 @@ def _figure_style() -> None:
     import matplotlib.pyplot
     import matplotlib.rcsetup
 
-    # Four colours, which readers of every colour vision tell apart, then dashes.
+    # Four colours that are safe for every colour vision, and then dashed lines.
     lines = matplotlib.rcsetup.cycler(linestyle=["-", "--"]) * (
         matplotlib.rcsetup.cycler(color=language.TOWER))
     style: dict = {**language.STYLE, "axes.prop_cycle": lines}

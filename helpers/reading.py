@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import h5py
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
-FILE_NAME = re.compile(r"(?!\.{1,2}$)[^/\\\x00]+")  # of a file in the same folder
-_MOST = 2**63 - 1  # of a whole number: what TensorFlow and NumPy can hold
+FILE_NAME = re.compile(r"(?!\.{1,2}$)[^/\\\x00]+")  # a name without a folder
+_MOST = 2**63 - 1  # largest int64
 
 
 def regular_file(path: str | os.PathLike, doing: str = "read",

@@ -13,7 +13,7 @@ from helpers.reading import read_text
 FOLDER = "tiny-imagenet-200"
 SPLITS = ("train", "val")
 _SUFFIXES = (".jpeg", ".jpg")
-_LITTER = ("thumbs.db", "desktop.ini")  # and what begins with a dot
+_LITTER = ("thumbs.db", "desktop.ini")  # in addition to hidden files
 
 
 class TinyLayout:

@@ -81,7 +81,7 @@ def vgg_features(
             outgoing = conv_layer(
                 outgoing, width, kernel_size, name=f"conv{number}_{index}"
             )
-        # In a scope: TensorBoard folds ops named pool1 to pool5 into one series.
+        # In a scope, because TensorBoard folds ops named pool1 to pool5 into a series.
         outgoing = pool_layer(outgoing, 2, name=f"pool{number}/MaxPool")
     return outgoing
 

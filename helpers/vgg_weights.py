@@ -24,9 +24,9 @@ from helpers.reading import opened_hdf5
 from helpers.vgg import CONFIGURATIONS, vgg_features, vgg_net
 
 _STORE = "https://storage.googleapis.com/tensorflow/keras-applications/"
-# By configuration, and whether the three fully connected layers are in it. A test holds
-# names, addresses and hashes to the source of the Keras that is installed. MD5 is what
-# Keras knows: it finds damage, not a file forged on purpose.
+# By configuration, and whether the three fully connected layers are included. A test
+# compares names, addresses, and hashes with the installed Keras. Keras publishes MD5
+# hashes, which detect damage, but not a deliberate forgery.
 WEIGHTS = {
     (configuration, top): Download(
         name=name,
@@ -46,7 +46,7 @@ WEIGHTS = {
          80_134_624, "253f8cb515780f3b799900260a226db6"),
     )
 }
-RANDOM_WIDTH = 8  # of the net with random weights: 64 times fewer of them
+RANDOM_WIDTH = 8  # base width of the net with random weights
 _TOP = {"fc6": "fc1", "fc7": "fc2", "fc8": "predictions"}
 _PARTS = ("kernel", "bias")  # the order in which Keras lists a layer's weights
 
@@ -134,7 +134,7 @@ def load_vgg_weights(
         _check_net(path, wanted, held)
         values = {name: np.asarray(held[name]) for name in wanted}
     for name, variable in wanted.items():
-        assign = variable.initializer  # fed, so that the graph gets no new op
+        assign = variable.initializer  # fed, so that no op is added to the graph
         session.run(assign, {assign.inputs[1]: values[name]})
     return list(wanted)
 

@@ -56,7 +56,7 @@ def make_pairs(
         })
         for caption in picture.captions[:captions_each]:
             ids = vocabulary.encode(caption)
-            if len(ids) == 2:  # <S> and </S> alone
+            if len(ids) == 2:  # only <S> and </S>
                 raise DataError(
                     f"{picture.path}: its caption {caption!r} has no words. Correct "
                     "it, or remove it from the annotations."

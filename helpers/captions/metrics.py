@@ -45,7 +45,7 @@ def bleu(
         metric = BLEU(
             max_ngram_order=order, tokenize="none", smooth_method="none", force=True
         )
-        # None stands for a reference that a picture lacks, whatever its types say.
+        # None marks a missing reference, although the type hints do not allow it.
         score = metric.corpus_score(list(candidates), streams)  # type: ignore[arg-type]
         scores.append(score.score / 100)
     return scores

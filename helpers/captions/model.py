@@ -279,7 +279,7 @@ def train_op(
             "variables out."
         )
     pairs = list(zip(gradients, variables, strict=True))
-    pairs = process_gradient_list([pairs], losses=[loss])  # one tower, to be checked
+    pairs = process_gradient_list([pairs], losses=[loss])  # one tower, for the checks
     gradients, _ = tf.clip_by_global_norm([gradient for gradient, _ in pairs], 5.0)
     return optimizer.apply_gradients(
         list(zip(gradients, variables, strict=True)), global_step

@@ -12,7 +12,7 @@ from helpers.arguments import numbers, real, whole
 
 State = Any  # a tensor, or tuples of tensors, each [batch, ...]
 Step = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]
-NEVER = -1e9  # the log-probability of a hypothesis that is not there
+NEVER = -1e9  # log-probability of an unused hypothesis
 
 
 class Captions(NamedTuple):
@@ -108,7 +108,7 @@ def beam_search(
     """
     batch = tf.shape(tf.nest.flatten(state)[0])[0]
     state = tf.nest.map_structure(lambda t: tf.repeat(t, width, axis=0), state)
-    # At first there is one hypothesis, the empty one.
+    # The search starts with a single hypothesis, which is empty.
     logps = tf.tile([[0.0] + [NEVER] * (width - 1)], [batch, 1])
     ids = tf.fill([batch, width, max_length], end)
     none = tf.fill([batch, width], 2 * NEVER)
@@ -120,7 +120,7 @@ def beam_search(
         lambda time, *beam: _extend(step, time, beam, end, length_power),
         (0, ids, logps, first, ids, none, state),
     )
-    # An open caption counts only where nothing is complete.
+    # Open captions count only if no caption of the picture is complete.
     lacking = tf.reduce_max(done_scores, 1, keepdims=True) < NEVER
     partial = tf.where(lacking, logps / longest, 2 * NEVER)
     return Captions(*_best_captions([done_ids, ids], [done_scores, partial], width))
@@ -139,14 +139,14 @@ def _extend(step, time, beam, end, power):
     done = _best_captions(
         [done_ids, ids], [done_scores, tf.where(ends, logps / length, 2 * NEVER)], width
     )
-    logps = tf.where(ends, 2 * NEVER, logps)  # closed: extended no more
+    logps = tf.where(ends, 2 * NEVER, logps)  # complete, so not extended
     return time + 1, ids, logps, words, *done, state
 
 
 def _improvable(beam, longest):
     """Returns whether an open hypothesis could still beat a complete caption."""
     _, logps, _, _, done_scores, _ = beam
-    # None can do better than lose nothing on its way to the end.
+    # At best, a hypothesis keeps its log-probability until the end.
     bound = tf.reduce_max(logps, 1) / longest
     open_ones = (bound > NEVER / 2) & (bound > tf.reduce_min(done_scores, 1))
     return tf.reduce_any(open_ones)

@@ -18,8 +18,8 @@ from helpers.files import whole_file
 from helpers.reading import read_text
 
 START, END, UNKNOWN = "<S>", "</S>", "<UNK>"
-# A letter or digit with its marks (vowel signs, tones, points), as many as follow; two
-# invisible joiners shape letters inside a word of Persian or of an Indic script.
+# Letters or digits with their marks (vowel signs, tones, points). Two invisible
+# joiners may occur inside a word of Persian or of an Indic script.
 _PART = r"[\p{L}\p{N}](?:[\u200c\u200d]?[\p{L}\p{N}\p{M}])*"
 _WORD = regex.compile(rf"{_PART}(?:'{_PART})?")
 _LINE = regex.compile(r"(\S+) (\d+)")

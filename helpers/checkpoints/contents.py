@@ -54,7 +54,7 @@ def _entries_of(save: tf.Operation) -> list[Entry]:
     found = []
     for name, part, tensor in zip(tf.get_static_value(names),
                                   tf.get_static_value(slices), tensors, strict=True):
-        # The slice of a part, such as b"7 3 0,4:0,3", begins with the whole's shape.
+        # A slice such as b"7 3 0,4:0,3" begins with the shape of the whole variable.
         shape = list(map(int, part.split()[:-1])) if part else tensor.shape
         found.append(Entry(
             name.decode(), tf.TensorShape(shape), tensor.dtype.base_dtype, tensor))

@@ -17,7 +17,7 @@ from helpers.reading import regular_file
 _INDEX = re.compile(re.escape(STEM) + r"-(\d+)\.index")
 _DATA = re.compile(re.escape(STEM) + r"-\d+\.data-\d{5}-of-\d{5}")
 _PIECE = re.compile(r".+\.(index|data-\d{5}-of-\d{5})"  # of any name
-                    r"|.+\.ckpt(-\d+)?(-\d{5}-of-\d{5})?")  # as before 2017
+                    r"|.+\.ckpt(-\d+)?(-\d{5}-of-\d{5})?")  # format of before 2017
 
 
 def numbered(folder: str | os.PathLike) -> list[tuple[int, Path]]:

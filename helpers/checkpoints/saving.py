@@ -14,7 +14,7 @@ from helpers.errors import DataError, first_line
 from helpers.reading import regular_file
 
 STEM = "model.ckpt"
-# TensorFlow looks for a checkpoint's files by a pattern, where \ escapes.
+# TensorFlow finds a checkpoint's files with a glob pattern, in which \ escapes.
 _PATTERN = re.compile(r"[\[\]*?\\]")
 
 
@@ -76,7 +76,7 @@ def save_numbered(
     before = _half_files(folder, step)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with session.graph.as_default():  # outside of it a Saver thinks it is eager
+        with session.graph.as_default():  # or the Saver assumes eager mode
             return Path(saver.save(
                 session, str(folder / STEM), step, write_meta_graph=False))
     except (tf.errors.OpError, OSError) as error:

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from helpers.arguments import numbers, whole
 
-# The slots of each class, by the end of their paths, and TF1's name behind a weight's.
+# For each class, the ends of the slots' paths and the suffixes of their TF1 names.
 SLOTS = {
     "SGD": {"momentum": "/Momentum"},
     "Adagrad": {"accumulator": "/Adagrad"},

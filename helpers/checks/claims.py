@@ -20,9 +20,9 @@ import tensorflow as tf
 from helpers.checks.attempts import Watch
 from helpers.errors import first_line
 
-# One claim of a check: what should hold, whether it does, what is wrong if not.
+# A claim consists of its text, whether it holds, and what is wrong if it does not.
 Claim = tuple[str, bool, str]
-MOST = 800  # characters of what is wrong
+MOST = 800  # characters of the description of a failure
 
 
 class Report:
@@ -142,8 +142,8 @@ def _follow(report: Report, claims: Iterator[Claim], watch: Watch) -> None:
                 return
     except (KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:  # an answer may have one of its own
-        # A generator makes a RuntimeError of an answer's StopIteration.
+    except BaseException as error:  # an answer may define its own
+        # A generator converts the StopIteration of an answer to a RuntimeError.
         cause = error.__cause__
         own = cause if isinstance(cause, StopIteration) else error
         about = getattr(own, "about_answer", None)
@@ -177,7 +177,7 @@ def answering(case: str = "") -> Iterator[None]:
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
-        if not getattr(error, "about_answer", ""):  # the innermost case says most
+        if not getattr(error, "about_answer", ""):  # the innermost case is the best
             setattr(error, "about_answer", f"{case}: " if case else "")  # noqa: B010
         raise
 

@@ -22,7 +22,7 @@ from helpers.files import data_folder, whole_file
 from helpers.reading import FILE_NAME, read_json
 
 _OFFLINE = 'grab_captions("drawn")'
-# One bucket, two ways to it: its own name has no certificate that browsers accept.
+# Two addresses of one bucket; its own name has no valid certificate for HTTPS.
 _SERVERS = (
     "https://s3.amazonaws.com/images.cocodataset.org",
     "http://images.cocodataset.org",
@@ -37,8 +37,8 @@ ARCHIVE = Download(
     offline=_OFFLINE,
 )
 TRAIN, VAL = "train2017", "val2017"
-MEAN_BYTES = 163_500  # of a picture: the archive of the training pictures, shared out
-THREADS = 4  # that fetch pictures
+MEAN_BYTES = 163_500  # per picture, from the size of the training archive
+THREADS = 4  # for parallel downloads
 
 
 @numbers(pictures=whole())
@@ -136,7 +136,7 @@ def _is_chosen(split: str, count: int) -> bool:
 
 def _choose(archive: Path, split: str, count: int) -> None:
     """Writes the annotations of `count` randomly chosen pictures with captions."""
-    with zipfile.ZipFile(archive) as file:  # whose hash was compared: no `read_json`
+    with zipfile.ZipFile(archive) as file:  # verified, so `read_json` is not needed
         captions, instances = (
             json.loads(file.read(f"annotations/{kind}_{split}.json"),
                        object_hook=_without_outline)
@@ -146,7 +146,7 @@ def _choose(archive: Path, split: str, count: int) -> None:
     told = sorted({one["image_id"] for one in captions["annotations"]} & set(images))
     random.Random(7).shuffle(told)
     chosen = set(told[:count])
-    # The captions come last: they say that all of it is there.
+    # The captions are written last, because they mark the selection as complete.
     for kind, content in (("instances", instances), ("captions", captions)):
         kept = {
             "info": {"description": "chosen from COCO 2017", "chosen": count},
@@ -194,7 +194,7 @@ def _fetch_all(missing: list[Path], total: int) -> None:
 
 def _fetch(path: Path) -> None:
     """Downloads one picture, and saves it only if it can be decoded."""
-    from helpers.jpeg import check_jpeg  # brings TensorFlow with it
+    from helpers.jpeg import check_jpeg  # imports TensorFlow
 
     causes = []
     for server in _SERVERS:

@@ -62,6 +62,6 @@ def _bundled() -> dict[str, np.ndarray]:
 
 
 def _downloaded() -> dict[str, np.ndarray]:
-    file = ARCHIVE.fetch()  # its hash is right, or we do not come here
+    file = ARCHIVE.fetch()  # verified by its hash
     with np.load(file, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in ARRAYS}

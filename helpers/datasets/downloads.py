@@ -79,7 +79,7 @@ class Download:
                 ))
             except _Failed as failure:
                 causes.append(f"{url}: {failure}")
-            except ValueError:  # pooch's, of a hash
+            except ValueError:  # raised by pooch for a wrong hash
                 causes.append(f"{url}: the downloaded file has an unexpected hash")
             except OSError as error:
                 causes.append(f"{folder}: {error.strerror or error}")
@@ -162,7 +162,7 @@ class _Clock:
 
     def watch(self, connection: socket.socket, stack: contextlib.ExitStack) -> None:
         """Starts a timer that shuts a connection down when the time is up."""
-        copy = stack.enter_context(connection.dup())  # TLS takes the socket itself
+        copy = stack.enter_context(connection.dup())  # TLS takes over the socket itself
         timer = threading.Timer(self.left(), _shut, [copy])
         timer.daemon = True
         timer.start()
@@ -199,7 +199,7 @@ class _Watching(requests.adapters.HTTPAdapter):
 
 
 def _shut(connection: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # it has ended by itself
+    with contextlib.suppress(OSError):  # already closed
         connection.shutdown(socket.SHUT_RDWR)
 
 
@@ -220,7 +220,7 @@ class _Resuming:
         have = path.stat().st_size
         with _answer(url, have, self._clock) as response:
             if response.status_code == 200:
-                have = 0  # the server begins anew
+                have = 0  # the server starts from the beginning
             announced = response.headers.get("Content-Length")
             if announced not in (None, str(self._size - have)):
                 raise _Failed(
@@ -286,7 +286,7 @@ def _blocks(response: requests.Response, clock: _Clock) -> Iterator[bytes]:
         with _network_failures(clock):
             block = response.raw.read1(BLOCK)
         if not block:
-            clock.left()  # or the clock has shut it
+            clock.left()  # raises if the clock closed the connection
             return
         yield block
 
@@ -298,7 +298,7 @@ def _network_failures(clock: _Clock) -> Iterator[None]:
         yield
     except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError,
             OSError) as error:
-        clock.left()  # raises where the time is up
+        clock.left()  # raises if the time is up
         raise _in_words(error, clock) from error
 
 

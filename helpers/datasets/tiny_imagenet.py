@@ -17,7 +17,7 @@ ARCHIVE = Download(
         "http://cs231n.stanford.edu/tiny-imagenet-200.zip",
     ),
     size=248_100_043,
-    # Its makers publish no other: MD5 finds damage, not a file forged on purpose.
+    # The only published hash. MD5 detects damage, but not a deliberate forgery.
     digest="md5:90528d7ca1a48142e341f4ef8d21d0de",
     offline='grab_tin(source="drawn")',
 )

@@ -18,7 +18,7 @@ HIDDEN = (
     "program adds or reorders at run time; or the wrong weights were matched (see "
     "`partners`)"
 )
-_LARGEST_RECURRENT = 4_000_000  # numbers in a kernel whose gates are tried
+_LARGEST_RECURRENT = 4_000_000  # largest kernel whose gates are permuted
 
 
 def of_values(old: np.ndarray, new: np.ndarray) -> list[str]:

@@ -46,7 +46,7 @@ class SessionProgram:
         if not isinstance(tensors, Mapping):
             tensors = {getattr(t, "name", t).split(":")[0]: t for t in tensors}
         tensors = {name: graph.as_graph_element(t) for name, t in tensors.items()}
-        # An op can only be built after its inputs, so the order of ops is one of runs.
+        # Ops are built after their inputs, so this order is a valid order of execution.
         place = {op: number for number, op in enumerate(graph.get_operations())}
         names = sorted(tensors, key=lambda name: place[tensors[name].op])
         self._tensors = {name: tensors[name] for name in names}

@@ -171,7 +171,7 @@ class _Walk:
                                 "random pictures")
         for at, tensors in reversed(self._tensors.items()):
             if found.differences[at][name] <= self._tolerance:
-                continue  # what is left there is rounding
+                continue  # the rest is rounding
             for cause in causes.of_values(*(each[name] for each in tensors)):
                 found.causes += [cause] if cause not in found.causes else []
         if stage == "same":

@@ -19,13 +19,13 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.inherited.graph_facts import called_functions, op_name
 
-# Ops of the list that read a file, and the input that says which one.
+# Allowed ops that read a file, with the index of the input that names it.
 READS = {"Restore": 0, "RestoreSlice": 0, "RestoreV2": 0,
          "InitializeTableFromTextFile": 1, "InitializeTableFromTextFileV2": 1}
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _HANDLES = {tf.resource.as_datatype_enum, tf.variant.as_datatype_enum}
-MOST_OPS = 1_000_000  # with all calls written out
-DEEPEST = 64  # calls inside calls; TensorFlow's own limit is its stack
+MOST_OPS = 1_000_000  # with all calls expanded
+DEEPEST = 64  # nested calls; TensorFlow is limited only by its stack
 FOREIGN = "reads a file that is not the model's own"
 
 
@@ -96,7 +96,7 @@ class _Reader:
         self.functions = functions
         self.calls: list[str] = []
         self.known: dict[tuple, tuple[int, int]] = {}
-        self.ops = self.depth = 0  # of what was read last
+        self.ops = self.depth = 0  # of the last read
 
     def read(self, nodes, own: frozenset[str]) -> Iterator[Refusal]:
         by_name = {node.name: node for node in nodes}
@@ -105,7 +105,7 @@ class _Reader:
         for node in nodes:
             why = self._why_not(node, by_name, own)
             if node.op in ("Enter", "RefEnter") and node.name not in used:
-                why = "begins a loop without a body"  # it would end the process
+                why = "begins a loop without a body"  # TensorFlow would crash
             if why:
                 yield self._refusal(node, why)
                 continue
@@ -148,7 +148,7 @@ class _Reader:
     def _passed(self, node, name: str, by_name, own) -> frozenset[str]:
         """Returns the arguments that receive the name of one of the model's files."""
         arguments = self.functions[name].signature.input_arg
-        # An argument may be a list, of several inputs: then which is which is not sure.
+        # If an argument is a list, inputs cannot be assigned to arguments reliably.
         lists = any(each.number_attr or each.type_list_attr for each in arguments)
         if lists or node.op not in (*_CALLS, name):
             return frozenset()

@@ -11,11 +11,11 @@ import tensorflow.compat.v1 as tf1
 from helpers.graph import VARIABLE_TYPES
 from helpers.inherited import graph_facts as facts
 
-# How a called function is run is no business of the file's.
+# Attributes that configure the execution of a function, which are removed.
 _HOW = ("config", "config_proto", "executor_type")
 
 
-# Ops on references to variables, and the ops on values that give the same.
+# Ops on references to variables, and the equivalent ops on values.
 _OF_VALUES = {"RefSwitch": "Switch", "RefMerge": "Merge", "RefEnter": "Enter",
               "RefExit": "Exit", "RefNextIteration": "NextIteration",
               "RefIdentity": "Identity",
@@ -111,7 +111,7 @@ def _inputs(node, stand_ins: dict, replaced: set) -> list[str]:
         name = facts.op_name(source)
         if name not in replaced:
             found.append(source)
-        elif not source.startswith("^"):  # nobody waits for what does not run
+        elif not source.startswith("^"):  # drop control inputs from removed ops
             tensor = source if ":" in source else f"{source}:0"
             if tensor not in stand_ins:
                 raise ValueError(f"op {node.name} also needs {tensor}. Feed it too.")

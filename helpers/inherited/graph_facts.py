@@ -17,16 +17,16 @@ SAVING = {"SaveV2", "Save", "SaveSlices", "RestoreV2", "Restore", "RestoreSlice"
           "MergeV2Checkpoints", "ShardedFilename"}
 SLOTS = ("Momentum", "Adam", "Adam_1", "RMSProp", "RMSProp_1", "Adagrad", "Ftrl",
          "Ftrl_1", "ExponentialMovingAverage")
-# An op that nobody reads from is an end, but of these nobody wants the value.
+# Ops without a reader are outputs, except these, whose values are of no interest.
 _NO_RESULT = {"NoOp", "Assert", "Const", "Assign", "AssignAdd", "AssignSub",
               "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp",
               "IsVariableInitialized", "VarIsInitializedOp", "Print", "QueueSizeV2",
               "QueueCloseV2", "MergeSummary", "ScalarSummary", "HistogramSummary",
               "ImageSummary", "Rank", "Shape", "Size", "ReadVariableOp",
               "MakeIterator", "LookupTableSizeV2", "Exit", "Switch", "RefSwitch"}
-# Of these the value depends on a shape alone: an RNN's zero state is no result.
+# Ops whose value depends only on a shape, such as the zero state of an RNN.
 _SHAPES = {"Shape", "ShapeN", "Rank", "Size", "ZerosLike", "OnesLike"}
-_LOOP = {"Enter", "RefEnter"}, {"Exit", "RefExit"}  # what lies between runs many times
+_LOOP = {"Enter", "RefEnter"}, {"Exit", "RefExit"}  # ops between them run repeatedly
 _SUMS = {"Mean", "Sum"}
 _OF_SUMS = {"Add", "AddV2", "AddN", "Mul", "Div", "RealDiv", "DivNoNan", "Neg",
             "Identity", "Select", "SelectV2"}
@@ -54,7 +54,7 @@ class Node:
 
 def node_of(node: Any) -> Node:
     """Returns the name, type, dtype, and shape of a NodeDef, as far as known."""
-    # Asking a protobuf map for a key that is not there would put it in.
+    # A copy, because looking up a missing key would insert it into a protobuf map.
     attr, types = dict(node.attr), dtypes(node)
     dtype = types[0].name if types else ""
     noted = attr["_output_shapes"].list.shape[:1] if "_output_shapes" in attr else []

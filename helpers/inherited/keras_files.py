@@ -97,11 +97,11 @@ def rebuilt(path: Path) -> Any:
                 "the layer anew and load the weights with read_weights, or open the "
                 "file in a container."
             )
-        import tf_keras  # Keras 3 refuses what 1.15 wrote, such as batch_input_shape
+        import tf_keras  # Keras 3 rejects old configurations
         from tf_keras.src.saving.legacy import hdf5_format
 
         model = tf_keras.models.model_from_config(config)
-        # By its name, Keras would open the file again, as the kind that it ends with.
+        # Given a name, Keras would reopen the file as the kind of its extension.
         weights = file if "layer_names" in file.attrs else file["model_weights"]
         hdf5_format.load_weights_from_hdf5_group(weights, model)
         for layer in model.layers:

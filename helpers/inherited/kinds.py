@@ -23,10 +23,10 @@ CHECKPOINT, OLD_CHECKPOINT = "checkpoint", "checkpoint of the first format"
 KERAS, EVENTS, RECORDS = "Keras HDF5", "event file", "TFRecord file"
 FOLDER = "folder of a training"
 SAVED_NAMES = ("saved_model.pb", "saved_model.pbtxt")
-OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # of TensorFlow 2, and no variable
-_OP = re.compile(r"\w[\w>.]*")  # the type of an op, those of other libraries included
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # TensorFlow 2 only, not a variable
+_OP = re.compile(r"\w[\w>.]*")  # op type, including those of other libraries
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-# How files of other programs begin, what is in them, and what they are.
+# Files of other programs: their first bytes, bytes inside, and a description.
 _OTHERS = (
     (b"PK\x03\x04", b".npy", "an archive of NumPy arrays: np.load reads it, and "
      "its `files` lists their names"),
@@ -43,7 +43,7 @@ _OTHERS = (
     (b"[net]", b"=", "the layers of a darknet network: text; its weights are in a "
      ".weights file"),
 )
-_V1_TABLE = bytes.fromhex("57fb808b247547db")  # the magic number at a table's end
+_V1_TABLE = bytes.fromhex("57fb808b247547db")  # magic number at the end of a table
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def check_listed(file: Path) -> None:
         try:
             shape = {"files": {name: {"sha256": SHA256}}}
             listed = read_json(folder / "manifest.json", shape)["files"]
-        except DataError:  # there is none, or one of another kind, or of other files
+        except DataError:  # none, or a manifest of other files
             continue
         if sha256(file) != listed[name]["sha256"]:
             raise DataError(
@@ -182,7 +182,7 @@ def _folder(path: Path) -> Found:
         if (path / name).exists():
             return _saved_model(path, path / name)
     if (path / "checkpoint").exists():
-        # A folder that was copied still names the place where it was written.
+        # A copied folder still contains the path where it was written.
         state = tf.train.get_checkpoint_state(str(path))
         latest = path / Path(state.model_checkpoint_path).name if state else path
         if not (_is_prefix(latest) or latest.is_file() or "?" in latest.name):
@@ -231,7 +231,7 @@ def _saved_model(folder: Path, file: Path) -> Found:
             message.ParseFromString(file.read_bytes())
         except DecodeError:
             message.Clear()
-        if not message.meta_graphs:  # a frozen graph has got this name
+        if not message.meta_graphs:  # a frozen graph with this name
             return _file(file)
     if not message.meta_graphs:
         raise DataError(f"{file}: contains no graph. It may have been cut short.")
@@ -293,7 +293,7 @@ def _records(path: Path, content: bytes) -> Found | None:
     elif content[8:12] != wire.masked_crc(content[:8]).to_bytes(4, "little"):
         return None
     cut = ""
-    try:  # a length that cannot be would end the process in TensorFlow's reader
+    try:  # an impossible length would crash TensorFlow's reader
         count = wire.walk(path, compression)
     except wire.CutShortError as error:
         if not error.records:

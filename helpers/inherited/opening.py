@@ -212,7 +212,7 @@ def _refuse(path: Path, graph: tf1.GraphDef, own: Iterable[str]) -> None:
 def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
     found = facts.ends(graph)
     floats = [node for node in found if node.dtype.startswith("float")]
-    found = floats if len(floats) == 1 else found  # beside counts and lengths
+    found = floats if len(floats) == 1 else found  # ignore counts and lengths
     if len(found) != 1:
         names = ", ".join(node.name for node in found[:8]) or "none"
         raise DataError(

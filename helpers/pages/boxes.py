@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from helpers import svg
 
-HIGH = 30  # of a box, in pixels
+HIGH = 30  # height of a box in pixels
 
 
 def wide(words: str) -> float:
@@ -45,7 +45,7 @@ def edges(
     drawn = []
     for start, end in pairs:
         (x0, y0, own, one), (x1, y1, _, other) = places[start], places[end]
-        if x0 == x1 and y1 < y0 - 99:  # the way back
+        if x0 == x1 and y1 < y0 - 99:  # backward edge
             side = -1 if x0 < 350 else 1
             out = x0 + 76 * side
             xs = [x0 + side * wide(one) / 2, out, out, x1 + side * wide(other) / 2]

@@ -70,7 +70,7 @@ def damage_frame(
     starts = [0]
     for payload in payloads:
         starts.append(starts[-1] + 16 + len(payload))
-    wide = (SIZE[0] - 8) / starts[-1]  # of a byte
+    wide = (SIZE[0] - 8) / starts[-1]  # width of a byte
     squares = "".join(
         _byte(start + k, wide, css)
         for start, payload in zip(starts, payloads, strict=False)

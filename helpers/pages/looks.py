@@ -15,7 +15,7 @@ SIZE = (760, 360)  # of a frame
 _LEFT, _WIDTH, _FLOOR, _TALL = 10, 52, 330, 100  # the bars: first, pitch, foot, height
 _PICTURE, _LOOK, _TOP, _SIDE = 10, 222, 10, 192  # scene and look: left, left, top
 _SHADES = 32
-_MOST = 0.4  # the share of a look at which a place is darkest
+_MOST = 0.4  # attention weight of the darkest colour
 
 
 def look_frame(

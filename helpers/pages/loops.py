@@ -60,7 +60,7 @@ def loop_frame(loop: str, turn: int, n: int = 4, x: float = 3.0) -> Frame:
     """
     old = loop == "TensorFlow 1"
     graph = _graph(old)
-    with tf1.Session(graph=graph) as session:  # a loop of `turn` steps ends there
+    with tf1.Session(graph=graph) as session:  # stops after `turn` iterations
         k, p, goes_on = session.run(["k_out:0", "p_out:0", "asked:0"],
                                     {"x:0": x, "n:0": min(turn, n), "limit:0": n})
     value = {"k": f"k = {k}", "p": f"p = {p:g}", "asked": str(bool(goes_on))}

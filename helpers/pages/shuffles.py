@@ -10,7 +10,7 @@ SIZE = (760, 350)
 _CLASSES, _EACH, _BATCH = 20, 200, 32
 _FAIR = _CLASSES * (1 - (1 - 1 / _CLASSES) ** _BATCH)
 _LEFT, _TOP, _SQUARE, _FOOT = 60, 30, 5, 320
-# From dark blue to yellow, nearly cividis: its order is one of lightness.
+# From dark blue to yellow, similar to cividis, and ordered by lightness.
 _PALETTE = np.stack([np.interp(np.linspace(0, 4, _CLASSES), range(5), channel)
                      for channel in ([0, 60, 124, 186, 253], [34, 78, 123, 173, 231],
                                      [78, 108, 120, 109, 55])], 1).astype(int).tolist()
@@ -35,7 +35,7 @@ def shuffle_frame(buffer: int, files: int) -> Frame:
     found = [len(set(batch)) for batch in labels]
     right = _LEFT + _SQUARE * len(labels)
     bars = "".join(f"M{_LEFT + _SQUARE * k + 2.5} {_FOOT}v-{_SQUARE * n}"
-                   for k, n in enumerate(found))  # one path: boxes take 12 kB
+                   for k, n in enumerate(found))  # one path is smaller than boxes
     at = _FOOT - _SQUARE * _FAIR
     drawn = [f"<path class='a' d='{bars}' stroke='currentColor' stroke-width='4'/>",
              svg.line([_LEFT, right], [at, at], "soft", stroke_dasharray="6 4")

@@ -27,7 +27,7 @@ def till_frame(way: str, order: str) -> Frame:
     threads = sorted(set(turns))
     if sorted(turns) != sorted(threads * 2):
         raise ValueError(f"order {order!r}: each thread must have exactly two turns")
-    if way == "with a lock":  # a thread that has begun ends first
+    if way == "with a lock":  # a thread that has begun finishes first
         turns = [thread for thread in dict.fromkeys(turns) for _ in range(2)]
     steps, total = _pay(way == "assign_add", turns)
     lost = len(threads) - total

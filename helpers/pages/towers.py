@@ -12,7 +12,7 @@ SIZE = (720, 424)
 _ROWS, _AT, _RATE = 480, np.array([1.2, 3.6], np.float32), 0.16
 _WIDE, _HIGH, _SPAN = 430, 400, ((0.4, 5.4), (-0.2, 4.45))  # of the map: w0 and w1
 _CONTOURS = np.array([0.2, 0.8, 1.8, 3.2, 5, 7.2, 9.8, 13, 17, 22])
-_ORDERS = {"mixed": 40.0, "half sorted": 0.9, "sorted": 0.0}  # how far rows are mixed
+_ORDERS = {"mixed": 40.0, "half sorted": 0.9, "sorted": 0.0}  # degree of mixing
 
 
 def tower_frame(towers: int, slices: str, rows: str) -> Frame:

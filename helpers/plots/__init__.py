@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-SMALLEST = 8  # points of type that a projector's last row reads
+SMALLEST = 8  # points, legible from the last row of a classroom
 
 
 def show(fig: Figure, alt: str, title: str = "") -> None:
@@ -49,7 +49,7 @@ def show(fig: Figure, alt: str, title: str = "") -> None:
     if not title and not any(ax.get_title("left") for ax in fig.axes):
         raise ValueError("show: the figure needs a title that states its finding")
     if title:
-        fig.draw_without_rendering()  # a layout that moves things has moved them
+        fig.draw_without_rendering()  # applies the automatic layout first
         drawn, (width, height) = fig.get_tightbbox(), fig.get_size_inches()
         fig.suptitle(title, x=drawn.x0 / width, y=(drawn.y1 + 0.08) / height, ha="left",
                      va="bottom", fontsize=10, fontweight="bold")

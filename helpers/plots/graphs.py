@@ -16,7 +16,7 @@ from helpers.plots.collapse import LINE, Box, collapse
 from helpers.plots.layout import Layout, layered
 from helpers.tracing import short_device
 
-# What colours a box: the number of its device, its tower or its worker.
+# The number of a device, tower, or worker determines the colour of a box.
 NUMBER = re.compile(r"(?:tower|worker|task|GPU|CPU)[_:](\d+)", re.I)
 
 # A kind, as `language.fill` takes it, and a line of text below the box's own or "".
@@ -81,7 +81,7 @@ def _paint(boxes, edges, layout: Layout, looks, legend, lost, edge_label) -> Fig
     bottom = min(layout.centre[name][1] - box.height / 2 for name, box in boxes.items())
     columns = max(1, min(len(legend), int(right / 1.15)))
     low = 0.22 * -(-len(legend) // columns) + 0.12 * bool(legend)
-    # Tenths of an inch: another release of a font or of igraph moves the last digits.
+    # Rounded to tenths, because other versions of fonts or igraph differ slightly.
     width = round(right + 0.2, 1)
     fig, ax = plt.subplots(figsize=(width, 0.2 - bottom + low))
     fig.subplots_adjust(0, 0, 1, 1)
@@ -140,7 +140,7 @@ def _paint_box(ax, box: Box, centre: tuple[float, float], look: dict) -> None:
         color = INK if own or i == 0 or "hatch" in look else SOFT
         text = ax.text(x, height, line, ha="center", va="center", fontsize=9, zorder=4,
                        color=PAPER if look["facecolor"] == INK else color)
-        if "hatch" in look:  # it would cross the letters
+        if "hatch" in look:  # or the hatch would cross the letters
             text.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 0.5})
 
 

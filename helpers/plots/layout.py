@@ -13,7 +13,7 @@ import igraph
 ROW, GAP = 0.42, 0.22  # inches: between rows, boxes
 
 Edge = tuple[str, str]
-Key = str | tuple[str, str, int]  # a box, or where an edge passes a row
+Key = str | tuple[str, str, int]  # a box, or an edge's crossing of a row
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-_POLL = 0.2  # seconds: how late Windows notices Ctrl-C; elsewhere it is at once
+_POLL = 0.2  # seconds; delay of Ctrl-C on Windows, elsewhere there is none
 
 
 class InterruptibleCalls:
@@ -63,7 +63,7 @@ class InterruptibleCalls:
     def end(self, seconds: float) -> bool:
         """Stops the thread after its current call; returns whether it has ended."""
         self._calls.put(None)
-        # Not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended.
+        # Not `join`, because after Ctrl-C, Python 3.11 would treat the thread as ended.
         return self._ended.wait(waitable(seconds))
 
     def _answer(self, deadline: float) -> tuple[Any, BaseException | None]:
@@ -81,7 +81,7 @@ class InterruptibleCalls:
                 self._answers.put((function(*arguments), None))
             except BaseException as error:
                 self._answers.put((None, error))
-            del call, function, arguments  # or a graph lives until the next step
+            del call, function, arguments  # or the graph stays until the next call
         self._ended.set()
 
 

@@ -154,8 +154,8 @@ def _explained(queue: Queue, states: dict[str, QueueState]) -> QueueState:
     waits_for = []
     for op, of_files in queue.sources.items():
         source = states.get(op.name)
-        # A reader empties a healthy queue of file names as fast as it is filled, so
-        # there being empty at this moment means nothing as long as its threads live.
+        # A reader empties even a healthy queue of file names at once, so an empty one
+        # means nothing as long as its threads are alive.
         if state.alive and source and source is not state and source.starves and not (
                 of_files and source.alive):
             waits_for.append(op.name)

@@ -25,8 +25,8 @@ from helpers.queues.internals import (
     runners_of,
 )
 
-_CHUNK = 64  # rows per enqueue: one run for many rows, small against most queues
-_LOOK_AGAIN = 0.002  # seconds between two looks at a full queue
+_CHUNK = 64  # rows per enqueue, small compared with most queues
+_LOOK_AGAIN = 0.002  # seconds before a full queue is checked again
 
 Source = np.ndarray | tuple[np.ndarray, ...] | Callable[[], Iterable]
 
@@ -164,7 +164,7 @@ class Feed(tf1.train.QueueRunner):
             if not coord.should_stop():
                 coord.request_stop(error)
                 with contextlib.suppress(Exception):  # the session may be closed
-                    session.run(self.cancel_op)  # nothing else frees the consumers
+                    session.run(self.cancel_op)  # the only way to release the consumers
         finally:
             count_thread(self, session, 0)
 
@@ -201,7 +201,7 @@ class Feed(tf1.train.QueueRunner):
         if self.failure is None:
             try:
                 return next(self._chunks, None)
-            except BaseException as error:  # sys.exit too: the thread ends in silence
+            except BaseException as error:  # even sys.exit, which ends threads silently
                 self.failure = _as_failure(queue_filled_by(self).name, error)
         raise self.failure
 

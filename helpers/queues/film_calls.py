@@ -109,7 +109,7 @@ class WatchedCalls:
                 self._flows[key] = _flow_of(ops, self._queues)
             return self._flows[key]
         except (AttributeError, KeyError, TypeError, ValueError):
-            return Flow({}, ())  # nothing to fetch: TensorFlow says it better
+            return Flow({}, ())  # invalid fetches: TensorFlow reports them
 
 
 def _names(elements: Any) -> tuple[str, ...]:

@@ -7,15 +7,15 @@ from helpers.explore import Explorable, Frame
 from helpers.queues.diagnosis import QueueState
 from helpers.queues.film_frames import Moment
 
-_SHOWN = 60  # moments that a page holds, evenly chosen
+_SHOWN = 60  # moments per figure, evenly spaced
 _TANK = 64  # the height of a tank, in pixels
-_HIGH = 124  # of one queue's place
-_NARROWEST, _WIDEST = 560, 760  # of the drawing, where no name is wider
-_LETTER = 7.4  # its width, at most
+_HIGH = 124  # height of the area of one queue, in pixels
+_NARROWEST, _WIDEST = 560, 760  # width in pixels, unless a name is wider
+_LETTER = 7.4  # maximum width of a letter in pixels
 _LINE = 20  # pixels of a line of text
-_MOST_WAITS = 8  # lines of those who wait
+_MOST_WAITS = 8  # lines about waiting threads
 
-# How a tank looks: its outline says what its word says.
+# The outline of a tank by the queue's state: colour class, width, and dashes.
 _OUTLINES = {
     "starves": ("bad", 3, "7 4"), "full": ("ink", 3, ""), "closed": ("soft", 2, "2 4"),
     "flows": ("ink", 1.5, ""),

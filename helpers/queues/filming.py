@@ -21,9 +21,9 @@ from helpers.queues.hooks import SessionHook, add_hook, hooks_of
 from helpers.queues.internals import Queue, queues_of, raw_session, taken_from
 
 _BETWEEN = 0.05  # seconds between two frames
-_FRAMES = 1200  # a longer film drops every second frame, and takes half as many
-_LAST = 2.0  # seconds that the last frame may take
-# A look runs in the thread that asks: it needs no thread that the steps want.
+_FRAMES = 1200  # longer films drop every second frame
+_LAST = 2.0  # time limit in seconds for the last frame
+# Reading the queues in the calling thread takes no thread away from the steps.
 _IN_THIS_THREAD = tf1.RunOptions(inter_op_thread_pool=-1)
 
 
@@ -165,7 +165,7 @@ class _Recorder(SessionHook):
     def end(self) -> None:
         """Stops the recording after a last frame."""
         self._over.set()
-        try:  # not `join`: a Ctrl-C in it makes Python 3.11 take the thread for ended
+        try:  # not `join`, which Python 3.11 breaks after Ctrl-C
             self._done.wait(_LAST)
         finally:
             self._take_off()
@@ -194,7 +194,7 @@ class _Recorder(SessionHook):
         }
         for call in lasting:
             if (found := waits_for(call, states)) != call.waits:
-                # One that began after the last look waits since it began.
+                # A call that began after the last frame has waited since it began.
                 call.since = call.start if call.start >= self._looked else now
                 call.waits = found
         self._looked = now

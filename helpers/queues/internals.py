@@ -18,9 +18,9 @@ _QUEUES = (
 )
 DEQUEUES = ("QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2")
 ENQUEUES = ("QueueEnqueueV2", "QueueEnqueueManyV2")
-# These take the names of files from a queue, and read records from the files.
+# Ops that dequeue file names and read records from these files.
 READERS = ("ReaderReadV2", "ReaderReadUpToV2")
-FEED_THREAD = "feed-"  # how the names of feeding threads begin
+FEED_THREAD = "feed-"  # prefix of the names of feeding threads
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def building(graph: tf.Graph, scope: str) -> Iterator[None]:
     """Context manager for adding ops to any graph, even to a finalized one."""
     finalized = graph.finalized
     if finalized:
-        graph._unsafe_unfinalize()  # MonitoredSession finalizes; probes are harmless
+        graph._unsafe_unfinalize()  # the added ops are harmless
     try:
         with (
             graph.as_default(),
@@ -159,7 +159,7 @@ def queues_of(session: tf1.Session) -> list[Queue]:
 def _looked_at(op: tf.Operation, runners: list, session: tf1.Session) -> Queue:
     enqueues, dequeues = _consumers(op, ENQUEUES), _consumers(op, DEQUEUES)
     living = [runner._runs_per_session[session] for runner in runners
-              if session in runner._runs_per_session]  # the only place that knows
+              if session in runner._runs_per_session]  # the only source
     return Queue(
         op, *probe_queue(op), enqueues, queues_taken_from(ancestors(enqueues)),
         max((items_taken(dequeue) or 1 for dequeue in dequeues), default=1),

@@ -66,7 +66,7 @@ def _check_open(queues: list[Queue], run: Run) -> None:
     """Raises `RuntimeError` if a queue is closed and has no rows to drain."""
     found = run([(queue.size, queue.closed) for queue in queues])
     for queue, (size, closed) in zip(queues, found, strict=True):
-        # A feed that has ended closed its queue itself, and steps drain that.
+        # A feed that has ended closes its own queue, and steps may still drain it.
         ended = all(getattr(each, "has_ended", False) for each in queue.runners)
         if closed and not (size and ended):
             raise RuntimeError(

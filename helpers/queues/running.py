@@ -23,8 +23,8 @@ from helpers.queues.internals import Queue, is_closed
 from helpers.queues.preflight import check_pipeline, queues_to_start
 from helpers.queues.threads import NamingCoordinator, stop_threads
 
-_LOOK = 2.0  # seconds for a look at the queues after a stall
-_ANSWER = 10.0  # seconds that a session gets at least for its first answer
+_LOOK = 2.0  # time limit in seconds for a diagnosis after a stall
+_ANSWER = 10.0  # minimum time limit in seconds for the first answer
 
 
 @numbers(stall=real(0, infinite=True), grace=real(0, infinite=True))
@@ -73,13 +73,13 @@ def running_queues(
         with session.graph.as_default():
             tf1.train.start_queue_runners(session, coord)
         yield runner
-    except BaseException as own:  # Ctrl-C too: the threads have to stop first
+    except BaseException as own:  # even Ctrl-C, so that the threads are stopped
         error = own
     lost = False
     try:  # coord.request_stop(), then coord.join()
         failed, lost = stop_threads(session, coord, calls, grace)
         error = _first_real(error, failed, runner)
-    except BaseException as again:  # Ctrl-C once more: then nothing is waited for
+    except BaseException as again:  # a second Ctrl-C ends all waiting
         error, lost = again, is_closed(session)
     finally:
         take_off()
@@ -189,7 +189,7 @@ class Runner:
         """Converts the error of a step to a one-line error with its cause."""
         ended = is_end_of_data(error)
         if ended or isinstance(error, tf.errors.CancelledError):
-            # A queue closed: at its end, or because a thread failed just before.
+            # The queue was closed, at its end or because a thread has just failed.
             self._raise_failure()
         if ended:
             self._end = wording.short(error)

@@ -17,8 +17,8 @@ from helpers.queues.diagnosis import examined
 from helpers.queues.hooks import hooks_of
 from helpers.queues.internals import FEED_THREAD, Queue, is_closed, queues_of
 
-_FREE = 0.5  # seconds that threads get before queues are closed under them
-_SPARE = 1.0  # seconds more before the queue of a feed is: closing is for good
+_FREE = 0.5  # seconds before the queues of threads are closed
+_SPARE = 1.0  # more seconds before the queue of a feed is closed
 
 
 class NamingCoordinator(tf1.train.Coordinator):
@@ -42,7 +42,7 @@ class NamingCoordinator(tf1.train.Coordinator):
     def request_stop(self, ex: Any = None) -> None:
         """Asks all threads to stop; see `tf1.train.Coordinator`."""
         if self.joined:
-            return  # a straggler, named already: its error comes too late
+            return  # too late: the thread was already reported
         if ex is not None and not self.should_stop():
             self.failed = _failed(threading.current_thread().name)
         super().request_stop(ex)
@@ -82,12 +82,12 @@ def stop_threads(
     for hook in hooks_of(session):
         hook.before_stop()
     was_closed, lost = is_closed(session), False
-    queues = queues_of(session)  # anew: a step may wait for one built since
+    queues = queues_of(session)  # again, because queues may have been added
     coord.request_stop()
     try:
         _free(session, queues, coord, calls, grace)
         failed = _joined(queues, coord)
-    finally:  # after a second Ctrl-C, too
+    finally:  # even after a second Ctrl-C
         if not calls.end(_FREE):
             lost = not was_closed
             attempt(_FREE, session.close)  # ends the step, or waits for it
@@ -99,7 +99,7 @@ def _joined(queues: list[Queue], coord: NamingCoordinator) -> BaseException | No
         coord.join(stop_grace_period_secs=0)
     except Exception as error:
         return coord.readable(error)
-    # A source that failed after the stop was asked for; it has no rows left.
+    # A source may have failed after the stop was requested.
     failures = (getattr(runner, "failure", None)
                 for queue in queues for runner in queue.runners)
     return next(filter(None, failures), None)

@@ -16,7 +16,7 @@ SESSION_LOST = "the session had to be closed under a step, and its variables are
 
 def short(error: tf.errors.OpError, before: str = "") -> tf.errors.OpError:
     """Returns an error of the same type with a one-line message."""
-    line = re.sub(r"'_\d+_", "'", first_line(error))  # TensorFlow counts its queues
+    line = re.sub(r"'_\d+_", "'", first_line(error))  # drop TensorFlow's queue numbers
     return type(error)(None, None, before + line)
 
 

@@ -107,7 +107,7 @@ class _BlamingCoordinator:
                 named = _named(error, self._paths, self._parse)
                 if named is not error:
                     named.__cause__ = error
-                    # Given an exception alone, a coordinator takes the current one.
+                    # Without a tuple, the coordinator would use the current error.
                     error = (DataError, named, error.__traceback__)
             self._coordinator.request_stop(error)
 
@@ -115,7 +115,7 @@ class _BlamingCoordinator:
 def _named(error: Exception, path_prefix, parse) -> Exception:
     """Returns a `DataError` that names the bad record, or the original error."""
     ends = (tf.errors.OutOfRangeError, tf.errors.CancelledError)
-    # The latter where TensorFlow quotes bytes that are no Example, and fails on it.
+    # TensorFlow raises UnicodeDecodeError when it quotes bytes that are no Example.
     unreadable = (tf.errors.OpError, UnicodeDecodeError)
     if isinstance(error, ends) or not isinstance(error, unreadable):
         return error
@@ -135,7 +135,7 @@ def _search(path: str, parse: Callable[[tf.Tensor], object]) -> str | None:
                 count += 1
         except tf.errors.OutOfRangeError:
             return None
-        except UnicodeDecodeError:  # TensorFlow fails to quote what is no Example
+        except UnicodeDecodeError:  # TensorFlow could not quote the bytes
             cause = "its payload is not a tf.train.Example"
         except tf.errors.OpError as error:
             cause = first_line(error).removeprefix("Name: <unknown>, ").rstrip(".")

@@ -27,12 +27,12 @@ def check_shards(path_prefix: PathPrefix) -> int:
         cause, and the fix.
     """
     if not isinstance(path_prefix, (str, os.PathLike)):
-        return sum(map(wire.check_payloads, open_shards(path_prefix)))  # walked there
+        return sum(map(wire.check_payloads, open_shards(path_prefix)))  # reads headers
     manifest = read_manifest(path_prefix)
     for path in open_shards(path_prefix):
         written = manifest["shards"][Path(path).name]
         if sha256(path) != written["sha256"]:
-            wire.walk(path)  # names the record, where it can
+            wire.walk(path)  # names the damaged record if possible
             wire.check_payloads(path)
             raise DataError(
                 f"{path}: its records are intact, but its SHA-256 hash differs from "

@@ -23,7 +23,7 @@ from helpers.records.writing import (
 )
 from helpers.tiny_layout import FOLDER, TinyLayout, names_in
 
-_SEED = 7  # of the pictures that are held out, and of the shuffle
+_SEED = 7  # for the held-out pictures and the shuffle
 
 
 @numbers(num_shards=whole(), seed=whole(0))
@@ -156,7 +156,7 @@ def _coloured(picture: Image.Image) -> Image.Image:
     Raises:
       ValueError: If the picture has a colour mode that does not exist in JPEG or PNG.
     """
-    if picture.mode in ("I", "I;16", "I;16B", "I;16L"):  # grey of 16 bits
+    if picture.mode in ("I", "I;16", "I;16B", "I;16L"):  # 16-bit greyscale
         values = np.asarray(picture).astype(np.float64) / 257
         picture = Image.fromarray(np.rint(values).astype(np.uint8))
     if picture.mode in ("LA", "PA", "RGBA") or "transparency" in picture.info:
@@ -188,7 +188,7 @@ def _label_lines(words: Mapping[str, str], labels: Iterable[str]) -> str:
     """
     lines = [f"{name}\t{words.get(name, '')}" for name in labels]
     for name, line in zip(labels, lines, strict=True):
-        text = line.encode("utf-8", "replace").decode()  # what is no text becomes "?"
+        text = line.encode("utf-8", "replace").decode()  # invalid text becomes "?"
         if "\t" in name or text != line or len(f"{line}.".splitlines()) != 1:
             raise DataError(
                 f"the class name {name!r} is invalid. A class name must be valid text "

@@ -15,8 +15,8 @@ from helpers.records.blame import NamingQueueRunner
 from helpers.records.shards import PathPrefix, open_counted
 
 CROP_MARGIN = 4
-GROUP = 64  # records that are parsed and decoded by one run of the ops
-READ = 256  # that the queue's one reader takes from a file by one call
+GROUP = 64  # records that are parsed and decoded per run
+READ = 256  # records that the reader takes from a file per call
 _NUMBERS = {
     "batch_size": whole(), "image_size": sides(), "num_epochs": whole(),
     "shuffle_buffer": whole(0), "num_threads": whole(most=1024), "seed": whole(0),
@@ -111,7 +111,7 @@ def image_label_queue(
             name="batches",
         )
         decode = [decoded.enqueue_many(_parsed_group(group, GROUP, None, size))]
-        if shuffle_buffer:  # otherwise one thread, which keeps the order of the files
+        if shuffle_buffer:  # a single thread would keep the order
             decode *= num_threads
         tf1.train.add_queue_runner(NamingQueueRunner(decoded, decode, **naming))
         images, labels = _take(decoded, batch_size, num_epochs)
@@ -166,7 +166,7 @@ def image_label_dataset(
     if shuffle_buffer:
         records = records.shuffle(shuffle_buffer, seed=seed)
     if augment:
-        # One number per picture: random ops with a state repeat only in one thread.
+        # One number per picture, because stateful random ops need a single thread.
         draws = tf.data.Dataset.random(seed, rerandomize_each_iteration=True)
         records = tf.data.Dataset.zip(records, draws)
     groups = records.batch(group, drop_remainder=endless)
@@ -204,7 +204,7 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
     """
     fields = tf.io.parse_example(records, _FEATURES)
     contents, count = fields["image"], records.shape[0]
-    if count != most:  # it is filled up with its last record, which is cut off again
+    if count != most:  # pad with the last record; the padding is cut off below
         count = tf.size(records)
         places = tf.minimum(tf.range(most), count - 1)
         contents = tf.gather(contents, places)
@@ -221,7 +221,7 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
 def _decoded(contents: list[tf.Tensor], size: tuple[int, int]) -> list[tf.Tensor]:
     """Decodes JPEG pictures after checking that all have the expected size."""
     shapes = tf.stack([tf.io.extract_jpeg_shape(one) for one in contents])
-    # The bare op: tf.debugging.Assert wraps it in a tf.cond, for each group.
+    # The raw op, because tf.debugging.Assert would add a tf.cond for each group.
     right_size = tf.raw_ops.Assert(
         condition=tf.reduce_all(tf.equal(shapes[:, :2], size)),
         data=["image_size is", f"{size}", "pictures are from",

@@ -102,7 +102,7 @@ def _open_manifest(prefix: Path) -> tuple[list[str], int]:
         if size == written["bytes"]:
             continue
         if size:
-            wire.walk(path)  # names the record where it was cut
+            wire.walk(path)  # names the truncated record
         raise DataError(
             f"{path}: {'is missing' if size is None else f'has {size} bytes'}, but "
             f"the manifest lists {written['bytes']} bytes. Write the shards again."

@@ -22,7 +22,7 @@ from helpers.errors import DataError, first_line
 from helpers.reading import regular_file
 
 HEADER_BYTES, FOOTER_BYTES = 12, 4
-# What stands before the damage is whole: no message tells anybody to delete it.
+# The records before the damage are intact, so no message advises to delete them.
 REMEDY = "Write or copy it again, and keep this one until then."
 
 
@@ -101,7 +101,7 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
                         f"{HEADER_BYTES} header bytes are there"))
                 length = _length(header, f"{path}: {place}", count)
                 position += HEADER_BYTES + length + FOOTER_BYTES
-                if compression:  # it reads up to there, or as far as it can
+                if compression:  # reads to the end of the record, if possible
                     end, rest = position, length + FOOTER_BYTES
                     while rest and (block := file.read(min(rest, 1 << 20))):
                         rest -= len(block)

@@ -22,7 +22,7 @@ from helpers.errors import DataError, first_line
 from helpers.files import sha256, whole_file
 from helpers.records.shards import manifest_path, read_manifest, shard_names
 
-_LABELS = tf.int32.min, tf.int32.max  # asked once: each time takes microseconds
+_LABELS = tf.int32.min, tf.int32.max  # looked up once, because each lookup is slow
 
 
 def make_example(img: bytes, lbl: int) -> tf.train.Example:
@@ -44,7 +44,7 @@ def make_example(img: bytes, lbl: int) -> tf.train.Example:
     """
     label = whole_number("lbl", lbl, *_LABELS)
     example = tf.train.Example()
-    feature = example.features.feature  # filled in place: nothing is copied twice
+    feature = example.features.feature  # filled in place to avoid copies
     feature["image"].bytes_list.value.append(img)
     feature["label"].int64_list.value.append(label)
     return example
@@ -87,7 +87,7 @@ def write_shards(
         this name does not belong to such shards. Existing files are unchanged.
     """
     prefix = Path(path_prefix)
-    _old_shards(prefix)  # refused now, and not after all examples came
+    _old_shards(prefix)  # fail before the examples are generated
     prefix.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         with _named_disk_errors(prefix):
@@ -114,7 +114,7 @@ def write_shards(
 
 
 def _close(file: IO[bytes]) -> None:
-    with contextlib.suppress(OSError):  # on a full disk: it writes what is left
+    with contextlib.suppress(OSError):  # closing flushes, which fails on a full disk
         file.close()
 
 
@@ -213,7 +213,7 @@ def _parts(count: int, num_shards: int, prefix: Path) -> list[int]:
 def _serialised(example: Any) -> bytes:
     if isinstance(example, bytes):
         return example
-    # Maps have no order of their own: without this, each run writes another.
+    # Without this, the order of map entries differs from run to run.
     return example.SerializeToString(deterministic=True)
 
 

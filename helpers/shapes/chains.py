@@ -25,7 +25,7 @@ from helpers.shapes.scenes import (
 )
 
 SIZE = 64
-LENGTHS = (2, 3)  # objects per scene, by turns
+LENGTHS = (2, 3)  # objects per scene, alternating
 # Share of the picture's side that an object's radius takes, by objects per scene.
 RADII = {2: (0.15, 0.185), 3: (0.105, 0.13)}
 _MAKER = "helpers.shapes.write_chains, version 1"  # changes with the pictures

@@ -20,9 +20,9 @@ COLOURS: dict[str, tuple[int, int, int]] = {
     "orange": (243, 124, 24),
 }
 
-SUPERSAMPLE = 4  # objects are drawn this much larger, then averaged down
+SUPERSAMPLE = 4  # factor by which objects are drawn larger
 JPEG_QUALITY = 92
-SMALLEST = 8  # pixels; below this no shape can be told from another
+SMALLEST = 8  # pixels; smaller shapes cannot be distinguished
 
 
 def _polar(angles, radii) -> np.ndarray:

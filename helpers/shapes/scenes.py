@@ -14,7 +14,7 @@ from helpers.arguments import numbers, whole
 from helpers.files import whole_or_absent
 from helpers.shapes import drawing
 
-COLOURS, SHAPES = 6, 3  # so many of the names in `drawing`
+COLOURS, SHAPES = 6, 3  # numbers of names to use from `drawing`
 # Each relation with its mirror: "A left of B" says the same as "B right of A".
 RELATIONS = {"left of": "right of", "above": "below"}
 SPLITS = ("train", "val", "unseen")

@@ -18,7 +18,7 @@ from helpers.tiny_layout import FOLDER, TinyLayout
 
 MOST_CLASSES = len(drawing.COLOURS) * len(drawing.SHAPES) * len(drawing.TEXTURES)
 _MAKER = "helpers.shapes.write_tiny_shapes, version 2"  # changes with the pictures
-_TRAIN, _VAL, _ORDER = range(3)  # keeps the random streams apart
+_TRAIN, _VAL, _ORDER = range(3)  # separate random streams
 _CUES: tuple[Iterable[str], ...] = (drawing.COLOURS, drawing.TEXTURES, drawing.SHAPES)
 _SECOND_TONES = ((250, 248, 240), (28, 26, 34))
 
@@ -79,12 +79,12 @@ def class_list(num_classes: int) -> list[tuple[str, str, str]]:
     Returns:
       A tuple (colour, texture, shape) per class, in the order of the class ids.
     """
-    # Fewest values per cue such that each pair of cues still leaves a choice.
+    # The smallest number of values per cue for which no two cues identify a class.
     most = min(max(2, math.isqrt(num_classes // 2)), len(drawing.COLOURS))
     while most**3 < num_classes:
         most += 1
     steps = itertools.product(range(most), repeat=3)
-    # A Latin square per step: every pair of cues is used up before one repeats.
+    # One Latin square per step, so that every pair of cues occurs before one repeats.
     cells = [(a, (a + b + step) % most, b) for step, a, b in steps]
     colours, textures, shapes = map(list, _CUES)
     return [
@@ -103,7 +103,7 @@ def _write(folder: Path, num_classes, train, val, size, seed) -> None:
             files = [images / f"{wnid}_{n}.JPEG" for n in range(train)]
             rows = _draw_all(files, names, size, (seed, _TRAIN), bar)
             _table(layout.boxes(wnid), rows)
-        # As in the original, the number of a validation file tells nothing.
+        # As in the original, the number of a validation file does not reveal its class.
         numbers = np.random.default_rng([seed, _ORDER]).permutation(num_classes * val)
         rows = []
         for k, (wnid, names) in enumerate(classes.items()):

@@ -73,7 +73,7 @@ def process_gradient_list(
                 averages.append(_average(gradients, shares))
             if averages[-1] is not None:
                 checks.append(check_average(averages[-1], gradients, variable))
-        with tf.control_dependencies(checks):  # so that a bad gradient is named first
+        with tf.control_dependencies(checks):  # so that gradients are reported first
             checks += _checked_losses(losses or ())
         with tf.control_dependencies(checks):
             return [
@@ -146,7 +146,7 @@ def _average(
             tf.concat([g.indices for g in gradients], 0),
             gradients[0].dense_shape,
         )
-    # add_n adds up in place; stack would hold all towers' gradients a second time.
+    # add_n sums in place, whereas stack would copy the gradients of all towers.
     return tf.add_n([tf.convert_to_tensor(g) for g in gradients]) / count
 
 

@@ -36,8 +36,8 @@ def check_average(
     """
     with tf.device(variable.device):
         values = _rows_added(average)
-        # A sum is finite only if all its terms are. The converse may fail: then the
-        # search finds nothing, and the step goes on.
+        # A sum is finite only if all its terms are. If only the sum is infinite, the
+        # search finds nothing, and the step continues.
         finite = tf.math.is_finite(tf.reduce_sum(values))
     return tf.cond(
         finite, lambda: True, lambda: _blame(values, gradients, variable)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from helpers.language import RULE, fill
 from helpers.tracing.times import Interval, intervals
 
-# An interval, and its place in the lane of its device.
+# An interval, and its row in the lane of its device.
 Lane = tuple[Interval, int]
 
 
@@ -26,7 +26,7 @@ def timeline(metadata: tf1.RunMetadata, *, labels: int = 12) -> Figure:
     """
     rows = intervals(metadata)
     lanes, heights = _lanes(rows)
-    # One size for one set of devices, whatever ran at once: tests compare sizes.
+    # The size depends only on the devices, because tests compare sizes.
     fig, ax = plt.subplots(figsize=(8, 0.7 + 0.6 * len(heights)))
     _draw_lanes(ax, lanes, heights, labels)
     ax.set_xlabel("milliseconds since the first op")

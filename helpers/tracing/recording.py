@@ -8,7 +8,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.arguments import numbers, whole
 
-# More numbers than these are summed up in a cell of the table.
+# Arrays with more values are summarised in the table.
 _SHOWN = 6
 
 
@@ -70,7 +70,7 @@ def record(
     seen = []
     for _ in range(steps):
         values = session.run(named, feed_dict)
-        # A fetch may be a view of a variable's memory: the next step would change it.
+        # A fetch may be a view of a variable's memory, which the next step changes.
         seen.append({name: np.copy(value)[()] for name, value in values.items()
                      if value is not None})
     return Recording(list(seen[0]), seen)

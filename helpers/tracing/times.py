@@ -7,8 +7,8 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.tracing.runs import short_device
 
-# Ops that hand over or wait for others: to count them as work would make an idle
-# device look busy.
+# Ops that pass values or wait for others. If they counted as work, an idle device
+# would look busy.
 _WAITING = re.compile(
     r"_?(Host)?(Recv|Send)|_Arg|_Retval|NoOp|Queue|Barrier|Reader|Stage|Unstage"
 )
