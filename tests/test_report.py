@@ -93,7 +93,7 @@ def test_a_claim_of_many_cases_is_one_line():
 def test_the_smallest_case_that_fails_is_shown():
     report = check_total(lambda numbers: numbers[0] if numbers else 0)
     assert [holds for _, holds, _ in report.claims] == [True, True, False]
-    assert "due " in repr(report) and "yours " in repr(report)
+    assert "expected " in repr(report) and "but got " in repr(report)
 
 
 def test_what_equals_everything_is_not_close():
@@ -111,8 +111,8 @@ def test_a_check_that_fails_does_not_blame_the_answer():
 
 def test_a_long_value_is_cut_between_two_numbers():
     numbers = [1234567.5] * 99
-    due, found = shown(numbers, numbers).split(", yours ")
-    assert found.endswith(" 1234567.5,...") and len(due) <= len("due ") + 200
+    due, found = shown(numbers, numbers).split(", but got ")
+    assert found.endswith(" 1234567.5,...") and len(due) <= len("expected ") + 200
 
 
 @exercise("Exercise 0: scaled", adds=["train_op"])
@@ -147,7 +147,7 @@ def graph_of(x):
     (lambda x, about: about.clear(), "argument 2"),
     (lambda x, about: about["by"].append(1), "argument 2"),
     (lambda x, about: about["notes"].fill(0), "argument 2"),
-    (lambda x, about: graph_of(x).clear_collection("losses"), "took something out"),
+    (lambda x, about: graph_of(x).clear_collection("losses"), "removed an item"),
     (lambda x, about: graph_of(x).add_to_collection("losses", 1), "added to"),
     (lambda x, about: os.environ.update(OF_AN_ANSWER="1"), "environment"),
     (lambda x, about: os.chdir("/"), "folder"),

@@ -80,7 +80,7 @@ class Watch:
             for key in before | after:
                 old, now = ([*map(id, one.get(key, []))] for one in (before, after))
                 if now[: len(old)] != old:
-                    self._note("your answer took something out of the graph's "
+                    self._note("your answer removed an item from the graph's "
                                f"collection {key!r}")
                 elif len(now) > len(old) and key not in self.adds:
                     self._note(f"your answer added to the graph's collection {key!r}")
@@ -88,7 +88,7 @@ class Watch:
                     self._note("your answer built more than one train op")
         for name, value in _surroundings().items():
             if value != around[name]:
-                self._note(f"your answer changed {name}, and left it changed")
+                self._note(f"your answer changed {name} and did not restore it")
         os.environ.clear()
         os.environ.update(around["the environment variables"])
         os.chdir(around["the working folder"])
@@ -105,14 +105,14 @@ class Watch:
             attempt(*others, **other_options)
         for key in _collections(graph):
             graph.get_collection_ref(key)[:] = before.get(key, [])
-        self.unusual.add("your answer had been called in this graph before")
+        self.unusual.add("your answer has been called in this graph before")
 
     def _of_unknown_length(self, args: tuple) -> tuple:
         """Replaces the first dimension of each tensor argument by None."""
         def forgotten(value):
             if not _is_tensor(value) or not value.shape.rank or value.shape[0] is None:
                 return value
-            self.unusual.add("the length of the batch is None")
+            self.unusual.add("the batch size is unknown, that is, None")
             return value[: tf1.placeholder_with_default(tf.constant(2**31 - 1), [])]
 
         return tuple(map(forgotten, args))

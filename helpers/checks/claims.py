@@ -79,7 +79,7 @@ class Report:
         for number, step in enumerate(self.steps[: self.hints], 1):
             lines += textwrap.wrap(f"Hint {number}: {step}", 76)
         if self.hints < len(self.steps):
-            lines.append(f"To get a hint, give the check hints={self.hints + 1}.")
+            lines.append(f"For a hint, pass hints={self.hints + 1} to the check.")
         return lines
 
 
@@ -155,7 +155,7 @@ def _follow(report: Report, claims: Iterator[Claim], watch: Watch) -> None:
         if not watch.changed:
             report.broken = shortened(said)
     if watch.changed:
-        report.add("leaves all else as it was", False, watch.changed)
+        report.add("changes nothing else", False, watch.changed)
 
 
 def _also(wrong: str, unusual: Iterable[str]) -> str:
@@ -166,7 +166,7 @@ def _words(error: BaseException) -> str:
     try:
         return first_line(error)
     except BaseException:
-        return "an error that cannot say what it is"
+        return "an error without a readable message"
 
 
 @contextlib.contextmanager
@@ -237,7 +237,7 @@ def shown(due: object, found: object) -> str:
         return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
     due, found = (" ".join(repr(plain(value)).split()) for value in (due, found))
-    return f"due {shortened(due, 200)}, yours {shortened(found, 200)}"
+    return f"expected {shortened(due, 200)}, but got {shortened(found, 200)}"
 
 
 def shortened(text: str, most: int = MOST) -> str:

@@ -103,7 +103,7 @@ def check_repeat_until_stop(attempt):
             raised = reraised
         due = error if how == "by an error" else None
         yield ("makes join raise the job's error, and nothing after a clean end",
-               raised is due, f"{case}: due {due!r}, but join raised {raised!r}")
+               raised is due, f"{case}: expected {due!r}, but join raised {raised!r}")
 
 
 def _in_silence(body, *arguments):

@@ -42,7 +42,8 @@ def check_lines_in_groups(attempt):
             with answering(case):
                 handed = _by_one_run(graph, batch)
             yield ("hands over a whole group in one run", handed in due,
-                   f"{case}: one run handed over {handed} lines, due {sorted(due)}")
+                   f"{case}: one run handed over {handed} lines, but expected "
+                   f"{' or '.join(map(str, sorted(due)))}")
 
 
 def _case(rng, size):
