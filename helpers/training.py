@@ -27,7 +27,7 @@ from helpers.queues.running import Runner, running_queues
 
 
 class Model:
-    """Owner of a graph's session, which trains, predicts, saves, and restores.
+    """Model with its own session, which trains, predicts, saves, and restores.
 
     The queues start with the first step and run until `close`, because a queue that a
     coordinator has closed cannot be reopened.

@@ -92,7 +92,7 @@ def restore_captioner(
 
 
 def _check(folder: Path, vocabulary: Vocabulary, sizes: Sizes) -> None:
-    """Raises `DataError` that names the first difference between two models."""
+    """Raises a `DataError` that names the first difference between two models."""
     saved = _read_sizes(folder)
     for name, value in dataclasses.asdict(sizes).items():
         if saved[name] != value:

@@ -34,7 +34,7 @@ class Captions(NamedTuple):
 def greedy_search(
     step: Step, state: State, *, max_length: int, start: int, end: int
 ) -> tf.Tensor:
-    """Generates captions with greedy search.
+    """Generates captions by choosing the most probable word at each step.
 
     At each place, greedy search takes the most probable next word. It is fast, but it
     may miss the most probable caption; see `beam_search`.

@@ -20,7 +20,7 @@ QUEUES = ("queue_runners", "summaries", "variables", "local_variables")
 
 
 class Watch:
-    """Records the side effects of the calls of one attempt.
+    """Recorder of the side effects of a student's function.
 
     Attributes:
       second: Whether a check is in its second round.

@@ -26,7 +26,7 @@ MOST = 800  # characters of the description of a failure
 
 
 class Report:
-    """Result of a check, which is true only if every claim holds.
+    """Result of an exercise check, which is true only if every claim holds.
 
     Attributes:
       title: Title of the exercise.
@@ -221,7 +221,7 @@ def close(found: object, due: object, rtol: float = 1e-5, atol: float = 1e-6) ->
 
 
 def raises(kind: type[Exception], function: Callable, *arguments: Any) -> bool:
-    """Returns whether a call raises an error of a kind; other errors propagate."""
+    """Returns whether a call raises an error of this type; others propagate."""
     try:
         function(*arguments)
     except kind:

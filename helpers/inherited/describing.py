@@ -18,7 +18,7 @@ MANY = 12  # names in a printed list
 
 @dataclass(frozen=True)
 class Description:
-    """Description of a model file, as returned by `describe`; `print` it.
+    """Description of a model file: its kind, inputs, outputs, and variables.
 
     Attributes:
       path: Path of the file.

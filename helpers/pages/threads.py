@@ -70,7 +70,7 @@ def traced(threads: int, work: str, chained: str) -> tuple[tf1.RunMetadata, floa
 
 
 class Lanes:
-    """Function that draws timelines, and compares each with a single-threaded run."""
+    """Callable that draws timelines, each compared with a single-threaded run."""
 
     def __init__(self):
         self._alone: dict[tuple[str, str], tuple[tf1.RunMetadata, float]] = {}

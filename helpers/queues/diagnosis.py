@@ -65,7 +65,7 @@ class QueueState:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """States of all queues of a session; `print` it.
+    """States of all queues of a session, with the one that causes a stall.
 
     Attributes:
       queues: States of the queues, in the order in which the graph was built.

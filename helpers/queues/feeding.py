@@ -39,7 +39,7 @@ def feed_queue(
     epochs: int | None = None,
     seed: int | None = None,
 ) -> "Feed":
-    """Fills a queue from a Python thread.
+    """Fills a queue from a Python thread, with rows from arrays or a generator.
 
     `running_queues` starts and stops the thread. The data stays outside the graph, so
     it can be of any size. Each row is enqueued exactly once per epoch. If the thread is

@@ -61,7 +61,7 @@ def film(session: tf1.Session, fetches: Any = None) -> Iterator["Film"]:
 
 
 class Film:
-    """Recording of the queues of a session.
+    """Recording of the queue sizes and the waiting threads of a session over time.
 
     Attributes:
       queues: States of the queues at the start, as in a `Diagnosis`.
@@ -183,7 +183,7 @@ class _Recorder(SessionHook):
             self._done.set()
 
     def _take(self) -> None:
-        """Records one frame."""
+        """Records the queue sizes and the waiting threads as one frame."""
         before = set(self._calls.under_way.copy().values())
         looked = self._look(options=_IN_THIS_THREAD)
         now = time.monotonic()

@@ -26,7 +26,7 @@ class SessionHook:
         return call
 
     def before_stop(self) -> None:
-        """Called before the session's threads are stopped."""
+        """Runs before the session's threads are stopped; does nothing by default."""
 
 
 _hooks: "weakref.WeakKeyDictionary[tf1.Session, list[SessionHook]]" = (

@@ -90,7 +90,7 @@ def running_queues(
 
 
 class Runner:
-    """Runs interruptible steps while the queues are running.
+    """Runner of interruptible steps on a session whose queues are running.
 
     Steps run in another thread, because TensorFlow does not let Ctrl-C or the
     notebook's stop button interrupt a blocked `session.run`. The caller waits in

@@ -151,7 +151,7 @@ def photograph(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
 
 
 def jpeg(picture: Image.Image) -> bytes:
-    """Encodes a picture as JPEG."""
+    """Returns a picture as the bytes of a JPEG file."""
     buffer = io.BytesIO()
     picture.save(buffer, "JPEG", quality=JPEG_QUALITY)
     return buffer.getvalue()

@@ -120,7 +120,7 @@ def captions_of(
 def draw(
     size: int, placed: Iterable[tuple], rng: np.random.Generator
 ) -> tuple[bytes, list[tuple[int, int, int, int]]]:
-    """Draws objects on a random background.
+    """Draws objects on a random background; returns a JPEG and their boxes.
 
     Args:
       size: Height and width in pixels.

@@ -22,7 +22,7 @@ def process_gradient_list(
     *,
     losses: Sequence[tf.Tensor] | None = None,
 ) -> GradientsAndVariables:
-    """Averages the gradients of several towers.
+    """Averages the gradients of several towers for `apply_gradients`.
 
     The result can be passed to `apply_gradients`. The update is all or nothing: before
     any average is released, all averages and losses are checked to be finite. If one of
@@ -53,8 +53,8 @@ def process_gradient_list(
         if a weight is invalid, or if a sum overflows. The error names the weight, or
         the variable and the tower, and no variable has changed.
 
-    Taught in lesson 05b, "What an average must not lose" and "All or nothing". Source:
-    the towers document, `process_gradient_list`.
+    Taught in lesson 05b, "What an average must not lose" and "All or nothing".
+    Source: the towers document, `process_gradient_list`.
     """
     towers = [list(tower) for tower in gradient_list]
     if not any(towers):

@@ -52,7 +52,7 @@ def as_written(config: tf1.ConfigProto | None = None,
 def run_traced(
     session: tf1.Session, fetches: Any, feed_dict: dict | None = None
 ) -> tuple[Any, tf1.RunMetadata]:
-    """Runs a session once with full tracing.
+    """Runs a session once and returns the values and a full trace.
 
     Args:
       session: The session. The side effects of the step happen.
