@@ -21,10 +21,11 @@ def _payloads(rng, size):
 
 @exercise(
     "Exercise 1: split_records",
-    "the loop under `The bytes on disk` asserts what you have to raise for; what does "
-    "a slice give at the end of the bytes?",
-    "the first lines: `payloads, position = [], 0` and `while position < len(data):`. "
-    "What is left: header, payload and footer, each with its length and checksum.",
+    "The loop in the section `The bytes on disk` uses `assert` where you have to raise "
+    "an error. What does a slice return at the end of the bytes?",
+    "Begin with `payloads, position = [], 0` and `while position < len(data):`. What "
+    "is left are the header, the payload, and the footer, each with its length and its "
+    "checksum.",
 )
 def check_split_records(attempt):
     """Checks a TFRecord parser on intact, truncated, and corrupted files."""
@@ -34,20 +35,20 @@ def check_split_records(attempt):
         yield same("returns the payloads of a whole file", more,
                    attempt(_written(more)))
         ends = np.cumsum([0] + [16 + len(payload) for payload in payloads])
-        damaged = {f"cut after {n} bytes": data[:n] for n in range(len(data))
+        damaged = {f"that was cut after {n} bytes": data[:n] for n in range(len(data))
                    if n not in ends}
         length = struct.pack("<Q", 2**32)
         header = length + struct.pack("<I", masked_crc(length))
-        damaged["with 2**32 bytes missing"] = header + _written([b""])[12:]
+        damaged["in which 2**32 bytes are missing"] = header + _written([b""])[12:]
         for place in range(len(data)):
             flipped = bytearray(data)
             flipped[place] ^= 1 << place % 8
-            damaged[f"with a bit of byte {place} changed"] = bytes(flipped)
+            damaged[f"in which a bit of byte {place} was flipped"] = bytes(flipped)
         for how, found in damaged.items():
-            with answering(how):
+            with answering(f"a file {how}"):
                 refused = raises(ValueError, attempt, found)
-            yield ("cut inside a record, or a bit flipped anywhere: a ValueError",
-                   refused, f"{how} it raised nothing")
+            yield ("raises ValueError for a truncated record and for a flipped bit",
+                   refused, f"for a file {how}, it raised no error")
 
 
 def _digits(rng, size):
@@ -64,10 +65,11 @@ def _digits(rng, size):
 
 @exercise(
     "Exercise 2: digits_to_records",
-    "an Example is filled under `An Example is named lists`; write_shards takes a "
-    "generator of them, as in `folder_to_shards`.",
-    "the first lines: `def examples():`, and in it `for image, label in zip(images, "
-    "labels, strict=True):`. What is left: fill and yield each, and `write_shards`.",
+    "The section `An Example is named lists` fills an Example. `write_shards` takes a "
+    "generator of Examples, as in `folder_to_shards`.",
+    "Begin with `def examples():`, and in it `for image, label in zip(images, "
+    "labels, strict=True):`. What is left is to fill and yield each Example, and to "
+    "call `write_shards`.",
 )
 def check_digits_to_records(attempt):
     """Checks the shards, records, and order that a converter has written."""
@@ -81,20 +83,20 @@ def check_digits_to_records(attempt):
                                    wraps=records.write_shards) as write:
                 attempt(images, labels, prefix, num_shards, seed)
             yield ("writes each record once", write.call_count < 2,
-                   f"{case}write_shards was called {write.call_count} times")
+                   f"{case}it called write_shards {write.call_count} times")
             there = sorted(path.name for path in prefix.parent.glob("digits*"))
-            yield ("leaves whole shards and a manifest, as many as asked for",
+            yield ("writes complete shards and a manifest, as many as requested",
                    len(there) == num_shards + 1 and "digits.manifest.json" in there
                    and records.check_shards(prefix) > 0,
-                   f"{case}{num_shards} shards were asked for; there are {there}")
+                   f"{case}{num_shards} shards were requested, but it wrote {there}")
             found = _in_files(prefix)
             order = stored_order(len(rows), due, num_shards, seed)
         fields = [_fields(one) for one in found]
-        wrong = ("`pixels`, raw bytes, or `label`, an integer, are not those given",
-                 "the order is another")
-        yield ("each digit is there with its label, in the order of this seed",
+        wrong = ("the raw bytes in `pixels` or the integers in `label` are wrong",
+                 "the digits are right, but in another order")
+        yield ("stores each digit with its label, in the order of the seed",
                fields == [rows[place] for place in order],
-               f"{case}seed {seed}: {wrong[sorted(fields) == sorted(rows)]}")
+               f"{case}with seed {seed}, {wrong[sorted(fields) == sorted(rows)]}")
 
 
 def _written(payloads):
