@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The one entry point of the course. It needs Python and nothing else.
+"""Command-line entry point of the course, which needs only Python to start.
 
   python3 course.py COMMAND [ARGUMENTS]
 
@@ -62,7 +62,7 @@ COMMANDS = {
 
 
 def python(*arguments, folder=ROOT):
-    """Runs the environment's Python in a folder; returns its exit code.
+    """Runs a module or script with the Python of `.venv` and returns its exit code.
 
     A module, `-m NAME`, is run by `tools.command`.
 
@@ -96,7 +96,7 @@ def usage():
 
 
 def documentation(name):
-    """Returns what the program of a command says of itself, unimported."""
+    """Returns the docstring of a command's module without importing it."""
     parts = COMMANDS[name][0].split(".")
     path = ROOT.joinpath(*parts).with_suffix(".py")
     if not path.exists():

@@ -1,1 +1,1 @@
-"""What authors and tests use: running, normalising and deriving notebooks."""
+"""Tools that run, normalise and derive the notebooks of the course."""

@@ -1,4 +1,4 @@
-"""Draws the imports of `helpers` for docs/architecture.md.
+"""Draws the import graph of `helpers` for docs/architecture.md.
 
     python -m tools.architecture
 
@@ -21,7 +21,7 @@ EVERYWHERE = {"errors", "arguments", "files", "lesson"}
 
 
 def rooms() -> dict[str, list[Path]]:
-    """Returns the modules and packages right under `helpers`, with their files."""
+    """Returns the top-level modules and packages of `helpers`, with their files."""
     found = {}
     for path in sorted((ROOT / "helpers").iterdir()):
         if path.suffix == ".py" and path.stem != "__init__":
@@ -32,7 +32,7 @@ def rooms() -> dict[str, list[Path]]:
 
 
 def imports() -> set[tuple[str, str]]:
-    """Returns (room, room that it imports), for all of `helpers`."""
+    """Returns the set of `(importer, imported)` pairs within `helpers`."""
     graph = grimp.build_graph("helpers", cache_dir=None)
     for room in graph.find_children("helpers"):
         graph.squash_module(room)
@@ -42,7 +42,7 @@ def imports() -> set[tuple[str, str]]:
 
 
 def drawing() -> str:
-    """Returns the imports as a Mermaid flowchart."""
+    """Returns the import graph of `helpers` as a Mermaid flowchart."""
     edges = sorted((a, b) for a, b in imports() if b not in EVERYWHERE)
     names = sorted({name for edge in edges for name in edge})
     number = {name: i for i, name in enumerate(names)}
@@ -56,7 +56,7 @@ def drawing() -> str:
 
 
 def with_drawing(page: str) -> str:
-    """Returns the page with its drawing made anew."""
+    """Returns a Markdown page with its import graph replaced by the current one."""
     before, rest = page.split(BEGIN)
     return before + drawing() + rest.split(END)[1]
 

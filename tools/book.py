@@ -1,4 +1,4 @@
-"""Builds the course as a book: pages for a browser that need no network.
+"""Builds the course as a book of HTML pages that works offline.
 
     python3 course.py book             # build/book/index.html
 
@@ -34,7 +34,7 @@ DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/promises.md",
 
 
 def write_source(folder: Path) -> None:
-    """Fills a folder with what Sphinx reads: lessons, documents, made pages.
+    """Writes the input of Sphinx: lessons, documents and generated pages.
 
     Args:
       folder: an empty one. Paths in it are those of the project, so links hold.
@@ -67,7 +67,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def build(source: Path, output: Path) -> None:
-    """Runs Sphinx once, with a bar that counts pages read and pages written.
+    """Runs Sphinx once and shows progress as pages are read and written.
 
     Args:
       source: what `write_source` filled.
@@ -100,7 +100,7 @@ def _tick(bar: tqdm, page: str) -> None:
 
 
 def make(book: Path = BOOK) -> Path:
-    """Makes the book and returns what to open.
+    """Builds the book and returns the path of its first page.
 
     Args:
       book: the folder. One that this command made gives way; another is left alone.

@@ -1,4 +1,4 @@
-"""Lessons as the book shows them: text alternatives, targets, folded solutions."""
+"""Converts lessons for the book, with link targets and collapsed solutions."""
 
 import copy
 from pathlib import Path
@@ -13,7 +13,7 @@ SHOW, HIDE = "Show one solution", "Hide the solution"
 
 
 def figures(cell: nbformat.NotebookNode) -> list[str]:
-    """Returns the sentence of each figure that a cell shows, in order."""
+    """Returns the alternative text of each figure in a cell's outputs, in order."""
     return [
         output.metadata.get("image/png", {}).get("alt", "")
         for output in cell.get("outputs", [])
@@ -22,7 +22,7 @@ def figures(cell: nbformat.NotebookNode) -> list[str]:
 
 
 def for_book(lesson: Path) -> nbformat.NotebookNode:
-    """Returns a lesson for Sphinx; the stored file stays as it is.
+    """Returns a lesson prepared for Sphinx, without changing the stored file.
 
     Each cell is a target of its id, so that other pages can point at it. Under each
     exercise its solution is folded, with what its check said.
@@ -47,7 +47,7 @@ def for_book(lesson: Path) -> nbformat.NotebookNode:
 
 
 def solved(lesson: Path) -> list[nbformat.NotebookNode]:
-    """Returns one folded cell per exercise: the answer, its check, what that said."""
+    """Returns one collapsed cell per exercise with a solution and its check."""
     solutions = nbformat.read(nb.solution(lesson), as_version=4)
     answers = exercise_cells(solutions)
     checks = [cell for cell in solutions.cells if reports(cell)]

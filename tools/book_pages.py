@@ -1,4 +1,4 @@
-"""Pages of the book that are made from the lessons, the documents and `helpers`."""
+"""Pages of the book that are generated from lessons, documents and `helpers`."""
 
 import ast
 import functools
@@ -20,14 +20,14 @@ ROW = re.compile(r"^\| (.+) \| (.+) \| (\d\d[a-z]?): (.+?) \|$", re.M)
 
 
 class Place(NamedTuple):
-    """A cell of a lesson, and the heading that it stands under."""
+    """Cell of a lesson, with the last heading before it."""
 
     lesson: Path
     cell: nbformat.NotebookNode
     heading: str
 
     def link(self, words: str = "") -> str:
-        """Returns a link in the book: the lesson's number and the heading.
+        """Returns a Markdown link to the cell, labelled with lesson and heading.
 
         Args:
           words: the heading is the last one before them, if the cell has several.
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 @functools.cache
 def places() -> tuple[Place, ...]:
-    """Returns every cell of every lesson, in reading order; reads each file once."""
+    """Returns all cells of all lessons in reading order, and caches the result."""
     return tuple(place for lesson in nb.lessons(ROOT) for place in _places(lesson))
 
 
@@ -53,7 +53,7 @@ def _places(lesson: Path) -> Iterator[Place]:
 
 
 def pitfalls() -> dict[tuple[str, str], Place]:
-    """Returns the cell of each pitfall, by the lesson's number and its name."""
+    """Returns the cell of each pitfall, keyed by lesson number and title."""
     return {
         (nb.number(place.lesson), name.rstrip(".?")): place
         for place in places() for name in pitfalls_in(place.cell)
@@ -61,7 +61,7 @@ def pitfalls() -> dict[tuple[str, str], Place]:
 
 
 def pitfall_page(text: str) -> str:
-    """Returns `docs/pitfalls.md` with a link to the cell in its last column.
+    """Returns `docs/pitfalls.md` with a link to a lesson cell in each row.
 
     Raises:
       ValueError: a row and the lessons' pitfalls do not fit one to one; names one.
@@ -81,7 +81,7 @@ def pitfall_page(text: str) -> str:
 
 
 def glossary_page(terms: str) -> str:
-    """Returns the glossary: each term with the sentence that defines it in its cell.
+    """Returns the glossary, with each term's defining sentence from a lesson.
 
     Args:
       terms: lines of term, lesson, words of the sentence and number of sentences,
@@ -107,7 +107,7 @@ def glossary_page(terms: str) -> str:
 
 
 def quoted(text: str, words: str, count: int) -> str:
-    """Returns so many sentences of a text, from the one with the given words on."""
+    """Returns `count` sentences of a text, starting with the one that has `words`."""
     [paragraph] = [part for part in re.split(r"\n\n|\n(?=- )", text) if words in part]
     paragraph = re.sub(r"^> ?", "", paragraph, flags=re.M).replace("\n", " ")
     sentences = SENTENCE.split(paragraph)
@@ -121,12 +121,12 @@ def quoted(text: str, words: str, count: int) -> str:
 
 
 def _without_local_links(text: str) -> str:
-    """Returns Markdown whose links to files are their words."""
+    """Replaces links to local files in Markdown with their labels."""
     return re.sub(r"\[([^\]]+)\]\((?!#|http)[^)]*\)", r"\1", text)
 
 
 def front_page(text: str) -> str:
-    """Returns `docs/book/index.md` with its table and its list of lessons."""
+    """Fills the lesson table and the table of contents into the front page."""
     table = readme.table(ROOT)
     entries = "\n".join(
         f"{nb.number(path)} {readme.head(path)['title']} <notebooks/{path.stem}>"
@@ -136,7 +136,7 @@ def front_page(text: str) -> str:
 
 
 def in_words(page: str) -> str:
-    """Returns a page whose drawing, which needs a script, is a list of its arrows."""
+    """Replaces the Mermaid graph of a page with a list of imports."""
     def listed(match):
         edges = re.findall(r"(\w+) --> (\w+)", match[1])
         return "\n".join(
@@ -147,7 +147,7 @@ def in_words(page: str) -> str:
 
 
 def reference() -> Iterator[tuple[str, str]]:
-    """Yields (name, text) of each page on `helpers`, in the order of its layers."""
+    """Yields the name and text of each reference page on `helpers`."""
     rooms = architecture.rooms()
     names = [name for name in rooms if name != "checks"]
     yield "index", "\n".join([
@@ -166,7 +166,7 @@ def reference() -> Iterator[tuple[str, str]]:
 
 
 def _exports(files: list[Path]) -> bool:
-    """Returns whether a package says in `__all__` what is public."""
+    """Returns whether the package's `__init__.py` defines `__all__`."""
     [init] = [file for file in files if file.stem == "__init__"]
     return "__all__" in {
         getattr(target, "id", "") for node in ast.parse(init.read_text("utf-8")).body

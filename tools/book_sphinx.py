@@ -1,4 +1,4 @@
-"""What Sphinx has to learn for the book: formulas, figures, docstrings, excerpts.
+"""Sphinx extension that adds formulas, alternative texts and search excerpts.
 
 A Sphinx extension. Matplotlib draws a formula into the text, with no script, no font
 and no network; its ink takes the text's colour, so it can be read on a light page and
@@ -28,7 +28,7 @@ HEAD = ('<svg class="formula" role="img" aria-label="{tex}" fill="currentColor" 
 
 
 def svg(tex: str) -> str:
-    """Returns a formula as an inline SVG that scales with the text.
+    """Renders a formula as an inline SVG that scales with the text.
 
     Args:
       tex: the formula in the part of TeX that Matplotlib knows, without dollars.
@@ -62,7 +62,7 @@ def _visit_block(self, node):
 
 
 def text_alternatives(app, doctree):
-    """Gives each figure of a lesson its sentence, which myst-nb leaves behind."""
+    """Adds the alternative text to each figure, because myst-nb drops it."""
     for cell in doctree.findall(nodes.container):
         sentences = cell.get("cell_metadata", {}).get("figures", [])
         if sentences:
@@ -72,7 +72,7 @@ def text_alternatives(app, doctree):
 
 
 def examples(app, what, name, obj, options, lines):
-    """Marks an indented block behind a blank line as the code that it is."""
+    """Marks indented blocks in a docstring as literal code blocks."""
     if what in ("attribute", "property"):
         lines.insert(0, "")  # else napoleon takes words before a colon for a type
     for i in range(len(lines) - 1, 0, -1):
@@ -83,7 +83,7 @@ def examples(app, what, name, obj, options, lines):
 
 
 def no_plain_fields(app, what, name, obj, skip, options):
-    """Leaves out the fields of a named tuple: its docstring says what they are."""
+    """Skips the fields of named tuples that have no documentation of their own."""
     alias = (getattr(obj, "__doc__", "") or "").startswith("Alias for field number")
     return True if alias else None
 
@@ -103,7 +103,7 @@ if (location.protocol === 'file:') {
 
 
 def excerpts(app, error):
-    """Gives the search each page's text, which it shows a piece of."""
+    """Writes each page's text to a script, so that search works without a server."""
     folder = Path(app.outdir)
     search = folder / "search.html"
     if error or app.builder.format != "html" or not search.exists():
@@ -123,7 +123,7 @@ def excerpts(app, error):
 
 
 def setup(app):
-    """Registers all of it; `html_math_renderer` names the renderer."""
+    """Registers the formula renderer and the event handlers with Sphinx."""
     app.add_html_math_renderer("mathtext", (_visit, None), (_visit_block, None))
     app.connect("doctree-read", text_alternatives)
     app.connect("autodoc-process-docstring", examples, priority=100)

@@ -1,4 +1,4 @@
-"""A lesson as its notebook has it: which cell is what.
+"""Reads the structure of a lesson: exercises, questions, pitfalls and checks.
 
 What marks a part stands here and nowhere else: the tags `exercise` and `parameters`;
 the words **Predict** and **Pitfall**; the heading of an exercise, the call of
@@ -31,7 +31,7 @@ _REPORT = re.compile(r"Exercise \d+: .*")
 
 
 class Exercise(NamedTuple):
-    """One exercise of a lesson.
+    """Exercise of a lesson, with its check and its solution.
 
     Attributes:
       lesson: for example `01a_variable_scope`.
@@ -51,22 +51,22 @@ class Exercise(NamedTuple):
 
     @property
     def number(self) -> str:
-        """The number of its lesson, such as `03a`."""
+        """The number of the exercise's lesson, such as `03a`."""
         return self.lesson.split("_")[0]
 
     @property
     def key(self) -> str:
-        """Its lesson's number and its name."""
+        """The lesson's number and the function's name, such as `03a spread`."""
         return f"{self.number} {self.name}"
 
     @property
     def module(self) -> str:
-        """Where its check is."""
+        """The name of the module that contains the exercise's check."""
         return f"helpers.checks.lesson_{self.number}"
 
 
 class Question(NamedTuple):
-    """One prediction that a lesson asks for.
+    """Prediction that a lesson asks the reader to make.
 
     Attributes:
       heading: what it stands under.
@@ -80,7 +80,7 @@ class Question(NamedTuple):
 
 
 class Lesson:
-    """A notebook, read once, and its parts.
+    """Lesson notebook that is read once and gives access to its parts.
 
     Args:
       path: of a lesson.
@@ -94,17 +94,17 @@ class Lesson:
 
     @functools.cached_property
     def solved(self) -> "Lesson":
-        """Its solutions."""
+        """The lesson's notebook with solutions."""
         return Lesson(nb.solution(self.path))
 
     @functools.cached_property
     def title(self) -> str:
-        """What its first line says."""
+        """The title of the lesson, from its first line."""
         return self.cells[0].source.splitlines()[0].removeprefix("# ")
 
     @functools.cached_property
     def exercises(self) -> list[Exercise]:
-        """Its exercises, in its order."""
+        """The exercises of the lesson, in order."""
         calls = dict(reversed(call) for cell in self.cells for call in checked(cell))
         titles = iter([title for cell in self.cells for title in asked(cell)])
         before, found = [], []
@@ -121,7 +121,7 @@ class Lesson:
 
     @functools.cached_property
     def questions(self) -> list[Question]:
-        """The predictions that it asks for, in its order."""
+        """The predictions that the lesson asks for, in order."""
         found, heading = [], ""
         for place, cell in enumerate(self.cells):
             if cell.cell_type != "markdown":
@@ -134,13 +134,13 @@ class Lesson:
 
     @functools.cached_property
     def parameters(self) -> list[str]:
-        """The names that its cell of parameters sets, in order."""
+        """The names of the variables set in the lesson's parameter cells."""
         return [target.id for cell in self.cells if is_tagged(cell, "parameters")
                 for line in ast.parse(cell.source).body if isinstance(line, ast.Assign)
                 for target in line.targets if isinstance(target, ast.Name)]
 
     def practice(self) -> list[nbformat.NotebookNode]:
-        """Returns copies of the cells from the first exercise to the last one's end."""
+        """Returns copies of the cells from the first to the last exercise."""
         start = self._first_exercise()
         cells = nbformat.from_dict({"cells": self.cells[start:]}).cells
         cells[0].source = cells[0].source[EXERCISE.search(cells[0].source).start():]
@@ -152,7 +152,7 @@ class Lesson:
         return cells
 
     def taught(self) -> list[nbformat.NotebookNode]:
-        """Returns its code cells before the first exercise."""
+        """Returns the code cells before the first exercise."""
         return [cell for cell in self.cells[: self._first_exercise()]
                 if cell.cell_type == "code"]
 
@@ -161,14 +161,14 @@ class Lesson:
 
 
 def seconds_kept() -> dict[str, int]:
-    """Returns how many seconds each lesson ran, by number, when it was timed last."""
+    """Returns the last measured running time of each lesson, in seconds."""
     lines = SECONDS.read_text("utf-8").splitlines() if SECONDS.exists() else []
     return {number: int(seconds) for number, seconds in map(str.split, lines)}
 
 
 def sections(cells: list[nbformat.NotebookNode]
              ) -> Iterator[list[nbformat.NotebookNode]]:
-    """Yields the cells of each section; a cell with a heading begins one."""
+    """Yields the cells of each section, starting at a level-1 or level-2 heading."""
     section: list[nbformat.NotebookNode] = []
     for cell in cells:
         if cell.cell_type == "markdown" and _SECTION.search(cell.source):
@@ -180,17 +180,17 @@ def sections(cells: list[nbformat.NotebookNode]
 
 
 def is_tagged(cell: nbformat.NotebookNode, tag: str) -> bool:
-    """Returns whether a cell has a tag."""
+    """Returns whether a cell has the given tag."""
     return tag in cell.metadata.get("tags", [])
 
 
 def is_exercise(cell: nbformat.NotebookNode) -> bool:
-    """Returns whether a cell is there for an answer, or holds one."""
+    """Returns whether a cell is the answer cell of an exercise."""
     return cell.cell_type == "code" and is_tagged(cell, "exercise")
 
 
 def exercise_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
-    """Returns the cells of a notebook that are there for answers, in order."""
+    """Returns the answer cells of a notebook, in order."""
     return [cell for cell in notebook.cells if is_exercise(cell)]
 
 
@@ -200,7 +200,7 @@ def is_question(cell: nbformat.NotebookNode) -> bool:
 
 
 def pitfalls_in(cell: nbformat.NotebookNode) -> list[str]:
-    """Returns the names of the pitfalls that a cell tells of."""
+    """Returns the titles of the pitfalls that a cell describes."""
     return PITFALL.findall(cell.source) if cell.cell_type == "markdown" else []
 
 
@@ -210,31 +210,31 @@ def asked(cell: nbformat.NotebookNode) -> list[str]:
 
 
 def checked(cell: nbformat.NotebookNode) -> list[tuple[str, str]]:
-    """Returns the checks that a cell calls, each with the name that it hands over."""
+    """Returns the checks that a cell calls, each with the name of its argument."""
     return _CALL.findall(cell.source) if cell.cell_type == "code" else []
 
 
 def said(cell: nbformat.NotebookNode) -> list[str]:
-    """Returns the text of each output of a cell but progress and warnings, in order."""
+    """Returns the text of each output of a cell, without standard error."""
     return [output.get("text") or output.get("data", {}).get("text/plain", "")
             for output in cell.get("outputs", []) if output.get("name") != "stderr"]
 
 
 def reports(cell: nbformat.NotebookNode) -> list[tuple[str, str]]:
-    """Returns what checks said under a cell: title of the exercise, and all of it."""
+    """Returns the exercise title and full text of each check report in a cell."""
     return [(match.group(), text) for text in said(cell)
             if (match := _REPORT.match(text))]
 
 
 def unmarked(answer: str) -> str:
-    """Returns a solution's source without the lines that mark it."""
+    """Removes the marker lines from a solution's source code."""
     return re.sub(rf"^ *(?:{BEGIN}|{END})\n?", "", answer, flags=re.M).rstrip()
 
 
 def with_parameters(
     notebook: nbformat.NotebookNode, values: dict
 ) -> nbformat.NotebookNode:
-    """Adds a cell that sets parameters, behind the one tagged `parameters`.
+    """Adds a cell that sets parameters after the cell tagged `parameters`.
 
     That is papermill's convention, tags and place included; the cell of an earlier
     run gives way.
@@ -256,12 +256,12 @@ def with_parameters(
 
 
 def is_injected(cell: nbformat.NotebookNode) -> bool:
-    """Returns whether a cell came from `with_parameters`."""
+    """Returns whether a cell was added by `with_parameters`."""
     return is_tagged(cell, "injected-parameters")
 
 
 def read_cells(path: Path) -> list[nbformat.NotebookNode]:
-    """Returns the cells of a notebook; of what is odd in them, nothing.
+    """Reads the cells of a notebook and ignores malformed parts.
 
     Args:
       path: of a file that may hold anything.
@@ -295,6 +295,6 @@ def _dict(value: object) -> dict:
 
 
 def _text(value: object) -> str:
-    """Returns text, which a notebook may keep as a list of its lines."""
+    """Joins a notebook text, which may be stored as a list of lines."""
     lines = value if isinstance(value, list) else [value]
     return "".join(line for line in lines if isinstance(line, str))

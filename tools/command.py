@@ -1,4 +1,4 @@
-"""Runs a program of `course.py`, which `| head` and Ctrl-C end without a word.
+"""Runs a program that ends quietly on a closed pipe or Ctrl-C.
 
     python -m tools.command tools.progress 03
 
@@ -15,21 +15,21 @@ STOPPED = 128 + 2  # and of one that Ctrl-C has; `course.py` says so
 
 
 class Output(io.TextIOWrapper):
-    """Standard output that ends the program once nobody reads it any more.
+    """Standard output that exits the program when its reader closes the pipe.
 
     SystemExit is no error, so no handler takes it for one and what was begun is
     cleaned up. SIGPIPE would do neither, and would end a server whose client left.
     """
 
     def write(self, text):
-        """Writes, or ends the program."""
+        """Writes text, or exits the program if the pipe is closed."""
         try:
             return super().write(text)
         except BrokenPipeError:
             _end()
 
     def flush(self):
-        """Flushes, or ends the program."""
+        """Flushes the buffer, or exits the program if the pipe is closed."""
         try:
             super().flush()
         except BrokenPipeError:
@@ -43,14 +43,14 @@ def _end():
 
 
 def take_output():
-    """Puts an `Output` in the place of standard output."""
+    """Replaces standard output with an `Output`."""
     old = sys.stdout
     sys.stdout = Output(old.buffer, old.encoding, old.errors,
                         line_buffering=old.line_buffering)
 
 
 def main():
-    """Runs the module or the file that the command line begins with, as Python does."""
+    """Runs the module or script that is the first command-line argument."""
     take_output()
     del sys.argv[0]
     name = sys.argv[0]

@@ -1,4 +1,6 @@
-"""A reader's own copies of the lessons, in `my/`: no outputs, room for predictions.
+"""Creates the reader's own copies of the lessons in `my/`.
+
+A copy has no outputs. After each question, it has a cell for the reader's prediction.
 
 A copy is made once and never overwritten. Its lesson lies beside it in `notebooks/`,
 with its outputs, and the first cell of the copy leads there.
@@ -23,7 +25,7 @@ TAG = "prediction"
 
 
 def copied(lesson: Path) -> nbformat.NotebookNode:
-    """Returns a lesson without outputs, with a cell to write in after each Predict."""
+    """Returns a lesson without outputs and with an answer cell after each question."""
     notebook = nb.cleared(nbformat.read(lesson, as_version=4))
     cells = []
     for cell in notebook.cells:
@@ -37,7 +39,7 @@ def copied(lesson: Path) -> nbformat.NotebookNode:
 
 
 def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
-    """Makes the copies that are not there, and returns the paths of all.
+    """Creates the missing copies of lessons and returns the paths of all copies.
 
     Args:
       lessons: of which.
@@ -62,18 +64,18 @@ def _free_name(path: Path) -> Path:
 
 
 def predictions(path: Path) -> list[str]:
-    """Returns what is written in the cells for predictions, in order; "" where none."""
+    """Returns the text of each prediction cell, or "" if it is empty."""
     cells = nbformat.read(path, as_version=4).cells
     return [re.sub(r"\*My prediction[^*]*\*", "", cell.source).strip()
             for cell in cells if TAG in cell.metadata.get("tags", [])]
 
 
 def earlier(path: Path) -> list[Path]:
-    """Returns what a copy was before it was made anew, in no order."""
+    """Returns the renamed earlier versions of a copy, in no particular order."""
     return list(path.parent.glob(f"{path.stem}.before-*.ipynb"))
 
 
 def newest(lesson: Path) -> Path:
-    """Returns the reader's copy of a lesson, or the lesson where there is none."""
+    """Returns the reader's copy of a lesson, or the lesson if there is no copy."""
     path = FOLDER / lesson.name
     return path if path.exists() else lesson

@@ -1,4 +1,4 @@
-"""What is wrong with this machine for the course, and how to fix it: a line each.
+"""Checks whether this machine can run the course, and suggests fixes.
 
     python3 course.py doctor
     python3 course.py doctor "MESSAGE"     # what an error of old code means, the fix
@@ -49,7 +49,7 @@ print(json.dumps({
 
 
 class Finding(NamedTuple):
-    """One line: what was looked at, how it is, and the fix if it is bad."""
+    """Result of one check of the machine, with a fix if there is a problem."""
 
     name: str
     state: str
@@ -100,7 +100,7 @@ def processor() -> Finding:
 
 
 def tensorflow(environment) -> Finding:
-    """What TensorFlow sees, and what keeps it from a GPU."""
+    """Checks that TensorFlow can be imported and whether it sees a GPU."""
     whole = environment.is_set_up()
     if not whole and importlib.util.find_spec("tensorflow") is None:
         return Finding("TensorFlow", OK, "not installed yet, so it sees nothing")
@@ -118,7 +118,7 @@ def tensorflow(environment) -> Finding:
 
 
 def gpu(seen: dict, has_driver: bool, command: str) -> Finding:
-    """Says what stands between TensorFlow and a GPU, in the order of what to do.
+    """Explains why TensorFlow sees no GPU, and what to install first.
 
     Args:
       seen: what the program `SEEN` prints.
@@ -190,7 +190,7 @@ def data_folder() -> Finding:
 
 
 def examine() -> list[Finding]:
-    """Returns what was found, the worst first."""
+    """Runs all checks of the machine and returns the most serious results first."""
     sys.path.insert(0, str(ROOT))
     from tools import environment
 

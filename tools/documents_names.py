@@ -1,4 +1,4 @@
-"""Every name of the five documents, the cell that teaches it, and what became of it.
+"""Lists the names in the five tutorials, with lesson, replacement and status.
 
 python -m tools.documents_names      # write docs/names.md
 
@@ -28,7 +28,7 @@ SOURCE = {old.name: old for group in SOURCE_NAMES.values() for old in group}
 
 
 class Row(NamedTuple):
-    """One line of the list, and the section that it stands in."""
+    """Name from the list of names, with the section that contains it."""
 
     section: str
     name: str
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 
 def listed() -> tuple[list[str], list[Row]]:
-    """Returns the head of the page, the documents in a table, and the names."""
+    """Returns the page header and the names that `documents_names.txt` lists."""
     head, rows, section = [], [], ""
     for line in LIST.read_text("utf-8").splitlines():
         if line.startswith(">"):
@@ -54,7 +54,7 @@ def listed() -> tuple[list[str], list[Row]]:
 
 
 class Cell(NamedTuple):
-    """Where a name is taught: a link to the section, its text, and the word there."""
+    """Place where a name is taught, as a link, a text and an alternative name."""
 
     link: str
     source: str
@@ -62,7 +62,7 @@ class Cell(NamedTuple):
 
 
 def cell_of(row: Row) -> Cell | None:
-    """Returns where the first cell with a name is; `None` if none has it.
+    """Returns the first place where a name is taught, or `None`.
 
     Where the list gives a section, that is all of its cells; the word is "" where the
     name itself stands there.
@@ -87,19 +87,19 @@ def cell_of(row: Row) -> Cell | None:
 
 
 def _section(lesson: Path, heading: str) -> str:
-    """Returns the cells under a heading, its own among them."""
+    """Returns the source of all cells in a section, including its heading."""
     return "\n".join(
         cell.source for path, cell, above in places() if path == lesson
         and heading in (above, *HEADING.findall(cell.source)))
 
 
 def _own_word(name: str) -> str:
-    """Returns what of a name a cell would have: `y` of `tf.x.y`, `b` of `a(b=)`."""
+    """Returns the part of a name that a cell would use, such as `y` for `tf.x.y`."""
     return re.search(r"(\w+)(?:=\)|)$", name.split(" ")[0])[1]
 
 
 def _has(module: ModuleType, path: str, option: str | None) -> bool:
-    """Whether a module has a name and it takes an option."""
+    """Returns whether a module has a name, and whether it accepts an option."""
     found = module
     for part in path.split("."):
         found = getattr(found, part, None)
@@ -112,7 +112,7 @@ def _has(module: ModuleType, path: str, option: str | None) -> bool:
 
 
 def fate_in_tensorflow(name: str) -> tuple[str, str]:
-    """Returns what became of `tf.x.y` or `tf.x.y(option=)`, and what is used today."""
+    """Returns the status of a TensorFlow 1 name, and its replacement."""
     path, option = re.fullmatch(r"tf\.([\w.]+)(?:\((\w+)=\))?", name).groups()
     if path in SOURCE and not option:
         old = SOURCE[path]
@@ -126,7 +126,7 @@ def fate_in_tensorflow(name: str) -> tuple[str, str]:
 
 
 def fate(row: Row, cell: Cell | None) -> str:
-    """Returns what became of a name, in one word, and what is used today."""
+    """Returns the status of a name in one word, with its replacement if it has one."""
     if row.name.startswith("tf."):
         word, today = fate_in_tensorflow(row.name)
         return f"{word}; today `{today}`" if today else word
@@ -142,7 +142,7 @@ def fate(row: Row, cell: Cell | None) -> str:
 
 
 def _line(row: Row) -> str:
-    """Raises ValueError where the cell or the helper of the list is not there."""
+    """Returns the table row of a name, after checking its cell and its helper."""
     cell = cell_of(row) if row.where != "-" else None
     untaught = row.note.startswith("not taught: ")
     if cell and cell.word.startswith("#"):
@@ -159,7 +159,7 @@ def _line(row: Row) -> str:
 
 
 def page() -> str:
-    """Returns docs/names.md."""
+    """Returns the Markdown text of docs/names.md."""
     lines, rows = listed()
     for section in dict.fromkeys(row.section for row in rows):
         lines += ["", f"## {section}", "",

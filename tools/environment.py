@@ -1,4 +1,4 @@
-"""Makes .venv: what `course.py` does before a command. Standard library alone.
+"""Creates the virtual environment `.venv` with only the standard library.
 
 Three locks: what a learner needs, what the tests and the book need besides, and what a
 GPU needs. Each is fetched once, when a command first asks for it; a stamp comes last.
@@ -37,11 +37,11 @@ EXTRAS = {
 
 
 class Problem(Exception):
-    """What stands in the way, on one line, with the fix."""
+    """Error that prevents the set-up, with a one-line message that names a fix."""
 
 
 def check_machine(version=None, system=None, machine=None):
-    """Raises `Problem` where TensorFlow 2.21 has no wheel to install."""
+    """Raises `Problem` if TensorFlow 2.21 has no wheel for this machine."""
     version = tuple((version or sys.version_info)[:2])
     system, machine = system or platform.system(), machine or platform.machine()
     if not OLDEST <= version <= NEWEST:
@@ -63,7 +63,7 @@ def check_machine(version=None, system=None, machine=None):
 
 
 def check_gpu(system=None, machine=None):
-    """Raises `Problem` where TensorFlow's wheel cannot use a GPU, or none is there."""
+    """Raises `Problem` if TensorFlow cannot use a GPU on this machine."""
     system, machine = system or platform.system(), machine or platform.machine()
     if (system, machine) != ("Linux", "x86_64"):
         raise Problem(
@@ -82,7 +82,7 @@ def venv_python():
 
 
 def wanted_stamp():
-    """Returns what a finished set-up is stamped with: it changes with what it needs."""
+    """Returns the hash that marks a complete environment of this folder."""
     digest = hashlib.sha256()
     digest.update((ROOT / LOCK).read_bytes())
     # A virtual environment holds its own path, so a moved folder is made anew.
@@ -95,7 +95,7 @@ def wanted_extra(name):
 
 
 def is_set_up(*extras):
-    """Tells whether .venv is whole; what comes on top is looked at only if asked."""
+    """Returns whether `.venv` is complete, including the given extras."""
     try:
         for name in extras:
             if EXTRAS[name][1].read_text() != wanted_extra(name):
@@ -107,7 +107,7 @@ def is_set_up(*extras):
 
 @contextlib.contextmanager
 def only_one():
-    """Lets a second set-up in the same folder wait for the first, and say so."""
+    """Waits until no other set-up runs in this folder, and locks the folder."""
     with open(str(ROOT / ".venv.lock"), "w") as lock:
         waits = False
         while not _locked(lock):
@@ -119,7 +119,7 @@ def only_one():
 
 
 def _locked(lock):
-    """Tries to take the lock of an open file; returns whether it did."""
+    """Tries to lock an open file without waiting, and returns whether it succeeded."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -135,7 +135,7 @@ def _locked(lock):
 
 
 def set_up(*extras):
-    """Makes .venv where there is none that is whole, and adds what is asked for."""
+    """Creates `.venv` unless a complete one exists, and installs the given extras."""
     if is_set_up(*extras):
         return
     if VENV.is_symlink():
@@ -162,12 +162,12 @@ def set_up(*extras):
 
 
 def go_where_called():
-    """Makes the paths of a command line count from where `course.py` was called."""
+    """Changes to the folder in which the user called `course.py`."""
     os.chdir(os.environ.get(CALLED_FROM, "."))
 
 
 def has_driver():
-    """Tells whether NVIDIA's driver is here."""
+    """Returns whether the NVIDIA driver is installed."""
     return bool(shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia"))
 
 
@@ -186,7 +186,7 @@ def check_room(needed):
 
 @contextlib.contextmanager
 def old_one_aside():
-    """Keeps a finished .venv until the new one is, and puts it back if none comes."""
+    """Moves a complete `.venv` away, and restores it if the new set-up fails."""
     if VENV.exists() and not (STAMP.exists() or BEGUN.exists()):
         raise Problem(f"{VENV.name} is there, and not of this program's making: "
                       "activate it and start Jupyter, or give it another name and "
@@ -208,7 +208,7 @@ def old_one_aside():
 
 
 def make_environment(names):
-    """Makes .venv, installs what the course needs, and stamps it as finished.
+    """Creates `.venv`, installs the packages, and marks it as complete.
 
     Args:
       names: of the steps.
@@ -224,7 +224,7 @@ def make_environment(names):
 
 
 def install(lock, names):
-    """Installs a lock, which is complete, with uv where there is one, else with pip."""
+    """Installs the exact versions of a lock file with uv, or with pip."""
     # Not its last line, which is this folder: `make_importable` does that.
     pins = re.findall(r"^[\w.-]+==.+", (ROOT / lock).read_text(), re.M)
     (VENV / lock).write_text("\n".join(pins))
@@ -240,7 +240,7 @@ def install(lock, names):
 
 
 def make_importable():
-    """Puts this folder on the environment's path: an editable install, unbuilt."""
+    """Adds the project folder to the import path of the environment."""
     # Which encoding a path in such a file has depends on Python; ASCII is in all.
     program = (
         "import pathlib, sys, sysconfig\n"
@@ -252,7 +252,7 @@ def make_importable():
 
 
 class Moving:
-    """What is seen of a set-up: the step, of how many, a bar, and the seconds.
+    """Progress line of a set-up, with its step, a bar and the elapsed time.
 
     Args:
       fetches: the name of a step, such as "Step 2 of 3".
@@ -272,7 +272,7 @@ class Moving:
         self.began = self.said = time.monotonic()
 
     def line(self, log):
-        """Returns the line that is seen when pip, or uv, has said so much."""
+        """Returns the progress line for the current output of pip or uv."""
         new = len(re.findall(r"^(?:Collecting| \+) ", log, re.M))
         there = len(re.findall(r"^Requirement already", log, re.M))
         fetched = self.FETCHED.findall(log)
@@ -290,7 +290,7 @@ class Moving:
                 f"({seconds // 60}:{seconds % 60:02d})")
 
     def show(self, log):
-        """Moves the line on a terminal; elsewhere writes one now and then."""
+        """Updates the line on a terminal, or prints one every ten seconds."""
         if sys.stderr.isatty():
             width = shutil.get_terminal_size().columns - 1
             sys.stderr.write(f"\r\x1b[K{self.line(log)[:width]}")
@@ -301,13 +301,13 @@ class Moving:
 
 
 def unpacked():
-    """Returns how many packages lie in .venv."""
+    """Returns the number of packages that are installed in `.venv`."""
     return sum(1 for place in ("lib/python*", "Lib")  # the second is Windows'
                for _ in VENV.glob(f"{place}/site-packages/*.dist-info"))
 
 
 def step(command, complaint, moving=None):
-    """Runs a command; its words go into the log, and their end is shown if it fails."""
+    """Runs a command, logs its output, and raises `Problem` if it fails."""
     # In UTF-8 mode a path is spelt right in every locale.
     environment = dict(os.environ, PYTHONUTF8="1", PYTHONUNBUFFERED="1")
     with open(str(LOG), "ab") as log:
@@ -334,5 +334,5 @@ def step(command, complaint, moving=None):
 
 
 def said(begin):
-    """Returns what stands in the log from a place on."""
+    """Returns the text of the log from a byte offset to its end."""
     return LOG.read_bytes()[begin:].decode("utf-8", "replace")

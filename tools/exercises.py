@@ -1,4 +1,4 @@
-"""What an answer to an exercise may build on: what the lesson defines before it."""
+"""Finds the definitions of a lesson that an answer to an exercise may use."""
 
 import ast
 import re
@@ -7,7 +7,7 @@ from tools.cells import Lesson
 
 
 def taught(lesson: Lesson) -> list[str]:
-    """Returns what a lesson defines before its exercises and costs nothing to run.
+    """Returns the definitions before the exercises that are cheap to execute.
 
     These are its imports, functions, classes and constants at the top level: what an
     answer may build on. Statements that compute are left out.
@@ -19,7 +19,7 @@ def taught(lesson: Lesson) -> list[str]:
 
 
 def definitions(source: str) -> list[str]:
-    """Returns what a cell defines at its top level and costs nothing to run."""
+    """Returns the top-level definitions of a cell that are cheap to execute."""
     try:
         body = ast.parse(re.sub(r"^[%!].*$", "", source, flags=re.M)).body
         return [ast.unparse(node) for node in body if _is_cheap(node)]
@@ -40,7 +40,7 @@ def _is_cheap(node: ast.stmt) -> bool:
 
 
 def names_made(statement: str) -> set[str]:
-    """Returns the names that one statement of `taught` defines."""
+    """Returns the names that a statement defines."""
     node = ast.parse(statement).body[0]
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(a.asname or a.name).split(".")[0] for a in node.names}
@@ -51,12 +51,12 @@ def names_made(statement: str) -> set[str]:
 
 
 def names_read(source: str) -> set[str]:
-    """Returns every word of a source: a line of IPython may name anything."""
+    """Returns all words of a source text as the names it might use."""
     return set(re.findall(r"\w+", source))
 
 
 def needed(statements: list[str], source: str) -> list[str]:
-    """Returns those statements that a source builds on, directly or not, in order."""
+    """Returns the statements on which a source text depends, in order."""
     made = [names_made(statement) for statement in statements]
     words, kept = names_read(source), set()
     while words:

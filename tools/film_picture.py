@@ -1,4 +1,4 @@
-"""Draws the moving picture of the README: a training that hangs.
+"""Draws the animated picture of a hanging input pipeline for the README.
 
     python -m tools.film_picture
 
@@ -24,7 +24,7 @@ COLOURS = {"ink": INK, "soft": SOFT, "bad": LOST, "a": TOWER[0]}
 
 
 def pipeline(graph: tf1.Graph) -> tuple[tf1.Tensor, list[tf1.train.QueueRunner]]:
-    """Builds three queues in a row.
+    """Builds three queues in a row, of which the last is never filled.
 
     Returns:
       The batch that a step takes, and the runners that are started. The runner of
@@ -49,7 +49,7 @@ def pipeline(graph: tf1.Graph) -> tuple[tf1.Tensor, list[tf1.train.QueueRunner]]
 
 
 def recorded() -> Film:
-    """Returns the film of one step that never gets its batch."""
+    """Records one training step that waits for a batch until its timeout."""
     graph = tf1.Graph()
     batch, runners = pipeline(graph)
     with tf1.Session(graph=graph) as session, film(session) as movie:
@@ -66,7 +66,7 @@ def recorded() -> Film:
 
 
 def drawing(movie: Film) -> str:
-    """Returns a film as an SVG that moves by itself, as a picture in a page does."""
+    """Returns a recording of queues as an SVG that animates itself."""
     last = movie.frames[-1].seconds
     moments = [min(movie.frames, key=lambda frame: abs(frame.seconds - at))
                for at in (last * k / (FRAMES - 1) for k in range(FRAMES))]
@@ -84,14 +84,14 @@ def drawing(movie: Film) -> str:
 
 
 def _tank(name: str, place: int) -> str:
-    """Draws what stays: the name of a queue, and the outline of its tank."""
+    """Draws the static part of a queue: its name and its outline."""
     x = 24 + 200 * place
     return svg.text(x, 26, name, "ink", font_weight="bold") + svg.box(
         x, 40, 70, TANK, "ink", fill="none", stroke="currentColor", stroke_width=1.5)
 
 
 def _moment(moment, names: list[str], order: list[int]) -> str:
-    """Draws what changes: the levels, their numbers, and the line about the step."""
+    """Draws one frame: the fill levels, their numbers and the state of the step."""
     pieces = []
     for place, k in enumerate(order):
         x, size, capacity = 24 + 200 * place, moment.sizes[k], CAPACITY[names[k]]
@@ -108,7 +108,7 @@ def _moment(moment, names: list[str], order: list[int]) -> str:
 
 
 def _style() -> str:
-    """Returns the colours, also for a dark page, and the flip from frame to frame."""
+    """Returns the CSS with colours for light and dark pages, and the animation."""
     light = "".join(f".{name}{{color:{c}}}" for name, c in COLOURS.items())
     dark = "".join(f".{name}{{color:{DARK[c]}}}"
                    for name, c in COLOURS.items())

@@ -1,4 +1,4 @@
-"""The instructor's guide, docs/guide.md: minutes from the notebooks, and advice.
+"""Writes the instructor's guide from the lessons' durations and teaching notes.
 
     python -m tools.guide      # write docs/guide.md
 
@@ -45,7 +45,7 @@ PLANS = {
 
 
 class Minutes(NamedTuple):
-    """What one lesson takes.
+    """Minutes that a lesson takes, by activity.
 
     Attributes:
       read: its prose and its code, in words, at 95 a minute, as readers with a clock
@@ -62,17 +62,17 @@ class Minutes(NamedTuple):
 
     @property
     def sitting(self) -> int:
-        """What its head says: all but the exercises."""
+        """The minutes for everything except the exercises."""
         return self.read + self.predict + self.run
 
     def total(self, exercises: int | None = None) -> int:
-        """Returns the minutes with so many exercises; with all of them if None."""
+        """Returns the minutes with a number of exercises, or with all of them."""
         count = self.exercises if exercises is None else exercises
         return self.sitting + MINUTES_PER_EXERCISE * count
 
 
 def minutes(path: Path) -> Minutes:
-    """Returns what a lesson, a notebook, takes."""
+    """Returns the minutes that a lesson takes, by activity."""
     lesson = Lesson(path)
     run = seconds_kept().get(lesson.number, 0) / 60
     predict = math.ceil(len(lesson.questions) / 2)
@@ -82,7 +82,7 @@ def minutes(path: Path) -> Minutes:
 
 
 def _reading(cells: list[nbformat.NotebookNode]) -> float:
-    """Returns the minutes that prose, code and pages with knobs take."""
+    """Returns the minutes for reading text and code and for interactive figures."""
     words = sum(len(re.findall(r"\w+", cell.source)) for cell in cells)
     pages = sum("srcdoc=" in "".join(o.get("data", {}).get("text/html", ""))
                 for cell in cells for o in cell.get("outputs", []))
@@ -90,12 +90,12 @@ def _reading(cells: list[nbformat.NotebookNode]) -> float:
 
 
 def up(value: float) -> int:
-    """Returns minutes rounded up to the next five."""
+    """Rounds a number of minutes up to a multiple of five."""
     return STEP * math.ceil(value / STEP)
 
 
 def guide() -> str:
-    """Returns the whole text of docs/guide.md."""
+    """Returns the Markdown text of docs/guide.md."""
     lessons = {nb.number(path): path for path in nb.lessons(ROOT)}
     found = {number: minutes(path) for number, path in lessons.items()}
     advice = _advice()
@@ -125,7 +125,7 @@ def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
 
 
 def _plans(found: dict[str, Minutes]) -> list[str]:
-    """Returns each plan as a table.
+    """Returns each teaching plan as a Markdown table of half days.
 
     Raises:
       ValueError: a half day is longer than there is time.
@@ -149,7 +149,7 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
 
 
 def _classes(lessons: dict[str, Path], advice: dict[str, str]) -> list[str]:
-    """Returns for each subject a class by the clock, as a table."""
+    """Returns a two-hour timetable for each subject, as Markdown."""
     subjects: dict[str, list[Path]] = {}
     for number, path in lessons.items():
         subjects.setdefault(number[:2], []).append(path)
@@ -158,7 +158,7 @@ def _classes(lessons: dict[str, Path], advice: dict[str, str]) -> list[str]:
 
 
 def _class(subject: str, lessons: list[Lesson], advice: dict[str, str]) -> str:
-    """Returns two hours of a subject: what fits, in the order of its sittings."""
+    """Returns the timetable of a two-hour class on one subject."""
     rows, clock, rested, home = [], 0, False, []
     for lesson in lessons:
         for title, length in _steps(lesson, advice.get(lesson.number, "")):
@@ -181,7 +181,7 @@ def _class(subject: str, lessons: list[Lesson], advice: dict[str, str]) -> str:
 
 
 def _steps(lesson: Lesson, advice: str) -> list[tuple[str, int]]:
-    """Returns the sections of a lesson that a class takes, each with its minutes.
+    """Returns the sections of a lesson that a class covers, with their minutes.
 
     The first exercise is done in the room; what the advice leaves out, and the pages
     behind the exercises, are not.
@@ -202,7 +202,7 @@ def _steps(lesson: Lesson, advice: str) -> list[tuple[str, int]]:
 
 
 def _without(cells: list[nbformat.NotebookNode], out: list[str]) -> list:
-    """Returns the cells that stand under no heading that begins with one of `out`."""
+    """Returns the cells that are not under any of the omitted headings."""
     kept, leaves = [], False
     for cell in cells:
         for heading in re.findall(r"^##+ (.+)$", cell.source, re.M):
@@ -213,14 +213,14 @@ def _without(cells: list[nbformat.NotebookNode], out: list[str]) -> list:
 
 
 def _predictions(lesson: Path) -> str:
-    """Returns how many questions a lesson asks of itself, and under which headings."""
+    """Returns a sentence with the number of questions and their headings."""
     asked = Lesson(lesson).questions
     names = "; ".join(dict.fromkeys(f"*{question.heading}*" for question in asked))
     return f"Predictions: {len(asked)}, under {names}."
 
 
 def _advice() -> dict[str, str]:
-    """Returns what docs/book/teaching.md says: its `head`, and by lesson's number."""
+    """Returns the teaching notes by lesson number, and the introduction as `head`."""
     text = TEACHING.read_text("utf-8")
     head, *parts = re.split(r"^## (\d\d[a-z]?)\n", text, flags=re.M)
     of_lessons = dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))

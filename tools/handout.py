@@ -1,4 +1,4 @@
-"""Writes notebooks with the exercises alone, to hand out.
+"""Writes notebooks that contain only the exercises of a lesson, to hand out.
 
     python3 course.py handout FOLDER 03    # of one lesson; of all where none is named
     python3 course.py handout FOLDER 03 --nbgrader    # a folder for nbgrader
@@ -55,7 +55,7 @@ print(report)"""
 
 
 def handout(lesson: Lesson) -> nbformat.NotebookNode:
-    """Returns the notebook to hand out for a lesson."""
+    """Returns a notebook with the exercises of a lesson and their set-up."""
     text = INTRODUCTION.format(number=lesson.number, title=lesson.title)
     setup = lesson.exercises[0].before
     before = "\n".join(setup)
@@ -78,7 +78,7 @@ def _is_new_import(statement: str, before: str) -> bool:
 
 
 def _exercise_cells(cells: list) -> list:
-    """Leaves out what a lesson does with an answer once it is right."""
+    """Removes the cells between a check and the next exercise."""
     kept, done = [], False
     for cell in cells:
         done = done and not asked(cell)
@@ -89,7 +89,7 @@ def _exercise_cells(cells: list) -> list:
 
 
 def assignment(lesson: Lesson) -> nbformat.NotebookNode:
-    """Returns the hand-out with its answers, marked for nbgrader."""
+    """Returns a handout with solutions and marks for nbgrader."""
     notebook = handout(lesson)
     answers = iter(exercise_cells(lesson.solved.notebook))
     for cell in notebook.cells:

@@ -1,4 +1,4 @@
-"""Opens the course in JupyterLab, on this machine only, with a token.
+"""Opens the course in JupyterLab, on this machine only and with a token.
 
     python3 course.py lab              # your own copies of the lessons, in my/
     python3 course.py lab 03a          # begins with that of 03a
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> None:
 
 
 def address(words: list[str]) -> list[str]:
-    """Returns the word by which the address that is printed opens what is named.
+    """Returns the option that makes the printed address open the given notebook.
 
     A browser that JupyterLab opens goes there by itself; on a server there is none.
 
@@ -86,7 +86,7 @@ def address(words: list[str]) -> list[str]:
 
 
 def opened(numbers: list[str], fresh: bool) -> list[str]:
-    """Makes the copies, and returns the words that open JupyterLab on them."""
+    """Creates the reader's copies and returns JupyterLab's arguments to open them."""
     copies.copies(nb.lessons(ROOT))
     first, *_ = copies.copies(nb.lessons(ROOT, numbers), fresh=fresh)
     return [str(first), f"--ServerApp.root_dir={ROOT}",

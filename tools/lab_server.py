@@ -1,4 +1,4 @@
-"""What the course adds to Jupyter's server: three things that a lesson needs.
+"""Jupyter server extension that keeps lessons unchanged, trusted and proxied.
 
 A lesson that is opened and saved stays byte for byte as git has it. Its stored outputs
 are trusted, as its code is. And `%tensorboard` shows its frame through this server, so
@@ -20,10 +20,10 @@ from tools import notebook as nb
 
 
 class Board(JupyterHandler):
-    """Passes requests on to a TensorBoard that a notebook has started."""
+    """Handler that forwards requests to a TensorBoard started by a notebook."""
 
     def check_xsrf_cookie(self) -> None:
-        """Checks nothing: TensorBoard's page has no cookie, and its posts only read."""
+        """Skips the XSRF check, because TensorBoard only reads data."""
 
     @web.authenticated
     async def get(self, port: str, path: str) -> None:
@@ -44,7 +44,7 @@ class Board(JupyterHandler):
 
 
 def keep_metadata(model: dict, path: str, contents_manager, **_) -> None:
-    """Keeps a lesson's metadata, into which JupyterLab writes the Python it runs."""
+    """Restores the metadata of a lesson that JupyterLab changes on saving."""
     file = Path(contents_manager.root_dir, path).resolve()
     ours = file.parent.name in ("notebooks", "solutions") and nb.NUMBER.match(file.name)
     if ours and model["type"] == "notebook":
@@ -52,7 +52,7 @@ def keep_metadata(model: dict, path: str, contents_manager, **_) -> None:
 
 
 def trust_lessons(notary) -> None:
-    """Signs what the course has stored, so that pages with knobs turn at once."""
+    """Signs the stored lessons, so that interactive figures work at once."""
     for lesson in nb.lessons(ROOT):
         for path in (lesson, nb.solution(lesson)):
             notary.sign(nbformat.read(path, as_version=4))

@@ -1,4 +1,4 @@
-"""One canonical form for every stored notebook, so that diffs mean something.
+"""Stores notebooks in a canonical form, so that diffs show only real changes.
 
 python -m tools.notebook NOTEBOOK.ipynb [...]    # bring files into that form
 """
@@ -26,12 +26,12 @@ NUMBER = re.compile(r"(\d\d)([a-z]?)_")
 
 
 def number(lesson: Path) -> str:
-    """Returns the number of a sitting, such as `03a`: its subject and its place."""
+    """Returns the number of a lesson, such as `03a`."""
     return "".join(NUMBER.match(lesson.name).groups())
 
 
 def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
-    """Returns the sittings in reading order, or those with the given numbers.
+    """Returns the paths of lessons in reading order.
 
     Args:
       root: the project's folder.
@@ -58,14 +58,14 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
 
 
 def parser(command: str, documentation: str) -> argparse.ArgumentParser:
-    """Returns the parser of a command of `course.py`: its help begins with the text."""
+    """Creates the argument parser of a `course.py` command."""
     return argparse.ArgumentParser(
         prog=f"course.py {command}", description=documentation,
         formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def count(text: str) -> int:
-    """Converts a command-line argument to a whole number above 0.
+    """Converts a command-line argument to a positive integer.
 
     Raises:
       argparse.ArgumentTypeError: If it is something else.
@@ -78,7 +78,7 @@ def count(text: str) -> int:
 def chosen(
     parser: argparse.ArgumentParser, arguments: list[str]
 ) -> tuple[argparse.Namespace, list[Path]]:
-    """Reads a command line that names lessons, such as `03 05`.
+    """Parses a command line that selects lessons by number, such as `03 05`.
 
     Args:
       parser: what else there is to read; it is told of the lessons here.
@@ -100,12 +100,12 @@ def chosen(
 
 
 def solution(lesson: Path) -> Path:
-    """Returns the path of the solutions that belong to a lesson."""
+    """Returns the path of the notebook with a lesson's solutions."""
     return lesson.parent / "solutions" / lesson.name
 
 
 def canonical(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
-    """Returns a notebook in canonical form: ids, metadata, outputs, no stderr.
+    """Returns a notebook with canonical ids, metadata and outputs.
 
     Args:
       notebook: any version-4 notebook.
@@ -131,7 +131,7 @@ def canonical(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNo
 
 
 def _canonical_outputs(cell, count: int) -> None:
-    """Numbers a code cell 1..n, drops stderr, joins stream chunks, cuts tracebacks."""
+    """Renumbers a code cell, drops standard error and merges its streams."""
     if cell.execution_count is not None:
         cell.execution_count = count
     outputs = []
@@ -159,7 +159,7 @@ def _canonical_outputs(cell, count: int) -> None:
 
 
 def cleared(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Takes the outputs out of a notebook, which is changed and returned."""
+    """Removes all outputs from a notebook in place and returns it."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -167,19 +167,19 @@ def cleared(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def dumps(notebook: nbformat.NotebookNode) -> str:
-    """Returns the bytes that git keeps: sorted keys, indent 1, one last newline."""
+    """Returns the text of a notebook as it is stored in git."""
     return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
 
 
 def store(path: Path, notebook: nbformat.NotebookNode) -> None:
-    """Writes a notebook in canonical form, whole or not at all."""
+    """Writes a notebook atomically in canonical form."""
     text = dumps(canonical(notebook, path.name))
     with whole_file(path) as temporary:
         temporary.write_bytes(text.encode())
 
 
 def ignored_share(notebook: nbformat.NotebookNode) -> tuple[int, int]:
-    """Returns how many code cells go uncompared, and how many there are."""
+    """Returns the numbers of code cells that are not compared and of all."""
     code = [c for c in notebook.cells if c.cell_type == "code"]
     ignored = [c for c in code if IGNORE_TAGS & set(c.metadata.get("tags", []))]
     return len(ignored), len(code)

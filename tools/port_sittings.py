@@ -1,4 +1,4 @@
-"""Writes the table from which `tf1 port` knows the lesson of each name.
+"""Writes the table that tells `tf1 port` which lesson covers each name.
 
 python -m tools.port_sittings
 """
@@ -12,7 +12,7 @@ OUT = ROOT / "legacy" / "tf1tools" / "port" / "table" / "sittings.txt"
 
 
 def made() -> str:
-    """Returns each name with the lesson that docs/names.md gives, or the first one."""
+    """Returns one line per TensorFlow name, with the lesson that covers it."""
     found: dict[str, str] = {}
     for path in nb.lessons(ROOT):
         for name in re.findall(r"\btf1?\.([A-Za-z][\w.]*\w)", path.read_text("utf-8")):

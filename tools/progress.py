@@ -1,4 +1,4 @@
-"""Which exercises you have solved, as your saved notebooks tell it.
+"""Shows which exercises you have solved, according to your saved notebooks.
 
     python3 course.py progress         # of every lesson; of some: progress 03 05
     python3 course.py progress FILE    # of a notebook that was handed out, or a folder
@@ -27,7 +27,7 @@ ORDER = SOLVED, TRIED, UNTOUCHED = "solved", "begun", "not tried yet"
 
 
 class Solved(NamedTuple):
-    """What a saved notebook says of one exercise.
+    """State of one exercise in a saved notebook.
 
     Attributes:
       title: for example `Exercise 1: spread`.
@@ -41,7 +41,7 @@ class Solved(NamedTuple):
 
 
 def states(path: Path) -> list[Solved]:
-    """Returns the exercises of a notebook, in its order, as its checks tell.
+    """Returns the state of each exercise in a notebook, in order.
 
     Args:
       path: a lesson or what was handed out of it, as it was saved.
@@ -65,7 +65,7 @@ def states(path: Path) -> list[Solved]:
 
 
 def all_states(path: Path) -> list[Solved]:
-    """Returns the same of a copy with all that it was before it was made anew."""
+    """Returns the best state of each exercise over all versions of a copy."""
     known = states(path)
     for old in _readable(path):
         best = {one.title: one for one in states(old)}
@@ -75,7 +75,7 @@ def all_states(path: Path) -> list[Solved]:
 
 
 def written(path: Path) -> list[bool]:
-    """Returns which predictions of a copy were written, in it or before it."""
+    """Returns which predictions were written in any version of a copy."""
     known = list(map(bool, copies.predictions(path)))
     for old in _readable(path):
         there = copies.predictions(old)
@@ -85,7 +85,7 @@ def written(path: Path) -> list[bool]:
 
 
 def _readable(path: Path) -> list[Path]:
-    """Returns what a copy was before; nobody asked for it, so no fault is said."""
+    """Returns the earlier versions of a copy that can be read as notebooks."""
     found = []
     for old in copies.earlier(path):
         with contextlib.suppress(ValueError):
@@ -95,7 +95,7 @@ def _readable(path: Path) -> list[Path]:
 
 
 def notebooks(words: list[str]) -> list[Path]:
-    """Returns the notebooks that numbers of lessons, files and folders stand for.
+    """Returns the notebooks that lesson numbers, files or folders refer to.
 
     Raises:
       ValueError: one of the words stands for none.

@@ -1,4 +1,4 @@
-"""The lessons under the other Pythons that README promises and that are here.
+"""Runs the lessons with the other supported Python versions that are installed.
 
 python3 course.py test newest     # the newest: what starts processes, and one core
 python3 course.py test pythons    # each of them: all lessons
@@ -24,7 +24,7 @@ STARTS = ("subprocess.", "Cluster(")  # what the source of a lesson that starts 
 
 
 def others() -> dict[tuple[int, int], str]:
-    """Returns the programs of the other Pythons that are here, newest first.
+    """Returns the other supported Pythons on this machine, newest first.
 
     They are looked for on the path and among pyenv's versions, and have to answer.
     """
@@ -47,13 +47,13 @@ def _answers(program: str, version: str) -> bool:
 
 
 def that_start_processes() -> list[Path]:
-    """Returns the lessons that start a program, and one core lesson."""
+    """Returns the lessons that start processes, and one core lesson."""
     return [path for path in nb.lessons(ROOT) if nb.number(path) == CORE
             or any(word in path.read_text("utf-8") for word in STARTS)]
 
 
 def run_under(version: str, program: str, lessons: list[Path]) -> int:
-    """Compares what lessons print under another Python with what is stored.
+    """Runs lessons with another Python and compares their stored outputs.
 
     Returns:
       The exit code of the first command that failed, else 0.

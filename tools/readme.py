@@ -1,4 +1,4 @@
-"""Writes into the README what it says of the lessons: their tables and counts.
+"""Writes the generated parts of the README: lesson tables and counts.
 
 python -m tools.readme
 """
@@ -27,7 +27,7 @@ CHAPTERS = {
 
 
 def head(path: Path) -> dict[str, str]:
-    """Returns title, minutes, needs and what is built, from a lesson's first cells.
+    """Returns title, minutes, requirements and result from the head of a lesson.
 
     Raises:
       ValueError: the head does not have the form that every lesson shares.
@@ -51,7 +51,7 @@ def head(path: Path) -> dict[str, str]:
 
 
 def table(root: Path = ROOT) -> str:
-    """Returns the lessons in Markdown, a table for each chapter."""
+    """Returns the lessons as Markdown, with one table per chapter."""
     lines = []
     for title, (first, last) in CHAPTERS.items():
         lines += [f"### {title}", "", "| lesson | you build | reading | exercises |",
@@ -63,7 +63,7 @@ def table(root: Path = ROOT) -> str:
 
 
 def _row(path: Path) -> str:
-    """Returns the row of a lesson; the core lessons are bold."""
+    """Returns the table row of a lesson, in bold for core lessons."""
     h = head(path)
     link = f"[{nb.number(path)} {h['title']}](notebooks/{path.name})"
     link = f"**{link}**" if nb.number(path) in CORE else link
@@ -72,7 +72,7 @@ def _row(path: Path) -> str:
 
 
 def counts(root: Path = ROOT) -> str:
-    """Returns what makes the course different, with numbers counted in the lessons."""
+    """Returns the README's list of features, with counts from the lessons."""
     lessons = [Lesson(path) for path in nb.lessons(root)]
     questions = sum(len(lesson.questions) for lesson in lessons)
     exercises = sum(len(lesson.exercises) for lesson in lessons)
@@ -95,7 +95,7 @@ BLOCKS = {"lessons": table, "counts": counts}
 
 
 def with_blocks(text: str) -> str:
-    """Returns a README in which every derived block is made anew."""
+    """Returns the text of a README with every generated block updated."""
     for name, make in BLOCKS.items():
         begin = f"<!-- {name}: made by python -m tools.readme -->"
         before, rest = text.split(begin)

@@ -1,4 +1,4 @@
-"""Executes lessons headless: a progress bar, then a table of seconds.
+"""Executes lessons without a browser and prints how long each one took.
 
 python3 course.py run               # all of them
 python3 course.py run 03 05c        # 03a, 03b, 03c and 05c
@@ -41,7 +41,7 @@ CELL_SECONDS = 1500  # a busy machine, or a slow one, takes ten times as long
 def execute(
     path: Path, bar: tqdm, parameters: dict, *, twice: bool = False
 ) -> nbformat.NotebookNode:
-    """Runs one notebook top to bottom in its own folder and returns it.
+    """Runs all cells of a notebook in its own folder.
 
     Args:
       path: the notebook.
@@ -103,7 +103,7 @@ def _again(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 
 
 def differences(executed: nbformat.NotebookNode) -> list[str]:
-    """Returns what cells printed otherwise the second time, of a run `twice`."""
+    """Returns the code cells whose output changed when they ran twice."""
     code = [cell for cell in executed.cells if cell.cell_type == "code"]
     found = []
     for k, (first, second) in enumerate(zip(code[::2], code[1::2], strict=True)):
@@ -121,7 +121,7 @@ def _said(cell: nbformat.NotebookNode) -> str:
 def one_run(
     executed: nbformat.NotebookNode, stored: nbformat.NotebookNode, name: str
 ) -> nbformat.NotebookNode:
-    """Returns the notebook to store: all of the new run, or all of the stored one.
+    """Returns the notebook to store: the new run as a whole, or the stored one.
 
     The stored notebook is kept if the new run agrees with it everywhere: numbers
     within the tolerance of their cell, and all else exactly, pictures included. If
@@ -145,7 +145,7 @@ def run(
     paths: list[Path], save: bool, parameters: dict | None = None, *,
     twice: bool = False, time_it: bool = False,
 ) -> list[str]:
-    """Executes notebooks, prints a table of seconds, returns the failures.
+    """Executes notebooks, prints their running times, and returns the failures.
 
     Args:
       paths: the notebooks, in order.
@@ -197,7 +197,7 @@ def run(
 
 
 def keep_seconds(found: dict[str, float]) -> None:
-    """Writes how long lessons ran; those that did not run keep what stands there."""
+    """Updates the stored running times of the lessons that were run."""
     known = {**seconds_kept(), **{number: math.ceil(s) for number, s in found.items()}}
     with whole_file(SECONDS) as temporary:
         temporary.write_text("".join(f"{number} {seconds}\n" for number, seconds
@@ -205,7 +205,7 @@ def keep_seconds(found: dict[str, float]) -> None:
 
 
 def value_of(text: str) -> object:
-    """Returns what a parameter's text means: a Python literal, a folder, or itself.
+    """Converts the text of a parameter to a literal, a folder path or a string.
 
     A folder counts from where `course.py` was called, and is given as a whole path.
     """
@@ -218,7 +218,7 @@ def value_of(text: str) -> object:
 
 
 def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object]:
-    """Returns the parameters by name.
+    """Converts parameters and checks that every lesson has them.
 
     Raises:
       ValueError: a name comes twice, or is none of a lesson's parameters.

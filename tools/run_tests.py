@@ -1,4 +1,4 @@
-"""Runs what CI runs, one part after the other, and sums up at the end.
+"""Runs the checks of CI one after another and prints a summary.
 
 python3 course.py test                       # all parts of the first list
 python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(commands: dict[str, list[str]]) -> int:
-    """Runs one Python command per part, all of them; returns 1 if one failed."""
+    """Runs one Python command per part and returns 1 if any of them failed."""
     results = {}
     for part, command in commands.items():
         print(f"\n=== {part} ===", flush=True)

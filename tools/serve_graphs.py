@@ -1,4 +1,6 @@
-"""Serves prebuilt/ and logs/ in TensorBoard, on 127.0.0.1, at --port or a free one.
+"""Serves prebuilt/ and logs/ in TensorBoard on 127.0.0.1.
+
+The port is --port if that is free, or else any free port.
 
 python3 course.py tensorboard [TENSORBOARD OPTIONS]
 python3 course.py tensorboard 2=14 10=tower_1       # checks answers to its questions
@@ -43,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def check(answers: list[str]) -> int:
-    """Prints whether answers such as `2=14` are right, as the stored files tell it."""
+    """Checks answers such as `2=14` against the stored event files."""
     quiet_tensorflow()
     from prebuilt import tasks
 
@@ -56,7 +58,7 @@ def check(answers: list[str]) -> int:
 
 
 def free_port(wish: int) -> int:
-    """Returns the wished port where it is free, else one that the system picks.
+    """Returns the requested port if it is free, or else any free port.
 
     Raises:
       OSError: this machine has no free port.

@@ -1,4 +1,4 @@
-"""A lesson as slides: one page of reveal.js that needs no network.
+"""Converts lessons to reveal.js slides that work offline.
 
     python3 course.py slides 03          # build/slides/03_queues_and_coordinators.html
 
@@ -83,7 +83,7 @@ Reveal.on('slidechanged', fit);
 
 
 class Slide(NamedTuple):
-    """What one slide holds, as HTML.
+    """HTML contents of one slide.
 
     Attributes:
       shown: headings, questions, code, outputs.
@@ -95,7 +95,7 @@ class Slide(NamedTuple):
 
 
 def text(source: str) -> Slide:
-    """Returns a markdown cell as a slide: what stands out is shown, the rest noted."""
+    """Converts a Markdown cell to a slide and moves its sentences to the notes."""
     paragraphs = re.split(r"\n\n(?![ \t])", LOCAL_LINK.sub(r"\1", source))
     task = source.startswith("## Exercise")  # it is for the class to read
     shown = [p for p in paragraphs if task or SHOWN.match(p)]
@@ -111,14 +111,14 @@ def text(source: str) -> Slide:
 
 
 def _html(source: str) -> str:
-    """Returns Markdown as HTML, formulas drawn."""
+    """Converts Markdown to HTML and renders its formulas."""
     drawn = re.sub(r"(?<![\w`])\$([^$\n]+)\$(?![\w`])",
                    lambda match: book_sphinx.svg(match[1]), source)
     return re.sub(r"<a class=\"anchor-link\".*?</a>", "", markdown2html(drawn))
 
 
 def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
-    """Returns a code cell with its stored outputs as HTML; of a drawing, the figure.
+    """Returns a code cell and its outputs as HTML, or only the figure if it has one.
 
     Args:
       cell: the cell.
@@ -146,7 +146,7 @@ def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
 
 
 def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """Returns the cells of a lesson that its slides are made of.
+    """Returns the cells of a lesson from which its slides are made.
 
     By section, the cell with the heading, the first question with what is built before
     it and its answer, or the first pitfall, and the first page with knobs, or else
@@ -170,7 +170,7 @@ def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
 
 
 def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
-    """Returns slides in columns: a column per section, a slide per chosen prose cell.
+    """Returns the slides of a lesson in columns, with one column per section.
 
     Args:
       cells: all cells of a lesson.
@@ -199,7 +199,7 @@ def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
 
 
 def _without_thin_ones(column: list[Slide]) -> list[Slide]:
-    """Joins a heading with what it heads, and a lone sentence with what it is about."""
+    """Merges slides that have little content with their neighbours."""
     kept = column[:1]
     for slide in column[1:]:
         last = kept[-1]
@@ -216,7 +216,7 @@ def _is_thin(slide: Slide) -> bool:
 
 
 def page(lesson: Path) -> str:
-    """Returns a lesson as one HTML page that asks for no other file."""
+    """Returns the slides of a lesson as one self-contained HTML page."""
     cells = nbformat.read(lesson, as_version=4).cells
     sections = []
     for column in slides(cells):
@@ -233,7 +233,7 @@ def page(lesson: Path) -> str:
 
 
 def _asset(name: str) -> str:
-    """Returns a file of reveal.js as the package sphinx-revealjs ships it."""
+    """Returns a reveal.js file without references to external files."""
     folder = files("sphinx_revealjs") / "_static" / "revealjs" / "dist"
     source = folder.joinpath(*name.split("/")).read_text("utf-8")
     # Fonts would be requests; the source map too.

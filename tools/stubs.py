@@ -1,4 +1,4 @@
-"""Exercise stubs, made from the solutions: each solution is written once.
+"""Generates the exercise stubs of the lessons from the solutions.
 
     python -m tools.stubs [NN ...]     # write the stubs into the lessons
 
@@ -19,7 +19,7 @@ STUB = "### YOUR CODE HERE"
 
 
 def stub(answer: str) -> str:
-    """Returns the stub of an answer cell.
+    """Replaces each solution block of an answer cell with a placeholder.
 
     Args:
       answer: source with one or more blocks between the two marker lines.
@@ -35,7 +35,7 @@ def stub(answer: str) -> str:
 
 
 def write_stubs(path: Path) -> None:
-    """Replaces the stubs of a lesson by those of its solutions."""
+    """Regenerates the exercise stubs of a lesson from its solutions."""
     lesson = Lesson(path)
     cells, answers = map(exercise_cells, (lesson.notebook, lesson.solved.notebook))
     for cell, answer in zip(cells, answers, strict=True):

@@ -1,4 +1,4 @@
-"""Numbers in a cell's output that are compared within a tolerance, words exactly.
+"""Compares the outputs of a cell: numbers within a tolerance, text exactly.
 
 A cell tagged `within:10%` prints numbers that may move by a tenth of each; one tagged
 `within:0.04` prints numbers that may move by so much. What is wider than a third of a
@@ -18,7 +18,7 @@ WIDE = 0.334  # a third
 
 
 def tolerance(cell) -> str:
-    """Returns what a cell's tag allows, such as "10%" or "0.04"; "" without a tag.
+    """Returns the tolerance in a cell's tag, such as "10%", or "" without a tag.
 
     Raises:
       ValueError: such a tag says no tolerance.
@@ -32,7 +32,7 @@ def tolerance(cell) -> str:
 
 
 def agree(text: str, stored: str, allowed: str) -> bool:
-    """Returns whether two outputs have the same words, and numbers that are near.
+    """Returns whether two outputs have equal text and numbers within tolerance.
 
     Both have as many numbers, each with its sign and exponent. A number that is too
     large for a float equals only itself, as the words inf and nan do.
@@ -44,7 +44,7 @@ def agree(text: str, stored: str, allowed: str) -> bool:
 
 
 def settle(outputs: list, stored: list, allowed: str) -> None:
-    """Puts in place of each text the stored one that it agrees with.
+    """Replaces new outputs with stored ones that agree within the tolerance.
 
     Args:
       outputs: of a cell that was run; what is near is changed in place.
@@ -61,7 +61,7 @@ def settle(outputs: list, stored: list, allowed: str) -> None:
 
 
 def widest(outputs: list, allowed: str) -> float:
-    """Returns the tolerance as a share of the smallest number, 0 left out.
+    """Returns the tolerance relative to the smallest nonzero number.
 
     Raises:
       ValueError: there is no number to compare.
@@ -74,7 +74,7 @@ def widest(outputs: list, allowed: str) -> float:
 
 
 def numbers(text: str) -> list[float]:
-    """Returns the numbers of a text, in order; none of a word such as `w_1`."""
+    """Returns the numbers in a text, in order, excluding digits inside words."""
     return [float(found.replace(",", "")) for found in NUMBER.findall(text)]
 
 
@@ -85,12 +85,12 @@ def _limit(allowed: str, then: float) -> float:
 
 
 def _words(text: str) -> list[str]:
-    """Returns what stands between the numbers; columns may shift by a digit."""
+    """Returns the text between the numbers, without surrounding spaces."""
     return [words.strip(" ") for words in NUMBER.split(text)]
 
 
 def _texts(outputs: list) -> dict[str, list]:
-    """Returns where the texts stand: by kind, (what holds it, its key), in order."""
+    """Returns the places of all text outputs, grouped by kind."""
     places = defaultdict(list)
     for output in outputs:
         if output["output_type"] == "stream":

@@ -1,4 +1,4 @@
-"""What a plain `jupyter lab` needs, so that an opened lesson has no mark.
+"""Configures a plain `jupyter lab` so that opening a lesson does not modify it.
 
 jupyter lab --config tools/jupyter/config.py
 """

@@ -1,4 +1,4 @@
-"""Makes data/museum with TensorFlow 1.15.5, under Python 3.7: see README.md here.
+"""Creates the files in data/museum with TensorFlow 1.15.5 on Python 3.7.
 
     python make.py FOLDER
 
@@ -51,7 +51,7 @@ def chance():
 
 @contextlib.contextmanager
 def built():
-    """Opens a session of a new graph, which is built while it is open."""
+    """Opens a session on a new graph that is built inside the `with` block."""
     # Some ops ask for /gpu:0, as they did on the machine of 2019.
     config = tf.ConfigProto(allow_soft_placement=True)
     with tf.Graph().as_default(), tf.Session(config=config) as s:
@@ -78,7 +78,7 @@ def slim_net(images, is_training):
 
 
 def stripes(number):
-    """Pictures of five kinds: stripes at five distances."""
+    """Creates noisy pictures of stripes in five widths, with their labels."""
     random = chance()
     labels = random.randint(0, 5, number)
     across = np.arange(16)[None, None, :, None]
