@@ -1,1 +1,1 @@
-"""Tools for people who inherited a program of TensorFlow 1."""
+"""Tools for maintainers of programs written for TensorFlow 1."""

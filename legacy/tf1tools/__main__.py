@@ -1,4 +1,4 @@
-"""The command line: `tf1 COMMAND`, or `python -m tf1tools COMMAND`."""
+"""Command line of the tools: `tf1 COMMAND`, or `python -m tf1tools COMMAND`."""
 
 import ast
 import importlib
@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 class Command(NamedTuple):
-    """A command of `tf1`.
+    """Command of `tf1`, with its module, its purpose and its dependencies.
 
     Attributes:
       module: Module with the function `main(arguments)`.
@@ -44,7 +44,7 @@ COMMANDS = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command.
+    """Runs the `tf1` command that the arguments name and returns its exit code.
 
     Args:
       arguments: The command's name and its arguments; by default, those of the
@@ -83,20 +83,20 @@ def _run(name: str, rest: list[str]) -> int:
 
 
 def usage() -> str:
-    """Returns the list of commands."""
+    """Returns the usage message, which lists all commands with their purposes."""
     lines = [f"  {name:10s}{command.purpose}" for name, command in COMMANDS.items()]
     return "\n".join(["usage: tf1 COMMAND [ARGUMENTS]", "", *lines, "",
                       "tf1 COMMAND --help says more about a command."])
 
 
 def _documentation(module: str) -> str:
-    """Returns the documentation of a command that cannot be imported here."""
+    """Returns a command's docstring without importing its module."""
     path = Path(importlib.util.find_spec(module).origin)
     return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
 
 
 def _advice(name: str, missing: list[str]) -> str:
-    """Returns what is missing, and the line that runs the command."""
+    """Returns a message that names missing packages and a command that works."""
     line = f"python3 course.py {name} ..." if name in ("watch", "weights") else (
         f".venv/bin/python legacy/tf1.py {name} ...")
     place = CHECKOUT if (CHECKOUT / "course.py").exists() else "a clone of the course"

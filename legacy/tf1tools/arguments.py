@@ -1,4 +1,4 @@
-"""Numbers on a command line, checked in one way."""
+"""Checks numbers that are given on a command line."""
 
 import argparse
 import math

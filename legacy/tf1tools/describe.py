@@ -1,4 +1,4 @@
-"""Says what a file of TensorFlow 1 or Keras contains.
+"""Describes the contents of a file that TensorFlow 1 or Keras wrote.
 
     tf1 describe FILE-OR-FOLDER
 
@@ -14,7 +14,7 @@ from helpers.lesson import quiet_tensorflow
 
 
 def main(arguments: list[str]) -> int:
-    """Prints a description; returns 1 if the file cannot be read."""
+    """Prints the description of a file, and returns 1 if it cannot be read."""
     parser = argparse.ArgumentParser(
         prog="tf1 describe", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -1,4 +1,4 @@
-"""Standard output that `| head` and Ctrl-C end quietly."""
+"""Standard output that ends the program quietly on a closed pipe or Ctrl-C."""
 
 import contextlib
 import io
@@ -11,21 +11,21 @@ STOPPED = 128 + 2  # the exit code that a shell reports for Ctrl-C
 
 
 class Output(io.TextIOWrapper):
-    """Text output that ends the program when nobody reads it any more.
+    """Text output that exits the program when its reader closes the pipe.
 
     It raises SystemExit, which no handler of errors catches, so files that the
     program has begun are still cleaned up. The signal SIGPIPE would skip that.
     """
 
     def write(self, text):
-        """Writes text, or ends the program."""
+        """Writes text, or exits the program if the pipe is closed."""
         try:
             return super().write(text)
         except BrokenPipeError:
             _end()
 
     def flush(self):
-        """Flushes the output, or ends the program."""
+        """Flushes the buffer, or exits the program if the pipe is closed."""
         try:
             super().flush()
         except BrokenPipeError:
@@ -40,7 +40,7 @@ def _end():
 
 @contextlib.contextmanager
 def closing_quietly() -> Iterator[None]:
-    """Ends the program without a traceback on a closed pipe or Ctrl-C."""
+    """Exits without a traceback on a closed pipe or Ctrl-C."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # not what a test has put there
         old = sys.stdout
         sys.stdout = Output(old.buffer, old.encoding, old.errors,

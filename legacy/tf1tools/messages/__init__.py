@@ -1,1 +1,1 @@
-"""What error messages of old code mean."""
+"""Explanations of the error messages of TensorFlow 1 programs."""

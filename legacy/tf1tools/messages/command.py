@@ -1,4 +1,4 @@
-"""Explains an error message of a TensorFlow program, and says how to fix it.
+"""Explains an error message of a TensorFlow program and suggests a fix.
 
     tf1 explain "MESSAGE"
     tf1 explain - < LOG        # searches a whole log for the first error
@@ -17,7 +17,7 @@ For names that are gone: tf1 port PROGRAM"""
 
 
 def explain(message: str) -> int:
-    """Prints the explanation of a message, or what to try if it is not known.
+    """Prints the explanation of a message, or similar messages if it is unknown.
 
     Returns:
       The exit code: 1 if no known message is similar.
@@ -40,7 +40,7 @@ def explain(message: str) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Explains a message, or a log from standard input."""
+    """Explains a message from the command line, or a log from standard input."""
     if arguments == ["-"]:
         return explain(sys.stdin.read())
     if not arguments or arguments[0].startswith("-"):

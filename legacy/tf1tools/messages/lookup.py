@@ -1,4 +1,7 @@
-"""Looks up an error message on the page errors.md. It needs nothing but Python."""
+"""Finds the explanation of an error message on the page errors.md.
+
+The module needs only the standard library.
+"""
 
 import html
 import re
@@ -75,7 +78,7 @@ _BEFORE, _AFTER, _PLACES = 8, 12, 60  # lines kept around how many telling ones
 
 
 class Entry(NamedTuple):
-    """One family of messages of the page.
+    """Family of error messages on the page, with cause, fix and example code.
 
     Attributes:
       section: of the page.
@@ -93,27 +96,27 @@ class Entry(NamedTuple):
     text: str
 
     def fits(self, message: str) -> str:
-        """Returns the pattern that a message has somewhere; "" if it has none."""
+        """Returns the longest pattern that occurs in a message, or "" if none does."""
         if self.section == NO_MESSAGE:
             message = _CODE_LINE.sub("", message)
         found = (p for p in self.patterns if self._has(p, message))
         return max(found, key=_said, default="")
 
     def raised(self, errors: str) -> bool:
-        """Whether errors have the end of one of the patterns, if not all of it."""
+        """Returns whether errors contain the last fixed words of a pattern."""
         ends = (_essence(p).strip("…").rpartition("…")[2] for p in self.patterns)
         return any(_said(end) > 9 and self._has(end, errors)
                    for end in ends) or bool(self.fits(errors))
 
     def says(self, words: str) -> str:
-        """Returns the pattern whose words alone a message has, in order; "" if none."""
+        """Returns the pattern whose words occur in a message in order, or ""."""
         found = (p for p in self.patterns if len(_tokens(p)) > 2
                  and all(token in words or token == "…" for token in _tokens(p))
                  and _letters(p) > 9 and _worded(p).search(words))
         return max(found, key=_letters, default="")
 
     def begins(self, message: str) -> bool:
-        """Whether a message ends with the first sentence of one of the patterns."""
+        """Returns whether a message ends with the first sentence of a pattern."""
         first = (p.partition(". ")[0] for p in self.patterns if ". " in p)
         return any(re.search(_regex(p, False).pattern + r"[^.]*\W*$", _plain(message))
                    for p in first if _said(p) > 25 and self._has(p, message)
@@ -129,7 +132,7 @@ class Entry(NamedTuple):
 
 @cache
 def _literal(pattern: str) -> list[str]:
-    """Returns the words that a text with a pattern has, in small letters."""
+    """Returns the fixed words of a pattern in lower case, longest first."""
     words = pattern if "⟨Op⟩" in pattern else _essence(pattern)
     found = re.split(r"…|⟨Op⟩|\s+", _plain(words))
     return sorted(map(str.lower, found), key=len, reverse=True)  # the rarest first
@@ -148,7 +151,7 @@ def _regex(pattern: str, said: bool) -> re.Pattern:
 
 @cache
 def entries(page: Path = PAGE) -> list[Entry]:
-    """Returns the entries of the page, in order."""
+    """Reads the entries of the page, in order."""
     found, section = [], ""
     for part in _PART.finditer(page.read_text(encoding="utf-8")):
         if part["level"] == "##":
@@ -165,7 +168,7 @@ def entries(page: Path = PAGE) -> list[Entry]:
 
 
 def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
-    """Returns the entries that fit a message, the closest first, and three near it.
+    """Returns the entries that match a message, and up to three similar ones.
 
     What an exception says comes before the rest of a log. What follows from another
     error comes after it, then what many programs say; plain words count where no error
@@ -206,7 +209,7 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
 
 @cache
 def _squeezed(log: str) -> str:
-    """Returns a log that is short enough to be searched with every pattern.
+    """Shortens a long log, so that every pattern can be searched in it.
 
     Long words, such as pictures in base64, wide gaps, and empty lines are shortened. Of
     a long log, the beginning, the end, and the lines around the first errors are kept.
@@ -225,13 +228,13 @@ def _squeezed(log: str) -> str:
 
 
 def _is_cut(log: str) -> bool:
-    """Whether a log has a traceback and not the error behind it."""
+    """Returns whether a log ends in a traceback without the line of the error."""
     *_, last = _TRACE.finditer(log) if _TRACE.search(log) else [None]
     return last is not None and not _NAMED.search(log, last.end())
 
 
 def _bare(log: str) -> str:
-    """Returns a log without what a machine, a page or a `repr` put around its lines."""
+    """Removes log prefixes, line numbers and escape sequences from a log."""
     if "&" in log:
         log = html.unescape(log)
     if log.count("\n") < 3 and not _DRIVE.search(log):
@@ -241,7 +244,7 @@ def _bare(log: str) -> str:
 
 
 def _loosely(message: str, every: list[Entry]) -> list[Entry]:
-    """Returns the entries whose words a message has, or the one of which it has a part.
+    """Returns the entries whose words occur in a message, or a partial match.
 
     Whichever says more.
     """
@@ -254,7 +257,7 @@ def _loosely(message: str, every: list[Entry]) -> list[Entry]:
 
 
 def _part(message: str, every: list[Entry]) -> tuple[list[Entry], int]:
-    """Returns the entry of which a message has a part that no other entry has.
+    """Returns the only entry that shares a long part with a message.
 
     The part is a run of words, or, where a paste ends, the beginning; how many letters
     it has is said too.
@@ -303,13 +306,13 @@ def _run(entry: Entry, words: list[str]) -> str:
 
 
 def _alike(own: list[str], said: list[str], left: int) -> bool:
-    """Whether two words may be one, since nothing is there or a paste was cut in it."""
+    """Returns whether two words may be the same if the message was cut within one."""
     return (not own or not said or own[0][:4] == said[0][:4]
             or left == 1 and (own[0].startswith(said[0]) or own[0].endswith(said[0])))
 
 
 def _cut_short(said: list[str], pattern: str) -> int:
-    """Returns how many letters of a pattern a message ends with, cut anywhere."""
+    """Returns the number of letters of a pattern that end a truncated message."""
     tokens, best = _tokens(pattern), 0
     for start, word in enumerate(said):
         if not tokens or word != tokens[0]:
@@ -335,7 +338,7 @@ def _cut_short(said: list[str], pattern: str) -> int:
 
 @cache
 def _tokens(pattern: str) -> list[str]:
-    """Returns the words of a pattern, and "…" where others may stand."""
+    """Returns the words of a pattern, with "…" at places where others may occur."""
     if "⟨Op⟩" in pattern:
         return []
     parts = [_words_of(part).split() for part in _essence(pattern).split("…")]
@@ -347,7 +350,7 @@ def _tokens(pattern: str) -> list[str]:
 
 @cache
 def _worded(pattern: str) -> re.Pattern:
-    """Returns what finds the words of a pattern among the words of a message."""
+    """Compiles a regular expression that finds a pattern's words in a text."""
     parts = [re.escape(_words_of(part)) for part in _essence(pattern).split("…")]
     return re.compile(r"(?<!\S)" + r"(?: (?:\S+ ){0,60}?| ?)".join(
         filter(None, parts)) + r"(?!\S)")
@@ -359,31 +362,31 @@ def _letters(pattern: str) -> int:
 
 @cache
 def _words_of(text: str) -> str:
-    """Returns the words of a text, whatever stands between them."""
+    """Returns the words of a text in lower case, without punctuation."""
     return " ".join(re.findall(r"\w+", _APOSTROPHE.sub("", _plain(text).lower())))
 
 
 def _both(log: str) -> str:
-    """Returns a log, and behind it the same as if a terminal had broken its lines."""
+    """Appends a copy of a log in which lines wrapped by a terminal are joined."""
     longest = max(map(len, log.splitlines()), default=0)
     whole = re.sub(rf"^(.{{{longest}}})\n", r"\1", log, flags=re.M)
     return log if whole == log else log + _FAR + whole
 
 
 def _essence(pattern: str) -> str:
-    """Returns what a pattern says behind an error's name; all if that is nothing."""
+    """Returns a pattern without the error's name, unless nothing else is left."""
     kind, _, words = pattern.partition(": ")
     named = re.fullmatch(r"\w*(Error|Exception)", kind) and words.strip("… ")
     return words if named else pattern
 
 
 def _said(pattern: str) -> int:
-    """Returns how much a pattern says."""
+    """Returns the number of letters in a pattern without its error name."""
     return len(_essence(pattern).replace("…", ""))
 
 
 def _near(message: str, every: list[Entry]) -> list[Entry]:
-    """Returns the entries that share half of their rare words with a message."""
+    """Returns the entries that share half or more of their rare words with a text."""
     words = {entry: _words(" ".join(entry.patterns[:1])) for entry in every}
     often = Counter(word for found in words.values() for word in found)
     rare = {entry: {word for word in found if often[word] < len(every) // 20}
@@ -395,7 +398,7 @@ def _near(message: str, every: list[Entry]) -> list[Entry]:
 
 
 def trail(log: str) -> list[str]:
-    """Returns what a log tells of an error that no page knows: name, op, own line."""
+    """Returns the error name, op and source line that an unknown log contains."""
     found, log = [], _squeezed(log)
     if kinds := re.findall(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception))\b", log, re.M):
         found.append(f"The error that came last is {kinds[-1]}.")
@@ -413,7 +416,7 @@ def trail(log: str) -> list[str]:
 
 
 def verdict(errors: Iterable[str]) -> tuple[str, Entry] | None:
-    """Returns of several errors the one to look at, and the entry that it is.
+    """Returns the root cause among several errors, with its entry on the page.
 
     Args:
       errors: the one that came first before what it led to.
@@ -424,13 +427,13 @@ def verdict(errors: Iterable[str]) -> tuple[str, Entry] | None:
 
 
 def pattern_of(entry: Entry, message: str) -> str:
-    """Returns the pattern of an entry that a message has; "" if only a part of one."""
+    """Returns the pattern of an entry that occurs in a message, or ""."""
     message = _both(_bare(_squeezed(message)))
     return entry.fits(message) or entry.says(_words_of(message[-_LONG:]))
 
 
 def shown(entry: Entry, pattern: str = "") -> str:
-    """Returns an entry as text for a terminal.
+    """Formats an entry as text for a terminal.
 
     Args:
       entry: Entry of the page.

@@ -1,1 +1,1 @@
-"""Reports on old code, and copies of it that run."""
+"""Reports on TensorFlow 1 programs and writes copies that run on TensorFlow 2."""

@@ -1,4 +1,4 @@
-"""A report on old code: every TensorFlow name in it, and what became of it.
+"""Reports on each TensorFlow name in old code, or writes a ported copy.
 
     tf1 port FILE-OR-FOLDER [--json]
     tf1 port --write FILE-OR-FOLDER OUT [--try "python PROGRAM.py ARGUMENTS"]
@@ -28,7 +28,7 @@ from tf1tools.arguments import seconds
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Prints the report on a file or a folder.
+    """Runs `tf1 port` and returns its exit code.
 
     Args:
       argv: the arguments after `port`; those of the process if `None`.
@@ -58,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
-    """Returns what was asked for; what makes no sense ends the program."""
+    """Parses the command line and rejects invalid combinations of options."""
     parser = argparse.ArgumentParser(prog="tf1 port",
                                      description=__doc__.split("\n")[0])
     parser.add_argument("path", type=Path, nargs="?",

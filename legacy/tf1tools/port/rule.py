@@ -1,4 +1,4 @@
-"""What a rule is: a page with examples, rows of names, and code that is asked.
+"""Defines rules: documentation with examples, tables of names, and hooks.
 
 A rule is a module of the folder `rules`; its name is the file's. The docstring is its
 page: what it does and why, and three facts: since which version the old form is none,
@@ -53,7 +53,7 @@ _VERDICT = re.compile(r"# (kept|moved|replaced|another result|gone): (.*)$")
 
 
 class Change(NamedTuple):
-    """What stands from `start` to `end` in a part of a file becomes `new`.
+    """Replacement of the text from `start` to `end` in a part.
 
     Attributes:
       order: of what is put in at one place: what ends a node has minus its depth in
@@ -68,7 +68,7 @@ class Change(NamedTuple):
 
 
 class Left(NamedTuple):
-    """A line that somebody has to look at."""
+    """Remark on a line that must be changed by hand."""
 
     part: object
     line: int
@@ -76,11 +76,11 @@ class Left(NamedTuple):
 
 
 class Top(Change):
-    """The lines that make a file run; they stand where it imports TensorFlow first."""
+    """Lines that make a file run, inserted where it imports TensorFlow first."""
 
 
 class Note(NamedTuple):
-    """What is to be said of a line that runs as it is."""
+    """Remark on a line that runs unchanged."""
 
     part: object
     line: int
@@ -88,20 +88,20 @@ class Note(NamedTuple):
 
 
 class Need(NamedTuple):
-    """What a file needs to run: `import os`, `beside slim_shim.py`, `legacy keras`."""
+    """Requirement of a file, such as `import os` or `legacy keras`."""
 
     part: object
     what: str
 
 
 class Renamed(NamedTuple):
-    """What is called is this name today, whatever its row says."""
+    """Current name of a called function, which overrides its table row."""
 
     new: str
 
 
 class Row(NamedTuple):
-    """An old name with what it is today.
+    """Table row that maps an old name to its current name.
 
     Attributes:
       old: the full name, or what a full name begins with, or `name(argument=)`.
@@ -119,7 +119,7 @@ class Row(NamedTuple):
 
 
 class Hook(NamedTuple):
-    """What of the old code a rule is asked about.
+    """Function that a rule registers for a name or a kind of node.
 
     Attributes:
       key: a name, `name.*` for what begins with it, or a kind of node.
@@ -135,7 +135,7 @@ class Hook(NamedTuple):
 
 
 class Example(NamedTuple):
-    """Files before and after.
+    """Example of a rule: files before and after, or expected remarks.
 
     Attributes:
       before: the files.
@@ -153,10 +153,10 @@ class Example(NamedTuple):
 
 
 class Rule:
-    """One rule, as its module says it."""
+    """Rule that a module of `rules` defines."""
 
     def __init__(self, module: str, page: str | None, path: str):
-        """Reads the page: `Rule(__name__, __doc__, __file__)` in the rule's module."""
+        """Parses the documentation of the rule's module."""
         self.name = module.rpartition(".")[2].replace("_", "-")
         self.path = Path(path)
         self.page = (page or "").strip() + "\n"
@@ -167,17 +167,17 @@ class Rule:
 
     @property
     def since(self) -> str:
-        """Returns since when the old name or call is none."""
+        """The version that removed or changed the old form."""
         return self.facts.get("Since", "")
 
     @property
     def summary(self) -> str:
-        """Returns the first sentence of the page."""
+        """The first line of the rule's documentation."""
         return self.page.partition("\n")[0]
 
     def rows(self, table: dict[str, str | tuple[str, str]] | None = None,
              of: tuple[str, ...] = ()) -> None:
-        """Registers old names with their names of today.
+        """Registers old names and arguments with their current names.
 
         Args:
           table: `{old: new}` or `{old: (new, remark)}`. An argument of a function is
@@ -204,7 +204,7 @@ class Rule:
 
     def in_tf2(self, verdict: str, words: str, *names: str,
                when: Callable | None = None) -> None:
-        """Registers what TensorFlow 2 does with an old call of a name that it has.
+        """Registers how TensorFlow 2 treats old calls of a name that it has.
 
         Args:
           verdict: "another result" if it accepts the call and returns something else,
@@ -225,7 +225,7 @@ class Rule:
                             for key in (name, f"{name}.*")]
 
     def signs(self, *names: str, when: Callable = lambda call: True) -> None:
-        """Registers names or calls that stay, and that only old programs have."""
+        """Registers names or calls that occur only in old programs."""
         HOOKS["sign"] += [Hook(name, self, when) for name in names]
 
     def _register(self, kind: str, *keys, perhaps: str = ""):
@@ -254,11 +254,11 @@ class Rule:
         return self._register("python2", *kinds, perhaps=perhaps)
 
     def writes(self, *names: str):
-        """Registers `function(new, part)` for names of today that are written."""
+        """Registers `function(new, part)` for current names that are written."""
         return self._register("writes", *names, *(f"{name}.*" for name in names))
 
     def text(self, function):
-        """Registers `function(code, tree)`, which returns `Edit`s of a program's text.
+        """Registers `function(code, tree)`, which yields edits before parsing.
 
         The edits turn Python 2 into Python 3. The tree is `None` if the text cannot be
         parsed.
@@ -270,7 +270,7 @@ class Rule:
         return self._register("file")(function)
 
     def project(self, function):
-        """Registers `function(project, done)` for all files together."""
+        """Registers `function(project, done)` for the project as a whole."""
         return self._register("project")(function)
 
 
@@ -280,12 +280,12 @@ HOOKS: dict[str, list[Hook]] = defaultdict(list)
 
 
 def verdicts(name: str, call) -> dict[str, str]:
-    """Returns what rules say of a call in TensorFlow 2: verdicts and words."""
+    """Returns the verdicts of the rules on a TensorFlow 2 call, with remarks."""
     return dict(filter(None, (hook.ask(call) for hook in hooks_of("in_tf2", name))))
 
 
 def hooks_of(kind: str, name: str) -> Iterator[Hook]:
-    """Yields what is to be asked about a name."""
+    """Yields the hooks that are registered for a name or one of its prefixes."""
     for hook in HOOKS[kind]:
         key = str(hook.key)
         if name == key or key.endswith(".*") and name.startswith(key[:-1]):
@@ -293,7 +293,7 @@ def hooks_of(kind: str, name: str) -> Iterator[Hook]:
 
 
 def _text_rows(rule: Rule) -> dict[str, tuple[str, str]]:
-    """Returns the rows of the text file beside the module of a rule."""
+    """Reads the table rows in the text file next to a rule's module."""
     found = {}
     for line in rule.path.with_suffix(".txt").read_text("utf-8").splitlines():
         if words := line.partition("#")[0].split(None, 2):
@@ -303,7 +303,7 @@ def _text_rows(rule: Rule) -> dict[str, tuple[str, str]]:
 
 
 def rows_of(name: str) -> Iterator[Row]:
-    """Yields the rows that a name begins with, the longest first."""
+    """Yields the table rows whose names are prefixes of a name, longest first."""
     parts = [name] if name.startswith(".") else name.split(".")
     for length in range(len(parts), 0, -1):
         if found := ROWS.get(".".join(parts[:length])):
@@ -311,17 +311,17 @@ def rows_of(name: str) -> Iterator[Row]:
 
 
 def argument(name: str, word: str) -> Row | None:
-    """Returns the row of an argument of a function."""
+    """Returns the table row of a function's argument, or `None`."""
     return ROWS.get(f"{name}({word}=)")
 
 
 def row_of(name: str) -> Row | None:
-    """Returns the row of the longest name that a name begins with."""
+    """Returns the table row of the longest matching prefix of a name, or `None`."""
     return next(rows_of(name), None)
 
 
 def words_of(name: str) -> str:
-    """Returns the words of the longest name that a name begins with, or ""."""
+    """Returns the remark in the longest matching row that has one, or ""."""
     return next((row.words for row in rows_of(name) if row.words), "")
 
 
@@ -348,7 +348,7 @@ def _examples(page: str):
 
 
 def _files(text: str) -> dict[str, str]:
-    """Returns the files of a block; each begins with `# file: NAME`, one needs none."""
+    """Splits an example into its files at lines `# file: NAME`."""
     if not text.startswith("# file: "):
         return {"old.py": text}
     found = re.split(r"^# file: (.*)\n", text, flags=re.M)[1:]

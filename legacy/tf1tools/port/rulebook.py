@@ -1,4 +1,4 @@
-"""All rules, and their pages as docs/rules.md has them.
+"""Loads all rules and writes their documentation to docs/rules.md.
 
 python -m tf1tools.port.rulebook
 """
@@ -12,14 +12,14 @@ from tf1tools.port.rule import RULES, Row, Rule
 
 
 def load() -> dict[str, Rule]:
-    """Returns all rules by name; each module makes its own while it is imported."""
+    """Imports all rule modules and returns the rules by name."""
     for found in pkgutil.walk_packages(rules.__path__, f"{rules.__name__}."):
         importlib.import_module(found.name)
     return RULES
 
 
 def page(rule: Rule) -> str:
-    """Returns the page of a rule as Markdown: its docstring, its rows as a table."""
+    """Returns the documentation of a rule as Markdown, with a table of its rows."""
     first, _, rest = rule.page.partition("\n")
     table = [f"| `{row.old}` | {_today(row)} |" for row in rule.table]
     head = ["", "| old | today |", "|---|---|", *table] if table else []
@@ -27,13 +27,13 @@ def page(rule: Rule) -> str:
 
 
 def _today(row: Row) -> str:
-    """Returns a row's name of today and its words, as its page has them."""
+    """Returns the current name and the remark of a row, as its page shows them."""
     written = f"`{row.new}`" if row.new not in ("", row.old) else ""
     return "; ".join(filter(None, [written, row.words])) or "nothing"
 
 
 def pages() -> str:
-    """Returns all pages."""
+    """Returns the Markdown text of docs/rules.md."""
     head = ("# What `port` changes\n\nMade by `python -m tf1tools.port.rulebook` from "
             "the rules in `tf1tools/port/rules/`. `tf1 port --explain RULE` prints one "
             "page. Each example is a test.\n")

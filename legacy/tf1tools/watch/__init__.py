@@ -1,1 +1,1 @@
-"""Runs an old program, and says why it stands still."""
+"""Runs old programs and explains why they hang or fail."""

@@ -1,4 +1,4 @@
-"""Runs an old program as it is, and says why its steps stand still when they do.
+"""Runs an old program unchanged and explains why its training hangs or fails.
 
     tf1 watch SCRIPT [ARGUMENTS]
     tf1 watch --stall 30 --film film.html SCRIPT [ARGUMENTS]
@@ -39,7 +39,7 @@ _POLL = 0.25
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
-    """Calls a function with a module once the program has imported it.
+    """Import hook that calls a function after the program imports a module.
 
     So the program imports TensorFlow itself, after what it sets before that.
     """
@@ -63,7 +63,7 @@ class AfterImport(importlib.abc.MetaPathFinder):
 
 
 class Watch:
-    """Looks at the steps of a program from a thread of its own.
+    """Monitor that observes the sessions and threads of a program.
 
     Attributes:
       stalls: what knows the steps, from the first session on.
@@ -78,7 +78,7 @@ class Watch:
         self._folder, self._stall, self._film = folder, stall, film
 
     def hook_on(self, module) -> None:
-        """Has each session of TensorFlow's module begin with a hook of ours."""
+        """Patches TensorFlow's session class to hook on to each new session."""
         begin = module.BaseSession.__init__
 
         def with_hook(session, *arguments, **options):
@@ -91,7 +91,7 @@ class Watch:
         module.BaseSession.__init__ = with_hook
 
     def hook_on_threads(self) -> None:
-        """Has an error that ends a thread noted, and said on one line."""
+        """Records each error that ends a thread and prints one line about it."""
         show = threading.excepthook
 
         def note(death) -> None:
@@ -104,7 +104,7 @@ class Watch:
         threading.excepthook = note
 
     def hook_on_coordinators(self, module) -> None:
-        """Has the error noted for which a coordinator stops its threads."""
+        """Records the error with which a coordinator stops its threads."""
         stop = module.Coordinator.request_stop
 
         def noting(coordinator, ex=None):
@@ -116,7 +116,7 @@ class Watch:
         module.Coordinator.request_stop = noting
 
     def explain(self, error: BaseException, script: str) -> None:
-        """Says after a crash which error was the first, and what to do about it."""
+        """Prints the root cause of a crash and how to fix it."""
         messages = import_ours("tf1tools.messages.lookup", self._folder)
         failed = self.stalls.failed() if self.stalls else []
         errors = [*self.stopped, *failed, *(error for _, error in self.died),
@@ -132,12 +132,12 @@ class Watch:
                 f"tf1 port {script}")
 
     def _line(self, error: BaseException) -> str:
-        """Returns an error as one line."""
+        """Formats an error as a single line."""
         line = import_ours("helpers.errors", self._folder).first_line(error)
         return f"{type(error).__name__}: {line}"
 
     def run(self, signals: socket.socket) -> None:
-        """Looks at the steps, and at Ctrl-C, until the process ends."""
+        """Checks for stalls and for Ctrl-C until the process ends."""
         pressed, step = 0.0, None
         signals.settimeout(_POLL)
         while True:
@@ -155,7 +155,7 @@ class Watch:
 
 
 def _chain(error: BaseException | None) -> list[BaseException]:
-    """Returns an error and those that it came from, the first that happened first."""
+    """Returns an error and the errors that caused it, earliest first."""
     found: list[BaseException] = []
     while error is not None and error not in found:
         found.insert(0, error)
@@ -165,12 +165,12 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 
 def say(text: str) -> None:
-    """Prints a line beside what the program prints."""
+    """Prints a line to standard error, marked as a message of `tf1 watch`."""
     print(f"tf1 watch: {text}", file=sys.stderr, flush=True)
 
 
 def run_as_main(path: Path) -> None:
-    """Runs a program as Python does: `__file__` is whole, `sys.argv` is as typed."""
+    """Runs a script as `__main__`, as Python itself would."""
     main = types.ModuleType("__main__")
     vars(main).update(__file__=str(path), __builtins__=builtins, __cached__=None)
     sys.modules["__main__"] = main
@@ -179,7 +179,7 @@ def run_as_main(path: Path) -> None:
 
 
 def import_ours(name: str, folder: Path) -> Any:
-    """Returns a module of this project, whatever the program calls its own.
+    """Imports a module of this project even if the program has one like it.
 
     Args:
       name: of the module.
@@ -199,7 +199,7 @@ def import_ours(name: str, folder: Path) -> Any:
 
 
 def _taken(packages: list[str]) -> dict[str, Any]:
-    """Takes packages and their modules out of what is imported, and returns them."""
+    """Removes packages from `sys.modules` and returns their modules."""
     names = [name for name in sys.modules if name.split(".")[0] in packages]
     return {name: sys.modules.pop(name) for name in names}
 

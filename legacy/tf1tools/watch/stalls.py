@@ -1,4 +1,4 @@
-"""The steps of a program's sessions, and the report when none of them ends."""
+"""Monitors the steps of a program's sessions and reports when none of them ends."""
 
 import contextlib
 import functools
@@ -45,7 +45,7 @@ _NOT_THEIRS = ("<frozen", str(ROOT / "helpers"), str(ROOT / "legacy"),
 
 
 class Step(NamedTuple):
-    """A call of a session that lasts."""
+    """Session call that is in progress."""
 
     session: tf1.Session
     fetches: Any
@@ -53,21 +53,21 @@ class Step(NamedTuple):
 
 
 class StepHook(SessionHook):
-    """Tells `Stalls` of the calls of one session."""
+    """Session hook that reports each call to a `Stalls` object."""
 
     def __init__(self, stalls: "Stalls", session: tf1.Session) -> None:
         self._stalls, self._session = stalls, weakref.ref(session)
 
     def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
-        """Returns the call with its beginning and end noted."""
+        """Returns the call, wrapped to record when it begins and ends."""
         return self._stalls.noted(self._session(), fetches, call)
 
 
 class Stalls:
-    """What the sessions of this process do, and what to say when no step ends."""
+    """Monitor of all sessions in this process that reports stalled steps."""
 
     def __init__(self, stall: float, path: Path | None, died: list) -> None:
-        """Prepares to look.
+        """Prepares the monitor.
 
         Args:
           stall: seconds in which no step may end.
@@ -86,13 +86,13 @@ class Stalls:
         self._open = contextlib.ExitStack()
 
     def hook_on(self, session: tf1.Session) -> None:
-        """Takes on a session that begins."""
+        """Starts to monitor a session."""
         self._sessions.add(session)
         self._begin_film(session)
         add_hook(session, StepHook(self, session))
 
     def noted(self, session: tf1.Session, fetches: Any, call: Callable) -> Callable:
-        """Returns a call with its beginning and end noted, if the program makes it."""
+        """Returns the call, wrapped to record it if the program makes it."""
         thread = threading.current_thread()
         if thread.ident in self._looking or thread.name == "film":
             return call
@@ -123,7 +123,7 @@ class Stalls:
             self._looking.discard(thread)
 
     def _begin_film(self, session: tf1.Session) -> None:
-        """Begins the film, if one is wanted, there is a queue, and none has begun."""
+        """Starts recording once a session has a queue, if requested."""
         if not self._path or self._movie or not queue_ops(session.graph):
             return
         try:
@@ -134,13 +134,13 @@ class Stalls:
             self._path = None
 
     def end_film(self) -> None:
-        """Ends the film and writes it."""
+        """Stops the recording and writes it to its file."""
         self._open.close()
         if self._movie:
             self._save(self._movie.diagnosis)
 
     def _save(self, diagnosis: Diagnosis | None) -> None:
-        """Writes what is filmed so far."""
+        """Writes the frames that have been recorded so far."""
         shot = Film(self._movie.queues)
         shot.frames = self._movie.frames.copy()
         shot.diagnosis = diagnosis
@@ -148,28 +148,28 @@ class Stalls:
         say(f"the film is in {self._path}")
 
     def say_end(self) -> None:
-        """Says how many steps a program took that ended by itself."""
+        """Prints how many session calls the program completed."""
         say(f"the program has ended; calls of session.run: {self._done}")
 
     def step_of_main(self) -> Step | None:
-        """Returns the step that the main thread is in."""
+        """Returns the step that the main thread is running, or `None`."""
         return self._under_way.get(threading.main_thread().ident)
 
     def say_if_over(self) -> None:
-        """Says that a stall was none, when a step has ended after all."""
+        """Prints that a reported stall was only a slow step, if one has ended."""
         if self._told and self._told != self._ended:
             say(f"a step has ended {self._ended - self._told:.1f} s after the one "
                 "before: it was slow, and did not hang")
             self._told = 0.0
 
     def look(self) -> None:
-        """Reports a stall, and that it is over."""
+        """Reports a stall, or the end of a reported stall."""
         self.say_if_over()
         if time.monotonic() - self._ended > self._stall and self._open_sessions():
             self.report_once()
 
     def report_once(self) -> None:
-        """Says what the queues hold and where the threads stand, once for a stall."""
+        """Prints the state of queues and threads, once per stall."""
         if self._told == self._ended:
             return
         self._told = self._ended
@@ -197,7 +197,7 @@ class Stalls:
                 for error in runner.exceptions_raised]
 
     def _say_dead_feeders(self, session: tf1.Session) -> None:
-        """Says which threads of the program filled a queue, and how they ended."""
+        """Prints which threads that filled a queue have ended, and how."""
         causes = dict(self._died)
         for thread, step in self._feeders.items():
             if thread.is_alive() or step.session is not session:
@@ -215,7 +215,7 @@ class Stalls:
         return [session for session in self._sessions if not is_closed(session)]
 
     def _examine(self, session: tf1.Session, fetches: Any) -> Diagnosis | None:
-        """Says what the doctor finds in a session, and returns it."""
+        """Prints and returns the diagnosis of a session's queues."""
         found = self._look_at(diagnose, session, fetches)
         if found is None or found.queues or fetches is not None:
             say(stalled(self._stall, found))
@@ -233,7 +233,7 @@ class Stalls:
         return found
 
     def _look_at(self, look: Callable, *arguments: Any) -> Any:
-        """Returns what a look at a session gives; None if that takes too long."""
+        """Runs a check on a session, and returns `None` if it takes too long."""
 
         def unnoted() -> Any:
             with self._unnoted():
@@ -247,7 +247,7 @@ class Stalls:
 
 
 def _why(queue: QueueState) -> str:
-    """Returns what is wrong with a queue, if something is."""
+    """Returns why a queue starves, or that it is full, or "" otherwise."""
     if queue.why:
         return f"; starves: {queue.why}"
     full = 0 <= queue.capacity <= queue.size and not queue.closed
@@ -255,7 +255,7 @@ def _why(queue: QueueState) -> str:
 
 
 def _fills(thread: int) -> bool:
-    """Whether a thread, by its number, belongs to a queue runner."""
+    """Returns whether a thread id belongs to a queue runner."""
     return _name_of(thread).startswith(RUNNER)
 
 
@@ -264,7 +264,7 @@ def _name_of(thread: int) -> str:
 
 
 def _show_thread(thread: int, frame: Any, step: Step | None) -> None:
-    """Says in which lines of the program a thread stands, or where its op was built."""
+    """Prints the program lines of a thread, or where its op was built."""
     stack, doing = traceback.extract_stack(frame), "in no step"
     if step is not None:
         doing = f"in a step for {time.monotonic() - step.start:.1f} s"
@@ -285,10 +285,10 @@ def _show_thread(thread: int, frame: Any, step: Step | None) -> None:
 
 
 def say(text: str) -> None:
-    """Prints a line beside what the program prints."""
+    """Prints a line to standard error, marked as a message of `tf1 watch`."""
     print(f"tf1 watch: {text}", file=sys.stderr, flush=True)
 
 
 def show(text: str) -> None:
-    """Prints what belongs to the line before."""
+    """Prints an indented line that continues the previous message."""
     print(f"    {text}", file=sys.stderr, flush=True)

@@ -1,1 +1,1 @@
-"""The weights of an old file, in forms that others read."""
+"""Converts the weights of old files to other formats."""

@@ -1,4 +1,4 @@
-"""The weights of a file that somebody left, in a form that others read.
+"""Converts the weights of a checkpoint or model to another file format.
 
     tf1 weights CHECKPOINT                      # what it holds
     tf1 weights CHECKPOINT --to npz             # or safetensors
@@ -68,12 +68,12 @@ _RECURRENT = re.compile(r"(lstm|gru|rnn)_?(cell)?|cell_\d+|transpose|deconv|embe
 
 
 def shown(text: object) -> str:
-    """Returns a text that somebody else wrote with its control characters escaped."""
+    """Escapes the control characters of a text that comes from a file."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
 
 
 class Held(NamedTuple):
-    """One array of a file.
+    """Role of an array in a checkpoint.
 
     Attributes:
       kind: weight, statistic, average, slot, step, or text.
@@ -85,7 +85,7 @@ class Held(NamedTuple):
 
 
 def told_apart(arrays: Mapping[str, np.ndarray]) -> dict[str, Held]:
-    """Returns what each array of a file is, by its name and those beside it."""
+    """Classifies each array of a file as a weight, a slot, or another kind."""
     return {name: _kind(name, arrays) for name in arrays}
 
 
@@ -110,7 +110,7 @@ def _kind(name: str, arrays: Mapping[str, np.ndarray]) -> Held:
 
 
 def _owner(name: str, arrays: Mapping[str, np.ndarray]) -> str:
-    """Returns whose slot it is; a scope around the optimizer stands before the name."""
+    """Returns the name of the weight that a slot belongs to, or ""."""
     parts = name.split("/")
     names = ("/".join(parts[index:]) for index in range(len(parts)))
     return next((name for name in names if name in arrays), "")
@@ -119,7 +119,7 @@ def _owner(name: str, arrays: Mapping[str, np.ndarray]) -> str:
 def chosen(
     arrays: Mapping[str, np.ndarray], *, averages: bool = False, every: bool = False
 ) -> dict[str, np.ndarray]:
-    """Returns the weights and statistics of a file by their names.
+    """Returns the weights and statistics of a file by name.
 
     Args:
       arrays: as `read_weights` gives them.
@@ -162,7 +162,7 @@ def _averages(
 
 
 def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarray]:
-    """Returns the arrays under the names of a table with lines `old,new`.
+    """Renames arrays according to a table with lines `old,new`.
 
     Raises:
       DataError: a line is no pair, a name is not there, or two become one.
@@ -183,7 +183,7 @@ def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarr
 
 
 def as_torch(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Returns the arrays with PyTorch's names and order of axes.
+    """Converts the names and the axes of arrays to PyTorch's conventions.
 
     The order of axes depends on the kind of the layer. A vector is the same for every
     kind. The kind of a kernel follows from its name and its number of axes.
@@ -200,7 +200,7 @@ def as_torch(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _turned(name: str, last: str, array: np.ndarray) -> np.ndarray:
-    """Returns an array of several axes in the order that PyTorch has."""
+    """Transposes the array of a layer to PyTorch's order of axes."""
     if last == "depthwise_kernel" and array.ndim == 4:
         # [height, width, in, multiplier] to [in * multiplier, 1, height, width].
         high, wide, channels, multiplier = array.shape
@@ -224,7 +224,7 @@ def _under(arrays: Mapping[str, np.ndarray], names: Mapping) -> dict[str, np.nda
 
 
 def save_npz(arrays: Mapping[str, np.ndarray], path: Path) -> None:
-    """Writes arrays as `np.load` reads them, one after the other."""
+    """Writes arrays to a `.npz` file, one after the other."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as file:
         for name, array in tqdm(arrays.items(), "arrays", disable=None, leave=False):
             with file.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -232,7 +232,7 @@ def save_npz(arrays: Mapping[str, np.ndarray], path: Path) -> None:
 
 
 def save_safetensors(arrays: Mapping[str, np.ndarray], path: Path) -> None:
-    """Writes arrays as `safetensors` reads them, in NumPy, PyTorch and others."""
+    """Writes arrays to a safetensors file."""
     from safetensors.numpy import save_file
 
     save_file({name: np.array(a, order="C") for name, a in arrays.items()}, str(path))
@@ -242,7 +242,7 @@ def write(
     arrays: Mapping[str, np.ndarray], form: str, path: Path, chain: str = "",
     size: tuple[int | None, ...] = (),
 ) -> None:
-    """Writes weights in one of the forms of `ENDINGS`, whole or not at all.
+    """Writes weights atomically in one of the formats of `ENDINGS`.
 
     Args:
       arrays: by name; a chain finds its layers among them.
@@ -272,7 +272,7 @@ def write(
 
 
 def refuse_to_replace(out: Path, source: Path, names: Path | None = None) -> None:
-    """Raises `DataError` if writing `out` would destroy something else.
+    """Raises `DataError` if `out` would replace its source or an unrelated file.
 
     Args:
       out: The file to write. It may replace an older file of the same kind.
@@ -292,17 +292,17 @@ def refuse_to_replace(out: Path, source: Path, names: Path | None = None) -> Non
 
 
 def _place(path: Path) -> Path:
-    """Returns where a path leads, with all links followed."""
+    """Returns the absolute path, with all links resolved."""
     return Path(os.path.realpath(path))
 
 
 def _as_others_know(array: np.ndarray) -> np.ndarray:
-    """Returns an array in a dtype of NumPy's own: bfloat16 becomes float32."""
+    """Converts bfloat16 arrays, which NumPy lacks, to float32."""
     return array.astype(np.float32) if array.dtype.kind == "V" else array
 
 
 def table(arrays: Mapping[str, np.ndarray]) -> str:
-    """Returns a line for each array: what it is, its shape, its name."""
+    """Returns a table of the arrays with kind, dtype, shape and name."""
     held = told_apart(arrays)
     lines = [f"{held[name].kind:9s} {array.dtype!s:8s} {array.shape!s:20s} "
              f"{shown(name)}" for name, array in arrays.items()]

@@ -1,4 +1,4 @@
-"""A chain of layers with the weights of a file, as a model of Keras or ONNX.
+"""Builds Keras and ONNX models from a chain of layers and the weights of a file.
 
 The chain is written as `tf1 weights --help` says. Pictures are `[batch, height, width,
 channels]` in both forms, as TensorFlow has them; inside, ONNX computes with the
@@ -22,7 +22,7 @@ _KERNELS, _BIASES = ("kernel", "weights", "w", "W"), ("bias", "biases", "b")
 
 
 class Layer(NamedTuple):
-    """One layer of a chain.
+    """Layer of a chain, with its options and weights.
 
     Attributes:
       kind: one of `WORDS`, or `CONV`, `DENSE`, `NORM`.
@@ -40,7 +40,7 @@ class Layer(NamedTuple):
 
 
 def chain_of(arrays: Mapping[str, np.ndarray], chain: str) -> list[Layer]:
-    """Returns the layers that a chain names, each with its weights.
+    """Parses a chain of layers and assigns the weights to them.
 
     Args:
       arrays: the weights by name.
@@ -116,7 +116,7 @@ def _layer(word: str, arrays: Mapping[str, np.ndarray], taken: set[str]) -> Laye
 
 def write(arrays: Mapping[str, np.ndarray], form: str, path: Path, chain: str,
           size: tuple[int | None, ...]) -> None:
-    """Writes a chain as `onnx` or `keras`, for `command.write`."""
+    """Writes a chain of layers as an ONNX or a Keras model."""
     layers = chain_of(arrays, chain)
     if form == "onnx":
         path.write_bytes(onnx_model(layers).SerializeToString())
@@ -131,7 +131,7 @@ def write(arrays: Mapping[str, np.ndarray], form: str, path: Path, chain: str,
 
 
 def keras_model(layers: list[Layer], size: tuple[int | None, ...]):
-    """Returns a Keras model of a chain.
+    """Builds a Keras model from a chain of layers.
 
     Args:
       layers: of `chain_of`.
@@ -176,7 +176,7 @@ def keras_model(layers: list[Layer], size: tuple[int | None, ...]):
 
 
 def onnx_model(layers: list[Layer]):
-    """Returns the ONNX model of a chain, checked by ONNX's own checker."""
+    """Builds an ONNX model from a chain of layers and validates it."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
@@ -207,7 +207,7 @@ def onnx_model(layers: list[Layer]):
 
 
 def _onnx_ops(layers: list[Layer], pictures: bool) -> Iterator[tuple[str, list, dict]]:
-    """Yields op, constants, attributes; inside, pictures have their channels first."""
+    """Yields the ONNX ops of a chain as `(op, constants, attributes)`."""
     if pictures:
         yield "Transpose", [], {"perm": [0, 3, 1, 2]}
     for layer in layers:

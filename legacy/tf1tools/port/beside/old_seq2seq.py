@@ -1,4 +1,4 @@
-"""Losses and the plain decoder of TensorFlow 1's seq2seq, for programs of that time."""
+"""Losses and decoder of TensorFlow 1's `seq2seq`, for programs that still use them."""
 
 import tensorflow.compat.v1 as tf
 
@@ -13,7 +13,7 @@ def _loss(softmax_loss_function, logits, targets):
 def sequence_loss_by_example(logits, targets, weights,
                              average_across_timesteps=True,
                              softmax_loss_function=None, name=None):
-    """Returns the weighted loss of each example, as contrib.legacy_seq2seq had it.
+    """Returns the weighted loss of each example, as `legacy_seq2seq` computed it.
 
     Args:
       logits: a list over time of float32 [batch, words].
@@ -45,7 +45,7 @@ def sequence_loss_by_example(logits, targets, weights,
 
 def sequence_loss(logits, targets, weights, average_across_timesteps=True,
                   average_across_batch=True, softmax_loss_function=None, name=None):
-    """Returns the sum of `sequence_loss_by_example`, or its mean over the batch."""
+    """Returns the weighted loss of a batch, summed or averaged over its examples."""
     with tf.name_scope(name, "sequence_loss", [*logits, *targets, *weights]):
         cost = tf.reduce_sum(sequence_loss_by_example(
             logits, targets, weights, average_across_timesteps,
@@ -58,7 +58,7 @@ def sequence_loss(logits, targets, weights, average_across_timesteps=True,
 def batch_sequence_loss(logits, targets, weights, average_across_timesteps=True,
                         average_across_batch=True, sum_over_timesteps=False,
                         sum_over_batch=False, softmax_loss_function=None, name=None):
-    """Returns the weighted loss of sequences, as contrib.seq2seq.sequence_loss did.
+    """Returns the weighted loss of sequences, averaged or summed over given axes.
 
     Args:
       logits: float32 [batch, time, words].
@@ -98,7 +98,7 @@ def batch_sequence_loss(logits, targets, weights, average_across_timesteps=True,
 
 
 def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=None):
-    """Runs a cell over a list of inputs; `loop_function` makes the next from an output.
+    """Runs an RNN cell over a list of inputs and returns outputs and state.
 
     Args:
       decoder_inputs: a list over time of float32 [batch, features].

@@ -1,4 +1,4 @@
-"""Puts parts of TensorFlow and Keras where tf-slim looks for them; import it first."""
+"""Restores the module paths that tf-slim imports; import this module first."""
 
 import importlib
 import os

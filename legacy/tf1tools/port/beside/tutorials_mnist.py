@@ -1,4 +1,4 @@
-"""What TensorFlow 1 had as `tensorflow.examples.tutorials.mnist.input_data`."""
+"""Replacement for `tensorflow.examples.tutorials.mnist.input_data`."""
 
 import collections
 import gzip
@@ -37,7 +37,7 @@ def _read(folder, name, header):
 
 
 def load_mnist(folder):
-    """The four files that the tutorials fetched; if they are not there, Keras's."""
+    """Reads the MNIST files of the tutorials, or downloads MNIST through Keras."""
     if not os.path.exists(os.path.join(folder, "train-images-idx3-ubyte.gz")):
         (images, labels), (tests, answers) = tf.keras.datasets.mnist.load_data()
     else:

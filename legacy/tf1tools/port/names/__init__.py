@@ -1,1 +1,1 @@
-"""What a name is today, and how a file writes it."""
+"""Maps old names to current ones, and spells them as a file needs them."""

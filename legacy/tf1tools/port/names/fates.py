@@ -1,4 +1,4 @@
-"""What became of a name and of its call, looked up in the table of names."""
+"""Determines whether TensorFlow 2 still has a name and accepts its call."""
 
 import functools
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _SAME_PLACE = {"keep_prob": "rate", "device_name_or_function": "device_name",
 
 
 class Fate(NamedTuple):
-    """What the report says of one use of a name.
+    """Entry of the report for one use of a name.
 
     Attributes:
       name: the part of the full name that is TensorFlow's: what follows belongs to a
@@ -54,7 +54,7 @@ class Fate(NamedTuple):
 
 
 def exists(name: str) -> bool:
-    """Whether some TensorFlow had this full name, `tf.x.y`."""
+    """Returns whether TensorFlow 1 or 2 has a name, or once renamed it."""
     path = name.removeprefix("tf.")
     return (look("tf1", path) is not NOTHING or look("tf2", path) is not NOTHING
             or name in section("renamed"))
@@ -62,7 +62,7 @@ def exists(name: str) -> bool:
 
 @functools.cache
 def fate(name: str, call: Arguments | None) -> Fate:
-    """Returns what became of a full name, called in a certain way.
+    """Returns the verdict on a full name and its call, with a replacement.
 
     Args:
       name: `tf.nn.dropout`, `tf.compat.v1.Session`, `numpy.float`, `xrange`.
@@ -82,7 +82,7 @@ def fate(name: str, call: Arguments | None) -> Fate:
 
 
 def _of_library(name: str) -> str:
-    """Returns what to write for a name of Python or of a library that is gone."""
+    """Returns the replacement for a removed name of Python or another library."""
     row, new = row_of(name), today(name)
     if new:
         python3 = row is not None and row.rule.since == "Python 3.0"
@@ -91,7 +91,7 @@ def _of_library(name: str) -> str:
 
 
 def _of_call(path: str, call: Arguments | None) -> tuple[str, str] | None:
-    """Returns verdict and words where an argument's name, or the call, is another."""
+    """Returns a verdict if the arguments of a call were renamed or are rejected."""
     new = today(f"tf.{path}")
     if call is None or new is None:
         return None
@@ -104,7 +104,7 @@ def _of_call(path: str, call: Arguments | None) -> tuple[str, str] | None:
 
 
 def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
-    """Returns the verdict and what to write, by both TensorFlows and the rules."""
+    """Returns verdict and replacement, by comparing TensorFlow 1, 2 and the rules."""
     old, new = look("tf1", path), look("tf2", path)
     keras = path.split(".")[0] == "keras"
     if new is NOTHING:
@@ -128,7 +128,7 @@ def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
 
 
 def _misfit(old: Known, new: Known, path: str, call: Arguments | None) -> str:
-    """Says which argument of a call today's function does not take, or ""."""
+    """Returns the first mismatch between a call and the new signature, or ""."""
     before, after = signature(old), signature(new)
     if call is None or after is None or old.kind == "m":
         return ""
@@ -150,13 +150,13 @@ def _misfit(old: Known, new: Known, path: str, call: Arguments | None) -> str:
 
 
 def _renamed_arguments(path: str) -> dict[str, str]:
-    """Returns the arguments that TensorFlow's own table has under another name."""
+    """Returns the arguments that TensorFlow's upgrade table renames."""
     words = section("arguments").get(f"tf.{path}", [])
     return {old: new for old, _, new in (word.partition(":") for word in words)}
 
 
 def _cut(path: str) -> str:
-    """Returns the part of a dotted name that is TensorFlow's own."""
+    """Removes the attributes of a value from the end of a dotted TensorFlow name."""
     parts = path.split(".")
     for length in range(1, len(parts)):
         value = look("tf1", ".".join(parts[:length]))
@@ -171,7 +171,7 @@ def _cut(path: str) -> str:
 
 
 def _written_today(name: str, space: str, path: str) -> Fate:
-    """The fate of what is written with `compat.v1` or `compat.v2` already."""
+    """Returns the fate of a name that is already written with `compat.v1`."""
     path = path and _cut(path)
     if not path or look(space, path) is not NOTHING:
         return Fate(name, "kept", name, lesson(path))
@@ -179,7 +179,7 @@ def _written_today(name: str, space: str, path: str) -> Fate:
 
 
 def _private(path: str) -> Fate:
-    """The fate of a name from TensorFlow's inner modules."""
+    """Returns the fate of a name from TensorFlow's private modules."""
     written, new = "tensorflow." + path, today(f"tf.{path}")
     known = words_of(f"tf.{path}")
     if inner(path) is not NOTHING and new == f"tf.{path}":
@@ -192,18 +192,18 @@ def _private(path: str) -> Fate:
 
 
 def _own_words(path: str) -> str:
-    """Returns the words of the row that a name has itself, or ""."""
+    """Returns the remark in a name's own table row, or ""."""
     row = row_of(f"tf.{path}")
     return row.words if row and row.old == f"tf.{path}" else ""
 
 
 def _of_the_course(path: str) -> str:
-    """Returns what the course's own table of old names says, or ""."""
+    """Returns the remark on a name in the course's table of names, or ""."""
     return " ".join(section("words").get(path, ()))
 
 
 def _instead_of_moved(path: str) -> str:
-    """The name's own row counts most, then the course's table, then TensorFlow's."""
+    """Returns the replacement for a name that only `tf.compat.v1` has."""
     name = f"tf.{path}"
     if known := _own_words(path) or _of_the_course(path) or words_of(name):
         return known
@@ -213,7 +213,7 @@ def _instead_of_moved(path: str) -> str:
 
 
 def _instead_of_gone(path: str) -> str:
-    """What runs it as it was comes first, what Keras 3 has comes second."""
+    """Returns the replacement for a name that TensorFlow no longer has."""
     found = today(f"tf.{path}")
     other = (words_of(found) if found else "") or _of_the_course(path) or \
         words_of(f"tf.{path}")
@@ -225,7 +225,7 @@ def _instead_of_gone(path: str) -> str:
 
 
 def _written(full: str) -> str:
-    """Returns how a name under the bridge is written out, with what it needs."""
+    """Returns a `compat.v1` name as the reader has to write it."""
     root, _, path = full.partition(".")
     if root != "tf":
         return full + _PLACES[root]
@@ -235,13 +235,13 @@ def _written(full: str) -> str:
 
 
 def _needs_keras_2(name: str) -> bool:
-    """Whether a rule says so of a name of today."""
+    """Returns whether a current name needs legacy Keras."""
     return any(need.what == "legacy keras" for hook in hooks_of("writes", name)
                for need in hook.ask(name, None))
 
 
 def lesson(path: str) -> str:
-    """Returns the sitting that shows a name; 10a shows them all."""
+    """Returns the lesson that shows a name, or 10a if no lesson does."""
     parts = path.split(".")
     starts = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
     return next(filter(None, map(_lessons().get, starts)), "10a")
@@ -249,13 +249,13 @@ def lesson(path: str) -> str:
 
 @functools.cache
 def _lessons() -> Mapping[str, str]:
-    """Returns the sitting that shows a name, as the course's `tools` wrote it down."""
+    """Reads the table that maps names to lesson numbers."""
     text = (Path(__file__).parents[1] / "table" / "sittings.txt").read_text("utf-8")
     return dict(line.split() for line in text.splitlines())
 
 
 def age(use) -> str:
-    """Returns what a use says of the program: "old", "today's", "eager" or "".
+    """Returns whether a use suggests TensorFlow 1, TensorFlow 2, or neither.
 
     A name or a call that TensorFlow 2 has no more is of TensorFlow 1. What TensorFlow 2
     alone has or takes is of today: no program of TensorFlow 1 ran with it. What both
@@ -283,7 +283,7 @@ def age(use) -> str:
 
 
 def _age_of_keras(use) -> str:
-    """Of Keras as a package: what Keras 3 has no more is old."""
+    """Returns "old" for names of the `keras` package that Keras 3 removed."""
     path = use.name.partition(".")[2]
     new, old = look("keras3", path), value(f"tf.keras.{path}".rstrip("."))
     if new is NOTHING:
@@ -295,6 +295,6 @@ def _age_of_keras(use) -> str:
 
 
 def _fits(function: Known, call: Arguments) -> bool:
-    """Whether a function takes a call, by its signature."""
+    """Returns whether a function's signature accepts a call."""
     found = signature(function)
     return found is None or found.takes(call)

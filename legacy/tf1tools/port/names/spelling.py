@@ -1,4 +1,4 @@
-"""How a file writes a name of today, and what that needs."""
+"""Spells current names for a file, with the imports that they need."""
 
 import ast
 
@@ -9,7 +9,7 @@ from tf1tools.port.text.syntax import MODULE_ROOTS
 
 
 def root(file) -> str:
-    """Returns what a file calls TensorFlow."""
+    """Returns the local name under which a file imports TensorFlow."""
     roots = [local for local, full in file.names.items()
              if full in ("tf", "tf.compat.v1") and local.isidentifier()]
     taken = not roots and any(
@@ -19,27 +19,27 @@ def root(file) -> str:
 
 
 def written(new: str, part) -> str:
-    """Returns a full name of today as a file can write it."""
+    """Returns a full name with the file's own prefix for TensorFlow."""
     first, dot, rest = new.partition(".")
     return f"{root(part.file)}{dot}{rest}" if first == "tf" else new
 
 
 def from_import(new: str) -> str:
-    """Returns the statement that brings a name of today by its last part."""
+    """Returns the `from ... import` statement for a full name."""
     home, _, last = new.rpartition(".")
     first, dot, rest = home.partition(".")
     return f"from {'tensorflow' if first == 'tf' else first}{dot}{rest} import {last}"
 
 
 def needs(new: str, part):
-    """Yields what a name of today needs, by the rules that know."""
+    """Yields the requirements of a current name, each with the rule that knows it."""
     for hook in hooks_of("writes", new):
         for need in hook.ask(new, part):
             yield hook.rule, need
 
 
 def spelled(use, new: str) -> str | None:
-    """Returns what to write for a use.
+    """Returns the replacement text for a use of a name.
 
     Args:
       use: the use.
@@ -78,7 +78,7 @@ def spelled(use, new: str) -> str | None:
 
 
 def imports(use, new: str):
-    """Yields the import that a name needs which is written in full."""
+    """Yields the import that a fully written name needs, if there is one."""
     first, _, _ = new.partition(".")
     module = first if first == "tf_slim" or first in BESIDE else \
         new.rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""What a name is today, by the rows and by the table of TensorFlow's names."""
+"""Looks up current names in the tables of the rules and of TensorFlow."""
 
 import functools
 
@@ -20,7 +20,7 @@ from tf1tools.port.text.syntax import MODULE_ROOTS, Arguments
 
 @functools.cache
 def today(name: str) -> str | None:
-    """Returns the full name of today under compat.v1, `None` where nothing has it."""
+    """Returns the current full name under `compat.v1`, or `None` if there is none."""
     if name in MODULE_ROOTS:
         return name
     root, _, path = name.partition(".")
@@ -38,7 +38,7 @@ def today(name: str) -> str | None:
 
 
 def _is_known(path: str) -> bool:
-    """Whether compat.v1 has a name without `tf.`, with legacy Keras where needed."""
+    """Returns whether `compat.v1` or legacy Keras has a name."""
     return value(f"tf.{path}") is not NOTHING
 
 
@@ -52,7 +52,7 @@ def _is_there(new: str, tensorflow: bool) -> bool:
 
 
 def _from_tensorflow(path: str) -> str | None:
-    """What TensorFlow's own tables say, and where its inner modules have a name."""
+    """Looks up a name in TensorFlow's rename table and private modules."""
     parts = path.split(".")
     if parts[0] in INNER and inner(path) is not NOTHING:
         return f"tf.{path}"
@@ -68,17 +68,17 @@ def _from_tensorflow(path: str) -> str | None:
 
 
 def is_tensorflow(name: str) -> bool:
-    """Whether a full name is TensorFlow's."""
+    """Returns whether a full name belongs to TensorFlow."""
     return name.partition(".")[0] == "tf"
 
 
 def renamed(name: str, call: Arguments) -> dict[str, str]:
-    """Returns which arguments of a call have another name today, and which."""
+    """Returns the renamed arguments of a call, as a dict from old to new names."""
     return {word: row.new for word in call.keywords if (row := argument(name, word))}
 
 
 def refusal(name: str, call: Arguments) -> str:
-    """Returns why nothing takes a call of an old name today, or ""."""
+    """Returns why the current function rejects an old call, or ""."""
     parameters = signature(value(today(name) or ""))
     words = renamed(name, call)
     new = call._replace(keywords=tuple(words.get(word, word) for word in call.keywords))
@@ -87,12 +87,12 @@ def refusal(name: str, call: Arguments) -> str:
 
 @functools.cache
 def _with_arguments() -> set[str]:
-    """Returns the functions of whose arguments some have a row."""
+    """Returns the functions that have a table row for an argument."""
     return {old.partition("(")[0] for old in ROWS if "(" in old}
 
 
 def asks(name: str) -> bool:
-    """Whether some rule asks for a name that is not TensorFlow's."""
+    """Returns whether a rule handles a name outside TensorFlow."""
     if is_tensorflow(name):
         return False
     own = name.startswith("builtins.")

@@ -1,1 +1,1 @@
-"""What the rules say of a project: report and copy."""
+"""Applies the rules to a project and writes the report and the copy."""

@@ -1,4 +1,4 @@
-"""The report as text and as JSON."""
+"""Formats the report of `tf1 port` as text or JSON."""
 
 import re
 import textwrap
@@ -18,7 +18,7 @@ LEGEND = ("> only tf.compat.v1 has it   ! tf has it, and takes another call   "
 
 
 class Page(NamedTuple):
-    """What the report says of one file.
+    """Section of the report on one file.
 
     Attributes:
       became: what became of it.
@@ -32,16 +32,16 @@ class Page(NamedTuple):
 
     @property
     def file(self) -> File:
-        """Returns the file as it was read."""
+        """The file that the section describes."""
         return self.became.file
 
     def count(self, verdict: str) -> int:
-        """Returns how many uses have a verdict."""
+        """Returns the number of uses with a given verdict."""
         return sum(fate.verdict == verdict for _, fate in self.rows)
 
 
 def pages(work: Work) -> list[Page]:
-    """Returns what is to be said of each file."""
+    """Returns one section of the report per file."""
     return [
         Page(one, [(use, fate(use.name, use.call)) for use in file.uses
                    if _has_fate(use, work.project)],
@@ -50,7 +50,7 @@ def pages(work: Work) -> list[Page]:
 
 
 def _has_fate(use: Use, project: Project) -> bool:
-    """Whether a name is TensorFlow's, or one of another library that is gone."""
+    """Returns whether a use belongs in the report."""
     if use.name.startswith("."):
         return bool(row_of(use.name)) and \
             project.is_renamed_method(use) is Certainty.YES
@@ -76,14 +76,14 @@ def _left_as_json(rule, left) -> dict:
 
 
 def _row_as_json(use: Use, fate: Fate) -> dict:
-    """Returns the entry of `names`; `cell` is there in notebooks only."""
+    """Returns the JSON entry of one use; only notebooks have `cell`."""
     line, column = use.place
     entry = {"line": line, "column": column, **fate._asdict()}
     return entry if use.part.cell is None else {**entry, "cell": use.part.cell}
 
 
 def summary(pages: list[Page]) -> dict:
-    """Returns the counts, and how far each file is from running."""
+    """Returns the counts by verdict, and the remaining work for each file."""
     counts = {v: sum(p.count(v) for p in pages) for v in VERDICTS}
     return {
         "files": len(pages),
@@ -94,7 +94,7 @@ def summary(pages: list[Page]) -> dict:
 
 
 def distance(one: Page, top: str = "") -> str:
-    """Says in words how far a file is from running.
+    """Describes the changes that a file still needs before it can run.
 
     Args:
       one: the file.
@@ -121,12 +121,12 @@ def distance(one: Page, top: str = "") -> str:
 
 
 def _counted(number: int, text: str) -> str:
-    """Chooses in each `{singular|plural}` of a text by a number."""
+    """Replaces each `{singular|plural}` in a text with the form for a number."""
     return re.sub(r"\{(.*?)\|(.*?)\}", r"\1" if number == 1 else r"\2", text)
 
 
 def as_text(pages: list[Page]) -> str:
-    """Returns the report for a reader: what is not kept, then the summary."""
+    """Formats the report as text: names that need work, then a summary."""
     lines = []
     for one in pages:
         way = distance(one, "put these lines")
@@ -144,14 +144,14 @@ def as_text(pages: list[Page]) -> str:
 
 
 def _with_its_line(word: str, one: Page) -> str:
-    """Returns what is said of a file; of Python 2 also where it begins to be."""
+    """Adds the first affected line to the remark that a file is Python 2."""
     starts = [part.where(part.line_found(part.edits[0].start))
               for part in one.file.parts if part.edits]
     return f"{word}, from {starts[0]} on" if word == "Python 2" and starts else word
 
 
 def by_hand(rule: Rule, left: Left) -> str:
-    """Returns what is left of a line, and by which rule."""
+    """Formats a line that must be changed by hand, with the name of the rule."""
     return f"{left.part.where(left.line)}: {left.words} [{rule.name}]"
 
 

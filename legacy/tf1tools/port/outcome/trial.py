@@ -1,4 +1,4 @@
-"""Runs a program of a copy under `tf1 watch`, within limits, and says how it ended."""
+"""Runs a ported program under `tf1 watch` with limits, and reports the result."""
 
 import contextlib
 import difflib
@@ -33,7 +33,7 @@ _ANSWER = "tf1 watch: the error to look at is "
 
 
 class Ended(NamedTuple):
-    """How a program ended.
+    """Result of a trial run.
 
     Attributes:
       ran: Whether it ended by itself, without an error.
@@ -45,7 +45,7 @@ class Ended(NamedTuple):
 
 
 def script_of(command: str) -> list[str]:
-    """Returns the script and the arguments of `python SCRIPT ARGUMENTS`, or nothing."""
+    """Returns the script and arguments of a `python` command, or []."""
     words = shlex.split(command)
     if words and re.fullmatch(r"python[\d.]*", Path(words[0]).name):
         words = words[1:]
@@ -53,7 +53,7 @@ def script_of(command: str) -> list[str]:
 
 
 def tried(out: Path, script: list[str], work: Work, seconds: float = SECONDS) -> Ended:
-    """Runs a script of a copy, in the folder of the copy.
+    """Runs a script in the folder of the copy, with limits on its resources.
 
     Args:
       out: Folder of the copy.
@@ -106,7 +106,7 @@ def _limit() -> None:
 
 
 def _size(folder: Path) -> int:
-    """Returns the bytes of the files in a folder."""
+    """Returns the total size of the files in a folder, in bytes."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -116,7 +116,7 @@ def _size(folder: Path) -> int:
 
 
 def _end(process: subprocess.Popen) -> None:
-    """Ends a program and all that it started."""
+    """Kills a process together with all processes that it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -128,7 +128,7 @@ def _code(code: int) -> str:
 
 
 def _where(text: str, out: Path, work: Work) -> list[str]:
-    """Returns the last line of the copy in a traceback, and the rule that left it."""
+    """Returns the failing line of the copy, and the rules that left it unchanged."""
     root = out.resolve()
     raised = _BUILT.split(text)[0]  # not where an op of the error was built
     frames = [(Path(name), int(line)) for name, line in _FRAME.findall(raised)
@@ -148,7 +148,7 @@ def _where(text: str, out: Path, work: Work) -> list[str]:
 
 
 def _line_before(line: int, one) -> int:
-    """Returns the line of the original from which a line of the copy comes."""
+    """Returns the original line number of a line in the copy."""
     old, new = ("\n".join(texts).split("\n") for texts in (
         [part.found for part in one.file.parts], one.texts))
     for kind, start, end, new_start, new_end in difflib.SequenceMatcher(
@@ -160,7 +160,7 @@ def _line_before(line: int, one) -> int:
 
 
 def _last(text: str) -> str:
-    """Returns what `watch` said, or else the last lines."""
+    """Returns the messages of `tf1 watch`, or the last five lines of output."""
     found = text.rfind(_ANSWER)
     found = text.find("tf1 watch: ") if found < 0 else found
     return text[found:].strip() if found >= 0 else \

@@ -1,4 +1,4 @@
-"""Asks the rules about a project, and holds what they say."""
+"""Runs all rules on a project and collects their results."""
 
 import ast
 import functools
@@ -37,14 +37,14 @@ BESIDE = Path(__file__).parents[1] / "beside"
 
 
 class Found(NamedTuple):
-    """What a rule said."""
+    """Result of a rule, together with the rule that produced it."""
 
     rule: Rule
     thing: Change | Left | Need | Note
 
 
 class Outcome(NamedTuple):
-    """What became of a file, once all rules were asked.
+    """Changes, remarks and remaining work for one file.
 
     Attributes:
       file: as it was read.
@@ -71,12 +71,12 @@ class Outcome(NamedTuple):
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything in it becomes something else."""
+        """Whether the text of the file changes."""
         return self.texts != [part.found for part in self.file.parts]
 
 
 class Work:
-    """A project, and all that the rules said of it.
+    """Project with the results of all rules.
 
     Attributes:
       project: the files.
@@ -86,7 +86,7 @@ class Work:
     """
 
     def __init__(self, project: Project):
-        """Has all rules asked: of names, then nodes, then files, then the whole."""
+        """Runs all rules on names, nodes and files, and then on the project."""
         self.project, self.found = project, list[Found]()
         self._of: dict[File, list[Found]] = defaultdict(list)
         self.beside: dict[Path, set[str]] = defaultdict(set)
@@ -110,7 +110,7 @@ class Work:
         self.outcomes = {file: self._outcome(file) for file in project.files.values()}
 
     def _ask(self) -> None:
-        """Asks all rules."""
+        """Runs all rules and collects what they yield."""
         files = self.project.files.values()
         for file in files:
             for use in file.uses:
@@ -125,7 +125,7 @@ class Work:
             self.take(hook.rule, hook.ask(self.project, self))
 
     def _put_beside(self, rule: Rule, part: Part, name: str) -> None:
-        """Notes where a file of ours goes; what has its name and is not it, stays."""
+        """Plans to copy a support file, unless the project has such a file."""
         homes = self.project.homes(part.file)
         if not any(MAIN.search(one.code) for one in self.project.programs(part.file)):
             homes = homes | {self.project.above_packages(part.file)}
@@ -139,7 +139,7 @@ class Work:
                                                "which stays; give it another name")])
 
     def _hold_back_what_is_no_python(self, part: Part) -> None:
-        """Leaves a part as it is whose changes would make it unreadable."""
+        """Discards the changes of a part if they would make it invalid Python."""
         edits = self._edits(part) if part.tree else []
         if not edits:
             return
@@ -155,7 +155,7 @@ class Work:
                 "nothing is changed here, which is a fault of port"))])
 
     def take(self, rule: Rule, things) -> None:
-        """Notes what a rule yields."""
+        """Stores the results that a rule yields."""
         for thing in things or ():
             found = Found(rule, thing)
             self.found.append(found)
@@ -164,24 +164,24 @@ class Work:
                 self._written.add(thing[:3])
 
     def said(self, kind: type, file: File | None = None) -> list[Found]:
-        """Returns what was said of one kind, in a file or in all, and by which rule."""
+        """Returns the results of one kind, each with its rule, for one or all files."""
         found = self.found if file is None else self._of[file]
         return [one for one in found if isinstance(one.thing, kind)]
 
     def of(self, kind: type, file: File | None = None) -> list:
-        """Returns what was said of one kind, in a file or in all."""
+        """Returns the results of one kind, without rules, for one file or for all."""
         return [one.thing for one in self.said(kind, file)]
 
     def needs(self, file: File) -> set[str]:
-        """Returns what a file needs."""
+        """Returns the requirements of a file, such as "import os"."""
         return {need.what for need in self.of(Need, file)}
 
     def changed(self, use: Use) -> bool:
-        """Whether a use is written anew."""
+        """Returns whether a rule rewrites a use."""
         return (use.part, *use.part.text.span(use.function)) in self._written
 
     def need(self, new: str, part) -> None:
-        """Notes what a name needs that is written in a file."""
+        """Stores the requirements of a name that is written into a file."""
         for rule, one in needs(new, part):
             self.take(rule, [one])
 
@@ -231,7 +231,7 @@ class Work:
                                  *imports(use, new)])
 
     def _method(self, use: Use, new: str) -> Iterator[Change | Left | Note]:
-        """Yields a method's name of today, or a line where it may be another one's."""
+        """Yields the renaming of a method, or a remark if its type is unknown."""
         certainty = self.project.is_renamed_method(use)
         if certainty is Certainty.YES:
             yield use.rename_method(new)
@@ -251,7 +251,7 @@ class Work:
                           self._perhaps(hook, found))
 
     def _perhaps(self, hook, found: list) -> Iterator[Left]:
-        """Yields lines in place of changes, where it may be no Python 2."""
+        """Yields remarks in place of changes if the file may not be Python 2."""
         yield from (one for one in found if isinstance(one, Left))
         changes = [one for one in found if isinstance(one, Change)]
         if changes and hook.perhaps:
@@ -262,7 +262,7 @@ class Work:
     # What comes of it.
 
     def _outcome(self, file: File) -> Outcome:
-        """Returns what became of a file."""
+        """Summarises the results for one file."""
         parts = [part for part in file.parts if part.tree]
         return Outcome(
             file, [self._text(part) for part in file.parts],
@@ -273,13 +273,13 @@ class Work:
              if self.of(Left, one) or not one.whole])
 
     def _left(self, file: File) -> list[Found]:
-        """Returns what is left of a file, in order, each line and its words once."""
+        """Returns the remarks on a file in order, without duplicates."""
         said = {(one.thing.part.number, *one.thing[1:]): one
                 for one in self.said(Left, file)}
         return [said[key] for key in sorted(said)]
 
     def _top(self, file: File) -> tuple[list[str], str]:
-        """Returns the lines that make a file run, and where they go in words."""
+        """Returns the lines that make a file run, and a description of their place."""
         for one in self.of(Top, file):
             line, _ = one.part.place(one.start)
             how = "in place of" if one.end > one.start else "before"
@@ -288,7 +288,7 @@ class Work:
         return [], ""
 
     def _by(self, file: File) -> list[tuple[int, str]]:
-        """Returns the lines of a file that change, and by which rule.
+        """Returns the changed lines of a file, each with the rule that changes it.
 
         In a notebook nobody sees the lines of a cell, so each of its rules has line 0.
         """
@@ -299,13 +299,13 @@ class Work:
         return by if file.path.suffix == ".py" else [(0, name) for _, name in by]
 
     def _edits(self, part: Part) -> list[Edit]:
-        """Returns the changes of a part, on top of those that make it Python 3."""
+        """Returns the edits of a part, without those that convert Python 2."""
         changes = dict.fromkeys(sorted(self.of(Change, part.file), key=_place))
         return [] if part in self._torn else [
             Edit(*one[1:4]) for one in changes if one.part is part]
 
     def _text(self, part: Part) -> str:
-        """Returns the new text of a part, with the newlines that it had."""
+        """Returns the new text of a part, with its original line endings."""
         if part.tree is None:
             return part.found
         text = applied(applied(part.found, part.edits), self._edits(part))
@@ -313,7 +313,7 @@ class Work:
         return re.sub(r"(?<!\r)\n", "\r\n", text) if ends == {"\r\n"} else text
 
     def clashes(self) -> list[tuple[Found, Found]]:
-        """Returns the pairs that want one place for two things: a rule is wrong.
+        """Returns the pairs of results that change the same place.
 
         A place is what is replaced, or where two rules put something in.
         """
@@ -328,7 +328,7 @@ def _place(change: Change) -> tuple[int, int, float]:
 
 
 def _clash(one: Found, other: Found) -> bool:
-    """Whether two changes, in order, want one place for two things."""
+    """Returns whether two successive changes overlap."""
     a, b = one.thing, other.thing
     if a.part is not b.part or a == b:
         return False
@@ -337,7 +337,7 @@ def _clash(one: Found, other: Found) -> bool:
 
 
 def work(path: Path) -> Work:
-    """Reads a file or a folder and asks all rules.
+    """Reads a file or folder and runs all rules on it.
 
     Raises:
       Unreadable: there is nothing to read at this path.

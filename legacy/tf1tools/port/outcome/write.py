@@ -1,4 +1,4 @@
-"""A copy of old code in which what is safe to change is changed, and nothing else."""
+"""Writes a copy of old code with all safe changes, and only those."""
 
 import difflib
 import itertools
@@ -18,7 +18,7 @@ DIFF = "port.diff"
 
 
 def refusal(folder: Path, out: Path) -> str:
-    """Returns why a copy cannot go to a place, or ""."""
+    """Returns why a copy cannot be written to a folder, or ""."""
     if out.is_symlink() or out.exists() and not (
             out.is_dir() and not any(out.iterdir())):
         return "is there already: name a folder that is new or empty"
@@ -28,7 +28,7 @@ def refusal(folder: Path, out: Path) -> str:
 
 
 def write(folder: Path, out: Path, work: Work) -> Path:
-    """Writes the copy, whole or not at all, with a patch of all changes in it.
+    """Writes the ported copy atomically, with a patch of all changes.
 
     Behind the places of a piece of the patch stand the rules that made it.
 
@@ -57,13 +57,13 @@ def write(folder: Path, out: Path, work: Work) -> Path:
 
 
 def _free_name(copy: Path) -> str:
-    """Returns the name of the patch, which no file of the original has."""
+    """Returns a file name for the patch that the original does not use."""
     names = itertools.chain([DIFF], (f"port-{n}.diff" for n in itertools.count(2)))
     return next(name for name in names if not os.path.lexists(copy / name))
 
 
 def _copy(folder: Path, to: Path) -> None:
-    """Copies a project: files with their mode, links as links, folders at any depth."""
+    """Copies a project with its file modes, and copies links as links."""
     to.mkdir()
     if not folder.is_dir():
         shutil.copy(folder, to)
@@ -79,7 +79,7 @@ def _copy(folder: Path, to: Path) -> None:
 
 
 def _changed(copy: Path, work: Work) -> Iterator[bytes]:
-    """Writes the files that change, and yields the lines of the patch."""
+    """Writes the changed files and yields the lines of the patch."""
     for file, one in work.outcomes.items():
         if one.is_changed:
             name = file.path.relative_to(work.project.root)
@@ -89,7 +89,7 @@ def _changed(copy: Path, work: Work) -> Iterator[bytes]:
 
 
 def _put_beside(copy: Path, work: Work) -> Iterator[bytes]:
-    """Puts in the files of ours, and yields the lines of the patch."""
+    """Copies the support files and yields the lines of the patch."""
     for path, rules in sorted(work.beside.items()):
         raw = (BESIDE / path.name).read_bytes()
         inside = path.relative_to(work.project.root)
@@ -98,13 +98,13 @@ def _put_beside(copy: Path, work: Work) -> Iterator[bytes]:
 
 
 def _passed_over(path: Path) -> bool:
-    """Returns whether no copy needs a path, or it is a pipe, a socket or a device."""
+    """Returns whether a path is left out of the copy, such as a cache or pipe."""
     return path.name in SKIPPED or path.name == ".git" or not (
         path.is_symlink() or path.is_file() or path.is_dir())
 
 
 def new_bytes(one: Outcome) -> bytes:
-    """Returns the bytes of a changed file."""
+    """Returns the new contents of a changed file in its original encoding."""
     file = one.file
     if file.path.suffix != ".ipynb":
         return one.texts[0].encode(file.decoded.coding)
@@ -122,13 +122,13 @@ def new_bytes(one: Outcome) -> bytes:
 
 
 def _lines(text: str) -> list[str]:
-    """Returns the lines of a text, each with its end, the one character."""
+    """Splits a text at newlines and keeps the newline characters."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _difference(old: bytes | None, new: bytes, name: Path,
                 by: list[tuple[int, str]]) -> Iterator[bytes]:
-    """Yields the lines of a patch that makes one of the other, byte for byte."""
+    """Yields the lines of a patch that turns one file into the other."""
     before, after = (re.findall(rb"[^\n]*\n|[^\n]+", text or b"")
                      for text in (old, new))
     named = [b"/dev/null" if text is None else _quoted(f"{side}/{name.as_posix()}")
@@ -144,7 +144,7 @@ def _difference(old: bytes | None, new: bytes, name: Path,
 
 
 def _quoted(name: str) -> bytes:
-    """Returns a file's name as `patch` reads it, odd ones as git writes them."""
+    """Returns a file name as `patch` expects it, quoted in the style of git."""
     raw = os.fsencode(name)
     if re.fullmatch(rb"[\w./+-]+", raw):
         return raw
@@ -153,7 +153,7 @@ def _quoted(name: str) -> bytes:
 
 
 def links_out(folder: Path) -> list[Path]:
-    """Returns the links of a folder that lead out of it, or nowhere."""
+    """Returns the links that are broken or lead out of the folder."""
     found = [path for path in walk(folder, _passed_over) if path.is_symlink()]
     root = folder.resolve()
     return [path for path in found
@@ -161,7 +161,7 @@ def links_out(folder: Path) -> list[Path]:
 
 
 def what_is_left(path: Path, work: Work) -> str:
-    """Returns, file by file, which lines are for the reader. Nothing was run.
+    """Lists the lines of each file that must be changed by hand.
 
     Args:
       path: what was copied, a folder or a file.

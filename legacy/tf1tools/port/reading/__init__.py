@@ -1,1 +1,1 @@
-"""How old code is read: files, names, who imports whom."""
+"""Reads old code: its files, its names, and its imports."""

@@ -1,4 +1,4 @@
-"""Old code from files: Python 2 and 3, notebooks, and a clear word for the rest."""
+"""Reads files of Python 2, Python 3 and notebooks, as far as they can be parsed."""
 
 import ast
 import contextlib
@@ -23,11 +23,11 @@ _CELL = re.compile(r"^\s*%%(?:time|timeit|capture|prun|writefile)\b")
 
 
 class Unreadable(Exception):
-    """A file from which no name can be read; the message is the clear word."""
+    """Error that a file contains no readable code; the message is the reason."""
 
 
 class Parsed(NamedTuple):
-    """What a parser makes of code.
+    """Result of parsing a piece of code.
 
     Attributes:
       edits: what makes Python 3 of it.
@@ -43,7 +43,7 @@ class Parsed(NamedTuple):
 
 
 def files_of(path: Path) -> Iterator[Path]:
-    """Yields a file itself, or what is Python in a folder, in order.
+    """Yields a file itself, or the Python files and notebooks in a folder.
 
     Raises:
       Unreadable: there is nothing at this path.
@@ -60,12 +60,12 @@ def files_of(path: Path) -> Iterator[Path]:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Returns whether a folder belongs to a tool, and not to the program."""
+    """Returns whether a folder belongs to a tool instead of the program."""
     return path.is_dir() and (path.name in SKIPPED or path.name.startswith("."))
 
 
 def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Path]:
-    """Yields everything in a folder in order, a folder before its contents.
+    """Yields all paths in a folder in order, each folder before its contents.
 
     Links are yielded and not followed. There is no recursion, so no depth is too deep.
 
@@ -86,20 +86,20 @@ def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Path]:
 
 
 def is_snippet(code: str) -> bool:
-    """Whether code uses `tf.` and binds it nowhere, as a piece of a program does."""
+    """Returns whether code uses `tf` without importing or assigning it."""
     bound = r"\btf\s*=[^=]|\bas tf\b|import tf\b|import \*"
     return bool(re.search(r"(?<![\w.])tf\.\w", code) and not re.search(bound, code))
 
 
 class Decoded(NamedTuple):
-    """The text of a file, and how its bytes are made of it."""
+    """Text of a file, with the encoding of its bytes."""
 
     text: str
     coding: str
 
 
 def decoded(path: Path, words: list[str]) -> Decoded:
-    """Returns the text of a file; what is odd about it becomes a word.
+    """Decodes a file, as Latin-1 with a remark if its encoding is unknown.
 
     Raises:
       Unreadable: it cannot be read, or is no text.
@@ -120,7 +120,7 @@ def decoded(path: Path, words: list[str]) -> Decoded:
 
 
 def with_plain_newlines(text: str) -> str:
-    """Returns a text in which one kind of newline ends a line; no character moves.
+    """Converts all line endings to newlines, without moving any character.
 
     A blank stands for the first half of a newline of two characters; behind a
     backslash the two change places, as no blank may follow it. A form feed, which
@@ -134,7 +134,7 @@ def with_plain_newlines(text: str) -> str:
 
 
 def code_cells(notebook: dict) -> list[tuple[int, dict, str]]:
-    """Returns number, cell and key of the source of each cell of code."""
+    """Returns index, cell and source key of each code cell in a notebook."""
     cells = notebook["cells"] if "cells" in notebook else [
         cell for sheet in notebook["worksheets"] for cell in sheet["cells"]]
     return [(number, cell, "source" if "source" in cell else "input")
@@ -142,7 +142,7 @@ def code_cells(notebook: dict) -> list[tuple[int, dict, str]]:
 
 
 def cells(text: str) -> Iterator[tuple[int, str]]:
-    """Yields the number of each code cell and its text."""
+    """Yields the index and source of each code cell of a notebook."""
     if not text.strip():
         return
     try:
@@ -154,7 +154,7 @@ def cells(text: str) -> Iterator[tuple[int, str]]:
 
 
 def masked(code: str) -> str:
-    """Returns a cell with its magics made harmless; what is Python keeps its place."""
+    """Replaces IPython magics with harmless Python of the same length."""
     if re.match(r"\s*%%", code) and not _CELL.match(code):
         return ""
     code = _TIMED.sub(lambda found: f"{found[1]}if 1{':':>{len(found[2]) - 4}}", code)
@@ -162,7 +162,7 @@ def masked(code: str) -> str:
 
 
 def parsed(code: str) -> Parsed:
-    """Parses Python 3, or what rules make Python 3 of, or says why neither can be."""
+    """Parses Python 3, or Python 2 after the rules have converted it."""
     tree, wrong = _tried(code)
     edits = [edit for hook in HOOKS["text"] for edit in hook.ask(code, tree)]
     if edits:
@@ -172,7 +172,7 @@ def parsed(code: str) -> Parsed:
 
 
 def _tried(code: str) -> tuple[ast.Module | None, tuple[int, str]]:
-    """Returns the tree of code, or else the line and the cause that there is none."""
+    """Returns the syntax tree, or else the line and reason of the syntax error."""
     try:
         return parse(code), (1, "")
     except SyntaxError as error:
@@ -184,14 +184,14 @@ def _tried(code: str) -> tuple[ast.Module | None, tuple[int, str]]:
 
 
 def pieces(code: str) -> Iterator[ast.Module]:
-    """Yields the trees of what can be parsed of broken code, in their places."""
+    """Yields the trees of those statements in broken code that can be parsed."""
     for start, block in _blocks(code):
         with contextlib.suppress(SyntaxError):  # the one that is broken
             yield ast.increment_lineno(parse(block), start)
 
 
 def _blocks(code: str) -> Iterator[tuple[int, str]]:
-    """Yields top-level statements of broken code, with the lines that precede each."""
+    """Yields the top-level statements of broken code, with their line offsets."""
     lines, start = code.split("\n"), 0
     for number in range(1, len(lines) + 1):
         ends = number == len(lines) or (

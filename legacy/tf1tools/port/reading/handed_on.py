@@ -1,4 +1,4 @@
-"""Which names the files of a project take of each other, as far as imports tell."""
+"""Finds the names that the files of a project import from one another."""
 
 import ast
 import builtins
@@ -9,7 +9,7 @@ from tf1tools.port.text.syntax import brought, look_ahead
 
 
 def taken(project) -> dict:
-    """Returns of each file the names that others take of it, each with one of those."""
+    """Returns, for each file, the names that other files import from it."""
     found: dict = defaultdict(dict)
     for file in project.files.values():
         for given, name in _taken_by(file, project):
@@ -18,7 +18,7 @@ def taken(project) -> dict:
 
 
 def _taken_by(file, project) -> Iterator[tuple]:
-    """Yields the files of which a file takes a name, and the name."""
+    """Yields each name that a file imports from the project, with its origin."""
     nodes = [node for part in file.parts for node in part.nodes]
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -46,7 +46,7 @@ def _taken_from(node: ast.ImportFrom, file, nodes, project) -> Iterator[tuple]:
 
 
 def _inside(local: str, nodes) -> set[str]:
-    """Returns the names `x` of `local.x`, where nothing but imports binds `local`."""
+    """Returns the attributes read from a module that no other code rebinds."""
     if any(getattr(node, "arg", "") == local and isinstance(node, ast.arg)
            or isinstance(node, ast.Name) and node.id == local
            and isinstance(node.ctx, ast.Store) for node in nodes):
@@ -57,7 +57,7 @@ def _inside(local: str, nodes) -> set[str]:
 
 
 def _free(file) -> set[str]:
-    """Returns the names that a file uses and nowhere binds."""
+    """Returns the names that a file uses without binding them."""
     bound, used = set(dir(builtins)), set()
     for part in file.parts:
         bound |= look_ahead(part.tree)[0] if part.tree else set()
@@ -67,7 +67,7 @@ def _free(file) -> set[str]:
 
 
 def binds(file) -> set[str]:
-    """Returns what a file's own statements bind, outside of functions and classes."""
+    """Returns the names that a file binds at module level."""
     bound: set[str] = set()
     open_ = [node for part in file.parts if part.tree for node in part.tree.body]
     while open_:

@@ -1,4 +1,4 @@
-"""Where a value comes from whose method is called, as far as a file tells."""
+"""Traces the values in a file to the modules that they come from."""
 
 import ast
 from collections import defaultdict
@@ -13,10 +13,10 @@ UNKNOWN = ""
 
 
 class Origins:
-    """Of which modules the values of a file's names come."""
+    """Origins of the values that a file assigns to its names."""
 
     def __init__(self, trees: list[ast.Module], names: dict[str, str]):
-        """Notes what each name is given anywhere.
+        """Collects all values that are assigned to each name.
 
         Args:
           trees: the file's parts.
@@ -30,7 +30,7 @@ class Origins:
                     self._given[local].append(value)
 
     def of(self, node: ast.AST, inside: ast.ClassDef | None = None) -> set[str]:
-        """Returns the first names of modules: `{"numpy"}` of `np.zeros(3).T`.
+        """Returns the modules a value may come from, as `{"numpy"}` for `np.zeros(3)`.
 
         A dictionary is of "dict"; what the file does not tell, such as the value of a
         parameter, is `UNKNOWN`. `self` comes of what its class, `inside`, inherits.

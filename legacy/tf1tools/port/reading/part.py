@@ -1,4 +1,4 @@
-"""A piece of old code, and each use of a name in it, as rules speak of them."""
+"""Parts of old code and uses of names, as the rules see them."""
 
 import ast
 import functools
@@ -14,7 +14,7 @@ _BETWEEN = re.compile(r"[(),]|#[^\n]*|[\s\\]+")
 
 
 class Use:
-    """One use of a name; what is written for it is said in these words by rules.
+    """Use of a name in old code, with methods that create changes to it.
 
     Attributes:
       name: in full, whatever the file calls it: `tf.contrib.slim.conv2d`.
@@ -32,76 +32,76 @@ class Use:
 
     @property
     def project(self):
-        """Returns the project, for what no file tells alone."""
+        """The project, for questions that one file cannot answer."""
         return self.part.file.project
 
     @property
     def place(self) -> tuple[int, int]:
-        """Returns line and column, from 1, in the file as it was found."""
+        """The line and column in the original file, both counted from 1."""
         return self.part.place(self.part.start(self.function))
 
     @property
     def line(self) -> int:
-        """Returns its line in the file as it was found."""
+        """The line number in the original file."""
         return self.place[0]
 
     @property
     def parent(self) -> ast.AST:
-        """Returns the node that it is a part of."""
+        """The syntax node that contains the use."""
         return self.part.parents[self.node]
 
     @property
     def is_call(self) -> bool:
-        """Whether it is called here."""
+        """Whether the name is called here."""
         return self.call is not None and isinstance(self.node, ast.Call)
 
     @property
     def function(self) -> ast.AST:
-        """Returns the node that is the name."""
+        """The syntax node of the name itself, without the call."""
         return self.node.func if self.is_call else self.node
 
     @property
     def receiver(self) -> ast.AST:
-        """Returns the value whose method or attribute it is."""
+        """The syntax node of the object whose attribute is used."""
         return self.function.value
 
     @property
     def arguments(self) -> list[str]:
-        """Returns the arguments without a name as they are written."""
+        """The source text of the positional arguments."""
         return [self.part.written(one) for one in self.node.args]
 
     def keyword(self, name: str) -> ast.keyword | None:
-        """Returns an argument by its name."""
+        """Returns the keyword argument with a given name, or `None`."""
         return next((k for k in self.node.keywords if k.arg == name), None)
 
     def left(self, words: str) -> Left:
-        """Leaves the line to the reader."""
+        """Returns a remark that the line must be changed by hand."""
         return Left(self.part, self.line, f"{self.name}: {words}")
 
     def rename_method(self, new: str) -> Change:
-        """Returns the change of a method's name alone, which ends the node."""
+        """Returns the change that renames the method."""
         end = self.part.text.span(self.function)[1]
         return Change(self.part, end - len(self.name.strip(".()[]")), end, new)
 
     def rename_keyword(self, old: str, new: str) -> Change:
-        """Returns the change of an argument's name."""
+        """Returns the change that renames a keyword argument."""
         start = self.part.start(self.keyword(old))
         return Change(self.part, start, start + len(old), new)
 
     def name_arguments(self, *names: str):
-        """Yields what names the first arguments, which stand without one."""
+        """Yields changes that turn positional arguments into keyword ones."""
         order = self.part.depth(self.node) + 0.5
         arguments = self.part.arguments(self.node)
         for name, (start, _) in zip(names, arguments, strict=False):
             yield Change(self.part, start, start, f"{name}=", order)
 
     def add_argument(self, written: str):
-        """Yields one argument more, behind the others."""
+        """Yields the change that appends an argument to the call."""
         yield from self.part.add_argument(self.node, written)
 
 
 class Part:
-    """A file of Python, or a cell of a notebook.
+    """Python file, or one code cell of a notebook.
 
     Attributes:
       file: the file.
@@ -114,7 +114,7 @@ class Part:
     """
 
     def __init__(self, file, number: int, cell: int | None, found: str):
-        """Reads the text; `words` are said of it."""
+        """Parses the text and stores remarks on it in `words`."""
         self.file, self.number, self.cell, self.found = file, number, cell, found
         plain = sources.with_plain_newlines(found)
         read = sources.parsed(plain if cell is None else sources.masked(plain))
@@ -128,7 +128,7 @@ class Part:
         self.imports: list[ast.Import | ast.ImportFrom] = []
 
     def read(self, reader) -> None:
-        """Finds the names, of broken code in what can be parsed of it."""
+        """Collects the uses of names, also from parseable pieces of broken code."""
         for tree in [self.tree] if self.tree else sources.pieces(self.text.text):
             reader.read(tree)
         places: dict[tuple, Use] = {}
@@ -140,43 +140,43 @@ class Part:
 
     @functools.cached_property
     def nodes(self) -> list[ast.AST]:
-        """Returns all nodes of its tree, the outer ones first."""
+        """All nodes of the syntax tree, in breadth-first order."""
         return list(ast.walk(self.tree)) if self.tree else []
 
     @functools.cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """Returns of each node that which holds it."""
+        """The parent of each syntax node."""
         return {inner: outer for outer in self.nodes
                 for inner in ast.iter_child_nodes(outer)}
 
     def full(self, node) -> str:
-        """Returns the full name of `a.b.c`, by what the file's own names stand for."""
+        """Returns the full name of a dotted expression, with aliases resolved."""
         first, dot, rest = (dotted(node) or "").partition(".")
         return f"{self.file.names.get(first, first)}{dot}{rest}"
 
     def start(self, node) -> int:
-        """Returns where a node begins."""
+        """Returns the offset at which a node begins."""
         return self.text.offset(node.lineno, node.col_offset)
 
     def written(self, node) -> str:
-        """Returns the text of a node."""
+        """Returns the source text of a node."""
         return self.text.text[slice(*self.text.span(node))]
 
     def line(self, node) -> int:
-        """Returns the line of a node in the file as it was found."""
+        """Returns the line number of a node in the original file."""
         return self.place(self.start(node))[0]
 
     def line_found(self, offset: int) -> int:
-        """Returns the line of a place of the text as it was found."""
+        """Returns the line number of an offset in the original text."""
         return self._original.place(offset)[0]
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Returns line and column, in the file as it was found, of a place of today."""
+        """Returns the original line and column of an offset in the edited text."""
         return self._original.place(self._moves.before(offset))
 
     @functools.cached_property
     def given(self) -> dict[str, list[ast.expr | None]]:
-        """Returns what each name is given somewhere; `None` is what nobody knows."""
+        """The values assigned to each name, with `None` for unknown values."""
         found: dict[str, list[ast.expr | None]] = {}
         for node in self.nodes:
             for local, value, whole in given_by(node):
@@ -184,46 +184,46 @@ class Part:
         return found
 
     def values(self, node) -> list:
-        """Returns an expression, and all that its name is given somewhere."""
+        """Returns an expression and all values assigned to its name."""
         return [node, *self.given.get(dotted(node) or "", [])]
 
     def class_of(self, node) -> ast.ClassDef | None:
-        """Returns the class in which a node stands."""
+        """Returns the class that contains a node, or `None`."""
         while node and not isinstance(node, ast.ClassDef):
             node = self.parents.get(node)
         return node
 
     def protos(self) -> list:
-        """Returns the files of which a proto is parsed, `f` of `f.read()`."""
+        """Returns the file expressions that `ParseFromString` reads."""
         calls = [node for node in self.nodes if isinstance(node, ast.Call)
                  and getattr(node.func, "attr", "") == "ParseFromString" and node.args]
         reads = [getattr(call.args[0], "func", None) for call in calls]
         return [read.value for read in reads if getattr(read, "attr", "") == "read"]
 
     def left(self, node, words: str) -> Left:
-        """Leaves the line of a node to the reader."""
+        """Returns a remark that the line of a node must be changed by hand."""
         return Left(self, self.line(node), words)
 
     def depth(self, node) -> int:
-        """Returns how many nodes hold a node."""
+        """Returns the depth of a node in the syntax tree."""
         above = 0
         while node := self.parents.get(node):
             above += 1
         return above
 
     def wrapped(self, node, before: str, after: str = ")"):
-        """Yields what puts something around a node."""
+        """Yields changes that insert text before and after a node."""
         start, end = self.text.span(node)
         yield Change(self, start, start, before, self.depth(node))
         yield Change(self, end, end, after, -self.depth(node))
 
     def behind(self, node, new: str) -> Change:
-        """Returns the change that puts something behind a node."""
+        """Returns the change that inserts text after a node."""
         end = self.text.span(node)[1]
         return Change(self, end, end, new, -self.depth(node))
 
     def arguments(self, call: ast.Call) -> list[tuple[int, int]]:
-        """Returns where the arguments of a call stand, each with its parentheses."""
+        """Returns the text spans of a call's arguments, with parentheses."""
         end = self.text.span(call)[1] - 1
         at, found = self._gap(self.text.span(call.func)[1], end, "(")[0] + 1, []
         for node in sorted([*call.args, *call.keywords], key=self.start):
@@ -238,7 +238,7 @@ class Part:
         return found
 
     def _gap(self, start: int, end: int, sign: str) -> list[int]:
-        """Returns where a sign stands between two nodes, not counting comments."""
+        """Returns the offsets of a character between two nodes, outside comments."""
         places = []
         while found := _BETWEEN.match(self.text.text, start, end):
             places += [found.start()] if found[0] == sign else []
@@ -248,7 +248,7 @@ class Part:
         return places
 
     def add_argument(self, call: ast.Call, written: str):
-        """Yields one argument more for a call, behind the others."""
+        """Yields the change that appends an argument to a call."""
         arguments, end = self.arguments(call), self.text.span(call)[1] - 1
         order = -self.depth(call) - 0.5
         if not arguments:
@@ -262,15 +262,15 @@ class Part:
             yield Change(self, last, last, f", {written}", order)
 
     def where(self, line: int) -> str:
-        """Returns in words where a line of it stands."""
+        """Describes a line of the part, such as "cell 2, line 3"."""
         return f"line {line}" if self.cell is None else f"cell {self.cell}, line {line}"
 
     def instead(self, node, new: str) -> Change:
-        """Returns the change that writes something for a node."""
+        """Returns the change that replaces a node with new text."""
         return Change(self, *self.text.span(node), new)
 
 
 def _one_of(value) -> ast.expr | None:
-    """Returns a part of a value: of numbers a number, of others nobody knows what."""
+    """Returns a constant 0 for the elements of `range`, or `None` for other values."""
     numbers = dotted(getattr(value, "func", None)) in ("range", "xrange")
     return ast.Constant(0) if numbers else None

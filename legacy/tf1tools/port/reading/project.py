@@ -1,4 +1,4 @@
-"""The project: its files, who imports whom, and where its programs start."""
+"""Project of old code: its files, their imports, and its entry points."""
 
 import ast
 import enum
@@ -26,7 +26,7 @@ MAIN = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.M)
 
 
 class Certainty(enum.IntEnum):
-    """How certain it is, from the text of a project alone, that something holds."""
+    """Degree of certainty that a property holds, judged from the text alone."""
 
     NO = 0
     PERHAPS = 1
@@ -34,7 +34,7 @@ class Certainty(enum.IntEnum):
 
 
 class File:
-    """A file as it was read.
+    """File of old code with the names that it uses.
 
     Attributes:
       decoded: its text, and the coding of its bytes.
@@ -54,7 +54,7 @@ class File:
         self.decoded = sources.Decoded("", "utf-8")
 
     def read(self) -> None:
-        """Reads it, and before it what it imports."""
+        """Reads the file, after the project files that it imports."""
         reader = Reader(self._exports, self.project.methods)
         try:
             self.decoded = sources.decoded(self.path, self.words)
@@ -78,22 +78,22 @@ class File:
 
     @functools.cached_property
     def ages(self) -> set[str]:
-        """Returns what its uses say of the TensorFlow that it is written for."""
+        """The set of TensorFlow versions that the uses suggest."""
         return {fates.age(use) for use in self.uses}
 
     @functools.cached_property
     def origins(self) -> Origins:
-        """Returns of which modules the values of its names come."""
+        """The modules that the values in the file come from."""
         return Origins([part.tree for part in self.parts if part.tree], self.names)
 
     @property
     def whole(self) -> bool:
-        """Whether every line could be parsed."""
+        """Whether all lines of the file could be parsed."""
         return bool(self.parts) and all(part.tree for part in self.parts)
 
     @property
     def code(self) -> str:
-        """Returns its text as it was found."""
+        """The original text of the file."""
         return "\n".join(part.found for part in self.parts)
 
     def _exports(self, module: str, level: int):
@@ -109,10 +109,10 @@ class File:
 
 
 class Project:
-    """All files together: the one place that rules ask for what no file tells alone."""
+    """All files of a project, for questions that one file cannot answer."""
 
     def __init__(self, paths: list[Path], root: Path):
-        """Reads all files of a folder, each once and before those that import it."""
+        """Reads all files once, each after the files that it imports."""
         self.root = root if root.is_dir() else root.parent
         self.files = {path: File(self, path) for path in paths}
         self._read: set[File] = set()
@@ -120,7 +120,7 @@ class Project:
             self.read(file)
 
     def read(self, file: File) -> File:
-        """Reads a file once; of two that import each other, one is first."""
+        """Reads a file unless it was read before, and returns it."""
         if file not in self._read:
             self._read.add(file)
             file.read()
@@ -129,7 +129,7 @@ class Project:
     # Which module is the project's own.
 
     def own(self, path: Path, module: str, level: int = 0) -> File | None:
-        """Returns the file that an import means, `None` for what lies elsewhere.
+        """Returns the project file that an import refers to, or `None`.
 
         A folder is looked into if Python would: the file's own (Python 2, and where it
         is started), the root, what `sys.path` is given, and each folder between that
@@ -153,24 +153,24 @@ class Project:
         return None
 
     def is_own(self, path: Path, module: str) -> bool:
-        """Whether a module is a folder of the project; an installed one is stronger."""
+        """Returns whether a module is a folder of the project."""
         first = module.partition(".")[0]
         return bool(module) and not is_package(first) and any(
             (home / first).is_dir() for home in (path.parent, self.root))
 
     def holds_package(self, folder: Path) -> bool:
-        """Whether a folder is a package."""
+        """Returns whether a folder is a Python package."""
         return folder / "__init__.py" in self.files
 
     @functools.cached_property
     def _modules_here(self) -> set[str]:
-        """Returns the last names of all modules of the project."""
+        """The last components of all module names in the project."""
         return {path.parent.name if path.stem == "__init__" else path.stem
                 for path in self.files}
 
     @functools.cached_property
     def _given(self) -> list[Path]:
-        """Returns the folders that some file puts into `sys.path`, by its text."""
+        """The folders that the project adds to `sys.path`."""
         given = [home / os.fsdecode(word) for path in self.files
                  for word in _PATHS.findall(_raw(path))
                  for home in {path.parent, self.root}]
@@ -178,25 +178,25 @@ class Project:
 
     @functools.cached_property
     def methods(self) -> set[str]:
-        """Returns the names of methods that some file defines, by its text."""
+        """The names of all methods that the project defines."""
         return {os.fsdecode(name) for path in self.files
                 for name in _METHODS.findall(_raw(path))}
 
     @functools.cached_property
     def taken(self) -> dict[File, dict[str, File]]:
-        """Returns of each file the names that others take of it, and one of those."""
+        """The names that other files import from each file."""
         return handed.taken(self)
 
     # Who belongs to whom.
 
     @functools.cache  # noqa: B019 (a run has one project)
     def reached(self, file: File) -> set[File]:
-        """Returns a file and all that it imports, near and far."""
+        """Returns a file and all files that it imports, directly or not."""
         return _closure(file, lambda one: one.imports)
 
     @functools.cached_property
     def starts(self) -> list[File]:
-        """Returns the programs: what has a main part, and what nobody imports."""
+        """The entry points: files with a main block or without importers."""
         imported = {other for file in self.files.values() for other in file.imports}
         return [file for file in self.files.values() if file.path.name != "__init__.py"
                 and (file not in imported or MAIN.search(file.code))]
@@ -210,13 +210,13 @@ class Project:
         return found
 
     def programs(self, file: File) -> set[File]:
-        """Returns the files of all programs that a file is a part of."""
+        """Returns all files of the programs that a file belongs to."""
         return self.reached(file).union(
             *(self.reached(start) for start in self._starts_of.get(file, ())))
 
     @functools.cache  # noqa: B019
     def homes(self, file: File) -> set[Path]:
-        """Returns where a module has to lie that a file imports by its bare name.
+        """Returns the folders from which a file can import a module by its bare name.
 
         That is the folder of each program that reaches it, `sys.path[0]`; and where it
         is started as `python -m package.start`, the folder that holds the package.
@@ -226,7 +226,7 @@ class Project:
             *map(self._package_homes, starts)) or {self.above_packages(file)}
 
     def above_packages(self, file: File) -> Path:
-        """Returns the folder from which the package of a file can be imported."""
+        """Returns the folder from which a file's package is imported."""
         home = file.path.parent
         while self.holds_package(home) and home != self.root:
             home = home.parent
@@ -234,7 +234,7 @@ class Project:
 
     @functools.cache  # noqa: B019
     def _package_homes(self, start: File) -> set[Path]:
-        """Returns the folders above a program from which it imports by full name."""
+        """Returns the parent folders from which a program imports by full names."""
         above = start.path.parents
         inside = [home for home in above[1:]
                   if home == self.root or self.root in home.parents]
@@ -242,7 +242,7 @@ class Project:
                 if home / word in above}
 
     def _modules(self, file: File) -> set[str]:
-        """Returns the first names of the modules that a file imports."""
+        """Returns the top-level packages that a file imports."""
         return {name.partition(".")[0] for part in file.parts for node in part.nodes
                 for name in modules_of(node)}
 
@@ -253,7 +253,7 @@ class Project:
         return self.above_packages(start) if relative else start.path.parent
 
     def together(self, file: File) -> set[File]:
-        """Returns the files that import each other, near and far, either way."""
+        """Returns all files connected to a file by imports in any direction."""
         return self._groups[file]
 
     @functools.cached_property
@@ -271,7 +271,7 @@ class Project:
         return groups
 
     def uses_through(self, file: File, name: str) -> list[Use]:
-        """Returns the uses of what an import brings, in all files that go together."""
+        """Returns all uses of an imported name in connected files."""
         return self._through.get((id(self.together(file)), name), [])
 
     @functools.cached_property
@@ -288,7 +288,7 @@ class Project:
 
     @functools.cache  # noqa: B019
     def is_old(self, file: File) -> bool:
-        """Returns whether a file is to run on compat.v1.
+        """Returns whether a file should run on `compat.v1`.
 
         A file with old names does, unless a program with it has a sign of TensorFlow 2.
         A file without such names does if each program with it is old, so that a module
@@ -300,13 +300,13 @@ class Project:
             "old" in self._ages(start) for start in starts)
 
     def is_todays(self, file: File) -> bool:
-        """Returns whether a program with a file has a sign of TensorFlow 2."""
+        """Returns whether a program with this file has code that needs TensorFlow 2."""
         return any("today's" in self._ages(start)
                    for start in self._starts_of.get(file, [file]))
 
     @functools.cache  # noqa: B019
     def _ages(self, start: File) -> set[str]:
-        """Returns what the files of a program say of its TensorFlow.
+        """Returns the TensorFlow versions that a program's files suggest.
 
         TensorFlow 1.15 has the signs "eager" too, so old names in the same file, or a
         program that turns eager execution on, explain them.
@@ -318,17 +318,17 @@ class Project:
             "enable_eager" in use.name for one in files for use in one.uses) else ages
 
     def is_mixed(self, file: File) -> bool:
-        """Whether it has old names, and goes with what only TensorFlow 2 takes."""
+        """Returns whether a file with old names belongs to a TensorFlow 2 program."""
         return "old" in file.ages and not self.is_old(file)
 
     def has_keras(self, file: File) -> bool:
-        """Returns whether a program with it has Keras as a package of its own."""
+        """Returns whether a program with this file imports the `keras` package."""
         return any(full.partition(".")[0] == "keras" for one in self.programs(file)
                    for full in one.names.values())
 
     @functools.cache  # noqa: B019
     def python2(self, file: File) -> Certainty:
-        """Returns whether a program that contains a file was written for Python 2.
+        """Returns how certain it is that a file was written for Python 2.
 
         The syntax of Python 2, or a name that Python 3 has removed, makes it certain.
         A method does not, because a class may define an `iteritems` of its own.
@@ -343,14 +343,14 @@ class Project:
     # Where a value comes from.
 
     def is_renamed_method(self, use: Use) -> Certainty:
-        """Returns whether a method call means the method that was renamed.
+        """Returns how certain it is that a call means the renamed method.
 
         It does not if no program with this file imports a module that has the method.
         """
         return self.gives({*row_of(use.name).of}, use.receiver, use.part)
 
     def gives(self, modules: set[str], node, part: Part) -> Certainty:
-        """Returns whether a value comes from one of these modules."""
+        """Returns how certain it is that a value comes from the given modules."""
         origins = part.file.origins.of(node, part.class_of(node))
         if origins and origins <= modules:
             return Certainty.YES
@@ -362,13 +362,17 @@ class Project:
 
     @functools.cache  # noqa: B019
     def _imported(self, file: File) -> set[str]:
-        """Returns the first names of what the programs with a file import."""
+        """Returns the top-level packages that a file's programs import."""
         return {canonical(name) for one in self.programs(file)
                 for name in self._modules(one)}
 
     @functools.cache  # noqa: B019
     def is_of_then(self, file: File) -> bool:
-        """Whether a file is old, or Python 2, or beside old ones with no TensorFlow."""
+        """Returns whether a file belongs to an old program.
+
+        It does if it should run on `compat.v1`, if it was written for Python 2, or if
+        it uses no TensorFlow and the project has old files.
+        """
         if self.is_todays(file):
             return False
         files = self.together(file)
@@ -382,14 +386,14 @@ class Project:
 
 
 def _is_pythons(module: str) -> bool:
-    """Whether a module is of Python's library, of this Python or of Python 2."""
+    """Returns whether a module is in the library of Python 2 or 3."""
     row = row_of(module)
     return module in sys.stdlib_module_names or bool(
         row and row.rule.since == "Python 3.0")
 
 
 def _raw(path: Path) -> bytes:
-    """Returns the bytes of a file, none of one that cannot be read."""
+    """Returns the bytes of a file, or none if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError:
@@ -397,7 +401,7 @@ def _raw(path: Path) -> bytes:
 
 
 def _closure(file: File, near: Callable[[File], Iterable[File]]) -> set[File]:
-    """Returns a file and all that can be reached from it."""
+    """Returns a file and all files that can be reached from it."""
     found, open_ = {file}, [file]
     while open_:
         new = {*near(open_.pop())} - found

@@ -1,4 +1,4 @@
-"""Which names of libraries a piece of Python uses, and where: read, never run."""
+"""Finds the library names that Python code uses, without running it."""
 
 import ast
 import builtins
@@ -33,7 +33,7 @@ _VERSIONS = ("version_info", "version", "PY2", "PY3", "hexversion")
 
 
 class Reader(ast.NodeVisitor):
-    """Walks syntax trees that share their names, such as the cells of a notebook.
+    """Visitor that collects names from syntax trees with a common namespace.
 
     Attributes:
       uses: what was found.
@@ -43,7 +43,7 @@ class Reader(ast.NodeVisitor):
 
     def __init__(self, exports: Callable[[str, int], Aliases | None],
                  own: Container[str]):
-        """Starts with no name.
+        """Starts with an empty namespace.
 
         Args:
           exports: the names that a neighbouring file gives away, by the module's name
@@ -60,7 +60,7 @@ class Reader(ast.NodeVisitor):
         self._later: list[tuple[ast.FunctionDef, Scope]] = []
 
     def read(self, tree: ast.Module) -> None:
-        """Adds the uses of a tree; functions are read once all of it is known."""
+        """Collects the uses in a tree, and visits function bodies last."""
         bound, known = look_ahead(tree)
         self.bound |= bound
         self.top.names |= known
@@ -78,7 +78,7 @@ class Reader(ast.NodeVisitor):
         self.scope = self.top
 
     def _hide(self, arguments: ast.arguments, outside: Scope) -> None:
-        """Hides what parameters hide, but for one that is called like TensorFlow."""
+        """Hides outer names that a function's parameters shadow."""
         self.scope.hidden |= {one.arg for one in ast.walk(arguments) if isinstance(
             one, ast.arg) and outside.get(one.arg) not in MODULE_ROOTS}
 
@@ -225,7 +225,7 @@ class Reader(ast.NodeVisitor):
             self.visit(argument)
 
     def _special_call(self, node, arguments) -> None:
-        """Adds a method whose value is unknown: `.f()`, or `.f(...)` with arguments."""
+        """Adds a method call on a value of unknown type."""
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if method in OLD_METHODS:
             self._add(node.func, f"tf.data.Dataset.{method}", arguments)
@@ -255,7 +255,7 @@ class Reader(ast.NodeVisitor):
     # Names in full.
 
     def _full(self, node) -> tuple[str, str] | None:
-        """Returns the full name of `a.b.c`, and of the alias at its beginning."""
+        """Returns the full name of a dotted expression and of its alias."""
         local = dotted(node)
         if local is None:
             return None
@@ -282,7 +282,7 @@ class Reader(ast.NodeVisitor):
         return None
 
     def _value(self, node) -> str | None:
-        """Returns the full name that an expression stands for, if it has one."""
+        """Returns the full name that an expression refers to, or `None`."""
         if isinstance(node, ast.Call):
             return self.scope.get(dotted(node) or "")
         found = self._full(node)

@@ -1,1 +1,1 @@
-"""The names that are known, as data; nothing is imported."""
+"""Tables of known names, stored as data so that no library is imported."""

@@ -1,4 +1,4 @@
-"""What a learner has: the names of TensorFlow, of legacy Keras and of libraries.
+"""Looks up names of TensorFlow, legacy Keras and other libraries in tables.
 
 They are read from `known.txt`, which
 `python -m makers.known` makes: nothing is
@@ -27,7 +27,7 @@ _OWN = sys.stdlib_module_names - {"antigravity", "this"}
 
 
 class Known(NamedTuple):
-    """What a name stands for.
+    """Kind, parameters and members of a known name.
 
     Attributes:
       kind: `m` module, `c` class, `f` function, `v` value.
@@ -46,7 +46,7 @@ _ANY = Known("v")  # what a value has, which nobody looks into
 
 @functools.cache
 def section(name: str) -> dict[str, list[str]]:
-    """Returns the lines of a part of the table: the first word, and the others."""
+    """Returns one section of the table, keyed by the first word of each line."""
     return _sections()[name]
 
 
@@ -63,7 +63,7 @@ def _sections() -> dict[str, dict[str, list[str]]]:
 
 @functools.cache
 def look(space: str, path: str) -> Known:
-    """Returns what a dotted name of a part of the table is, or `NOTHING`."""
+    """Returns the entry of a dotted name in a section, or `NOTHING`."""
     if not path:
         return Known("m")
     if space == "tf2" and path.startswith("compat."):
@@ -88,7 +88,7 @@ def _known(words: list[str]) -> Known:
 
 @functools.cache
 def value(name: str) -> Known:
-    """Returns what a full name under compat.v1 is, or `NOTHING`."""
+    """Returns the entry of a full name under `compat.v1`, or `NOTHING`."""
     root, _, path = name.partition(".")
     if root in BESIDE:
         return Known("f") if path in _functions(root) else NOTHING
@@ -104,25 +104,25 @@ def value(name: str) -> Known:
 
 @functools.cache
 def _functions(beside: str) -> set[str]:
-    """Returns what a file of ours has, with "" for itself."""
+    """Returns the function names in a support file, and "" for the module."""
     tree = parse(BESIDE[beside].read_text("utf-8"))
     return {"", *(node.name for node in tree.body if isinstance(node, ast.FunctionDef))}
 
 
 def is_same(path: str) -> bool:
-    """Whether a name of `tf` is the very thing that compat.v1 has."""
+    """Returns whether `tf` and `compat.v1` have the same object for a name."""
     return section("tf2").get(path) == ["="]
 
 
 def inner(path: str) -> Known:
-    """Returns what a name of TensorFlow's inner modules is, or `NOTHING`."""
+    """Returns the entry of a private TensorFlow name, or `NOTHING`."""
     full = f"tensorflow.{path}"
     return Known("m") if full in section("inner") else \
         _ANY if _in_modules("inner", full) else NOTHING
 
 
 def _in_modules(space: str, name: str) -> bool:
-    """Whether a module has a name; what a module's own has is taken for there."""
+    """Returns whether the table lists a name as a member of its module."""
     parts = name.split(".")
     for length in range(len(parts) - 1, 0, -1):
         if (names := section(space).get(".".join(parts[:length]))) is not None:
@@ -131,7 +131,7 @@ def _in_modules(space: str, name: str) -> bool:
 
 
 class Signature:
-    """The parameters of a function or class.
+    """Parameters of a function or class.
 
     Attributes:
       names: of all that have one, in order.
@@ -142,7 +142,7 @@ class Signature:
     """
 
     def __init__(self, words: tuple[str, ...]):
-        """Reads them as the table has them: `x`, `name=`, `y/`, `*`, `**options`."""
+        """Parses parameters such as `x`, `name=`, `y/`, `*` and `**options`."""
         self.names: list[str] = []
         self.places: list[str] = []
         self.optional: set[str] = set()
@@ -160,27 +160,27 @@ class Signature:
                 self.optional |= {name} if "=" in word else set()
 
     def refusal(self, call: Arguments) -> str:
-        """Returns why it does not take a call, or ""."""
+        """Returns why the function rejects a call, or ""."""
         if len(self.places) < call.positional and not self.any_place:
             return f"it takes {len(self.places)} arguments"
         other = [word for word in call.keywords if word not in self.names]
         return f"it takes no {other[0]}=" if other and not self.any_keyword else ""
 
     def takes(self, call: Arguments) -> bool:
-        """Whether it takes a call; what may come from `*args` is taken to fit."""
+        """Returns whether the function accepts a call."""
         wanted = {*self.places[call.positional:]} - self.optional
         return call.open or wanted <= {*call.keywords} and not self.refusal(call)
 
 
 @functools.cache
 def signature(known: Known) -> Signature | None:
-    """Returns the parameters of a function or class, `None` for what is neither."""
+    """Returns the parameters of a function or class, or `None` for other names."""
     return None if known.parameters is None else Signature(known.parameters)
 
 
 @functools.cache
 def resolves(name: str) -> bool:
-    """Whether a dotted name is there; what is no module's own is taken for there."""
+    """Returns whether a dotted name exists in Python, NumPy or another package."""
     package, *rest = name.split(".")
     if package == "numpy":
         return name in section("numpy") or _in_modules("numpy", name)
@@ -200,13 +200,13 @@ def resolves(name: str) -> bool:
 
 
 def is_gone(name: str) -> bool:
-    """Whether the library that a learner has, Python's or NumPy, lacks a name."""
+    """Returns whether Python's library or NumPy lacks a name."""
     return name.partition(".")[0] in _OWN | {"numpy"} and not resolves(name)
 
 
 @functools.cache
 def is_package(module: str) -> bool:
-    """Whether a module is there without the project."""
+    """Returns whether a module is available outside the project."""
     first = module.partition(".")[0]
     if first in section("packages"):
         return True

@@ -1,1 +1,1 @@
-"""Code as text and as a tree."""
+"""Edits the text of programs and analyses their syntax trees."""

@@ -1,11 +1,11 @@
-"""Changes to a text, kept apart from it, so that places of both can be compared."""
+"""Edits to a text, and the mapping between old and new offsets."""
 
 import bisect
 from typing import NamedTuple
 
 
 class Edit(NamedTuple):
-    """One change: what stands from `start` to `end` becomes `new`."""
+    """Replacement of the text from `start` to `end`."""
 
     start: int
     end: int
@@ -13,17 +13,17 @@ class Edit(NamedTuple):
 
 
 class Text:
-    """A text in which places are found by line and column, as a parser gives them."""
+    """Text with conversions between offsets and line numbers."""
 
     def __init__(self, text: str):
-        """Counts the lines of a text once."""
+        """Computes the offset of each line."""
         self.text = text
         self._starts = [0]
         for line in text.split("\n"):
             self._starts.append(self._starts[-1] + len(line) + 1)
 
     def offset(self, line: int, column: int) -> int:
-        """Returns the place of a parser's line (from 1) and column (in bytes)."""
+        """Returns the offset of a line (from 1) and a column in bytes."""
         start = self._starts[line - 1]
         head = self.text[start:start + column]
         if not head.isascii():
@@ -32,22 +32,22 @@ class Text:
         return start + column
 
     def span(self, node) -> tuple[int, int]:
-        """Returns where a node of a syntax tree starts and ends."""
+        """Returns the offsets at which a syntax node starts and ends."""
         return (self.offset(node.lineno, node.col_offset),
                 self.offset(node.end_lineno, node.end_col_offset))
 
     def before(self, offset: int) -> str:
-        """Returns what stands before a place on its line."""
+        """Returns the text before an offset on the same line."""
         return self.text[self._starts[self.place(offset)[0] - 1]:offset]
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Returns line and column, both from 1, the column in characters."""
+        """Returns the line and column of an offset, both counted from 1."""
         line = bisect.bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
 
 def applied(text: str, edits: list[Edit]) -> str:
-    """Returns a text with its edits made.
+    """Returns the text with all edits applied.
 
     Raises:
       ValueError: two of them want one place.
@@ -62,17 +62,17 @@ def applied(text: str, edits: list[Edit]) -> str:
 
 
 class Places:
-    """Where the places of an edited text stood before the edits."""
+    """Mapping from offsets in an edited text to the original text."""
 
     def __init__(self, edits: list[Edit]):
-        """Adds up how far each edit moved what follows it."""
+        """Computes the shift in offsets after each edit."""
         self._after, self._moved = [0], [0]
         for start, end, new in _in_order(edits):
             self._moved.append(self._moved[-1] + len(new) - (end - start))
             self._after.append(end + self._moved[-1])
 
     def before(self, offset: int) -> int:
-        """Returns where a place of the edited text stood."""
+        """Returns the original offset of an offset in the edited text."""
         return offset - self._moved[bisect.bisect_right(self._after, offset) - 1]
 
 

@@ -1,4 +1,4 @@
-"""Names and calls as a syntax tree has them."""
+"""Analyses names, calls and assignments in syntax trees."""
 
 import ast
 import warnings
@@ -14,7 +14,7 @@ _ADD = {"add", "append", "extend", "insert"}
 
 
 class Arguments(NamedTuple):
-    """How a name is called.
+    """Number, names and kinds of the arguments of a call.
 
     Attributes:
       positional: how many arguments stand without a name.
@@ -33,7 +33,7 @@ class Arguments(NamedTuple):
 
 
 def parse(code: str) -> ast.Module:
-    """Parses Python 3; warnings about odd escapes are the file's own affair.
+    """Parses Python 3 code without printing its syntax warnings.
 
     Raises:
       SyntaxError: it is none, or nests too deeply to be read.
@@ -47,13 +47,13 @@ def parse(code: str) -> ast.Module:
 
 
 def canonical(module: str) -> str:
-    """Returns `tf.x` for `tensorflow.x`; other modules keep their name."""
+    """Replaces the prefix `tensorflow` of a module name with `tf`."""
     first, dot, rest = module.partition(".")
     return f"{ROOT}{dot}{rest}" if first == "tensorflow" else module
 
 
 class Scope:
-    """What the names of a module, class or function stand for."""
+    """Namespace of a module, class or function, with full names."""
 
     def __init__(self, parent: "Scope | None" = None):
         self.parent = parent
@@ -62,7 +62,7 @@ class Scope:
         self.of_methods: Scope | None = None
 
     def get(self, local: str) -> str | None:
-        """Returns the full name of a local one, dotted or not."""
+        """Returns the full name of a local name, or `None` if it is unknown."""
         scope: Scope | None = self
         first = local.partition(".")[0]
         while scope:
@@ -75,7 +75,7 @@ class Scope:
 
 
 def dotted(node) -> str | None:
-    """Returns `"a.b.c"` of an expression of that form, `"a()"` of a bare call."""
+    """Returns the dotted name of an expression, such as "a.b.c", or `None`."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and (left := dotted(node.value)):
@@ -86,7 +86,7 @@ def dotted(node) -> str | None:
 
 
 def modules_of(node) -> list[str]:
-    """Returns the modules that a node imports by their full names."""
+    """Returns the full names of the modules that a statement imports."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom) and not node.level:
@@ -95,7 +95,7 @@ def modules_of(node) -> list[str]:
 
 
 def brought(node: ast.Import | ast.ImportFrom) -> Aliases:
-    """Returns what an import binds: local names and their full ones."""
+    """Returns the local names that an import binds, with their full names."""
     if isinstance(node, ast.Import):
         return {a.asname or a.name.partition(".")[0]:
                 canonical(a.name if a.asname else a.name.partition(".")[0])
@@ -105,7 +105,7 @@ def brought(node: ast.Import | ast.ImportFrom) -> Aliases:
 
 
 def look_ahead(tree: ast.Module) -> tuple[set[str], Aliases]:
-    """Returns what a file binds anywhere, and what is known in all of it.
+    """Returns the names that a file binds, and those known in all of it.
 
     Known everywhere are `import tensorflow as tf` under `global tf`, and what
     `def get(): return tf` gives.
@@ -137,7 +137,7 @@ def look_ahead(tree: ast.Module) -> tuple[set[str], Aliases]:
 
 
 def arguments_of(node: ast.Call) -> Arguments:
-    """Returns how a call gives its arguments."""
+    """Returns the number, names and kinds of a call's arguments."""
     kinds = [_kind(argument) for argument in node.args[:2]]
     return Arguments(
         sum(not isinstance(a, ast.Starred) for a in node.args),
@@ -149,7 +149,7 @@ def arguments_of(node: ast.Call) -> Arguments:
 
 
 def _kind(node) -> str:
-    """Returns what an argument is by its spelling: "int", "str", "list" or ""."""
+    """Returns the type that a literal argument has, or "" for other arguments."""
     if isinstance(node, ast.UnaryOp):
         return _kind(node.operand)
     if isinstance(node, ast.Constant) and type(node.value) in (int, str):
@@ -165,7 +165,7 @@ def _kind(node) -> str:
 
 
 def is_axis(node) -> bool:
-    """Whether an expression is `shape[1]`, `x.get_shape()[1]` or `x.shape[-1]`."""
+    """Returns whether an expression is an axis of a shape, such as `x.shape[1]`."""
     if not isinstance(node, ast.Subscript):
         return False
     whole = node.value
@@ -176,7 +176,7 @@ def is_axis(node) -> bool:
 
 
 class Given(NamedTuple):
-    """What a name is given somewhere.
+    """Assignment of a value to a name.
 
     Attributes:
       local: the name.
@@ -190,7 +190,7 @@ class Given(NamedTuple):
 
 
 def given_by(node: ast.AST) -> Iterator[Given]:
-    """Yields the names that a node gives something to, and what."""
+    """Yields the assignments that a syntax node makes."""
     match node:
         case ast.Assign():
             for target in node.targets:

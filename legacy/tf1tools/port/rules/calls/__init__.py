@@ -1,1 +1,1 @@
-"""Calls of TensorFlow whose arguments changed place, name or number."""
+"""Rules for TensorFlow calls whose arguments were renamed, moved or removed."""

@@ -1,4 +1,4 @@
-"""An argument that has another name today.
+"""Renames arguments that TensorFlow 1.0 and later call by another name.
 
 Since: TensorFlow 1.0
 Sitting: 10a

@@ -1,8 +1,9 @@
-"""The axis stood first in `tf.concat` and `tf.split`.
+"""Names the arguments of `tf.concat` and `tf.split` calls that pass the axis first.
 
-Since 1.0 the values come first. By position an old call is taken for something else, so
-its arguments get names. Which order a call has is told by its spelling: a number first
-is an axis, a list second are the values.
+Since TensorFlow 1.0, the values come first. If an old call passes its arguments by
+position, TensorFlow takes the axis for the values, so the arguments get names. The rule
+recognises the old order by its literals: an integer as first argument is an axis, and a
+list as second argument contains the values.
 
 Since: TensorFlow 1.0
 Sitting: 10a
@@ -30,7 +31,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 
 def has_axis_first(use_call) -> bool:
-    """Whether a number stands first."""
+    """Returns whether the first argument is an integer."""
     return use_call.first == "int"
 
 
@@ -43,7 +44,7 @@ rule.in_tf2("replaced", "tf.split(value, number, axis)", "tf.split",
 
 @rule.call("tf.concat")
 def concat(use):
-    """Names the two arguments of the old order."""
+    """Names both arguments of a `tf.concat` call in the old order."""
     if use.call.positional == 2 and use.call.first != "list" and (
             use.call.first == "int" or use.call.second == "list"):
         yield from use.name_arguments("axis", "values")
@@ -51,6 +52,6 @@ def concat(use):
 
 @rule.call("tf.split")
 def split(use):
-    """Names the three."""
+    """Names all three arguments of a `tf.split` call in the old order."""
     if use.call.positional == 3 and use.call.first == "int":
         yield from use.name_arguments("axis", "num_or_size_splits", "value")

@@ -1,8 +1,9 @@
-"""`ctc_loss` took the inputs before the labels; since 1.0 the labels come first.
+"""Names the arguments of `ctc_loss` calls that pass the inputs before the labels.
 
-By position an old program gives them the other way round, and TensorFlow refuses what
-is no `SparseTensor`. Where the spelling says which is which, they get their names;
-where it does not, somebody has to look.
+Since TensorFlow 1.0, the labels come first. If an old call passes its arguments by
+position, TensorFlow raises an error, because the inputs are not a `SparseTensor`. If
+the names of the variables show which argument is which, the arguments get names.
+Otherwise the line is left for you.
 
 Since: TensorFlow 1.0
 Sitting: 10a
@@ -33,7 +34,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.nn.ctc_loss", "tf.contrib.ctc.ctc_loss")
 def order(use):
-    """Names what stands in the old order."""
+    """Names the arguments in the old order, or leaves an ambiguous call."""
     if use.call.positional < 2 or use.call.open:
         return
     labels = [any(word in one for word in LABELS) for one in use.arguments[:2]]

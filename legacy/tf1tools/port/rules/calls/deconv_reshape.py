@@ -1,7 +1,8 @@
-"""The batch of `conv2d_transpose` is its input's today, and may be unknown.
+"""Marks reshapes to the static shape of a transposed convolution.
 
-`get_shape()` gave the shape that was asked for, so a reshape to it was one to itself;
-today its first axis may be None, which no reshape takes.
+Before TensorFlow 1.13, `get_shape()` returned the shape that the call had asked
+for, so a reshape to it changed nothing. Today the batch size is that of the input. It
+may be `None`, and then the reshape raises an error.
 
 Since: TensorFlow 1.13
 Sitting: 06b
@@ -21,7 +22,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.reshape")
 def by_shape(use):
-    """Leaves a reshape to a static shape in a file that deconvolves."""
+    """Marks reshapes to a static shape in files with transposed convolutions."""
     deconvolves = any(
         other.name.startswith(("tf.nn.conv2d_transpose", "tf.nn.deconv2d"))
         for other in use.part.file.uses)

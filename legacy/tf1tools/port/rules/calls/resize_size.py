@@ -1,4 +1,6 @@
-"""The size that a picture is resized to is one list, where it was two numbers.
+"""Marks `resize_images` calls that pass height and width as two arguments.
+
+Since TensorFlow 1.0, the size of the picture is a single list, `[height, width]`.
 
 Since: TensorFlow 1.0
 Sitting: 04a
@@ -18,6 +20,6 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.image.resize_images")
 def two_numbers(use):
-    """Leaves a call that gives height and width apart."""
+    """Marks a call that passes height and width separately."""
     if use.call.positional > 2 and use.call.second != "list":
         yield use.left("its size is one list, [height, width]")

@@ -1,7 +1,8 @@
-"""`nce_loss` and `sampled_softmax_loss` took the inputs before the labels.
+"""Marks sampled losses that may pass the inputs before the labels.
 
-Since 1.0 the labels come first. By position the two change places; which they are is
-told by their spelling only, so the line is left unless the third says that it is the
+`nce_loss` and `sampled_softmax_loss` took the inputs before the labels. Since
+TensorFlow 1.0, the labels come first. The two can be told apart only by the names of
+the variables, so the line is left for you, unless the third argument is clearly the
 labels.
 
 Since: TensorFlow 1.0
@@ -24,7 +25,7 @@ LABELS = ("label", "target", "y_")
 
 @rule.call("tf.nn.nce_loss", "tf.nn.sampled_softmax_loss")
 def order(use):
-    """Leaves what does not say that its third argument are the labels."""
+    """Marks a call unless its third argument is clearly the labels."""
     if len(use.arguments) > 3 and not any(
             word in use.arguments[2] for word in LABELS):
         yield use.left("name labels= and inputs=, since 1.0 the labels come first")

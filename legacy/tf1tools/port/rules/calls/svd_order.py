@@ -1,6 +1,7 @@
-"""`tf.svd` took `compute_uv` before `full_matrices`; they changed places in 1.0.
+"""Marks `tf.svd` calls that pass `compute_uv` or `full_matrices` by position.
 
-By position nobody can tell which was meant, so the line is left.
+The two arguments changed places in TensorFlow 1.0. A call does not show which order was
+meant, so the line is left for you.
 
 Since: TensorFlow 1.0
 Sitting: 10a
@@ -20,6 +21,6 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.svd", "tf.linalg.svd")
 def order(use):
-    """Leaves what names neither."""
+    """Marks a call with more than one positional argument."""
     if use.call.positional > 1:
         yield use.left("name compute_uv= and full_matrices=, which changed places")

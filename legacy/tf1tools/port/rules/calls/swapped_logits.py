@@ -1,9 +1,11 @@
-"""The labels come first in the cross entropies today, and the logits came first.
+"""Names the arguments of cross-entropies that pass the logits before the labels.
 
-By position the two change places, under `compat.v1` too, and nothing complains: the
-loss is a number and the network learns nothing. So both get names. Where the text says
-that the labels stand first already, somebody has to look. A program of TensorFlow 2
-gives the labels first and is left alone; so is 1.x, which took neither by position.
+Today the labels come first. If an old call passes the logits first, TensorFlow
+exchanges the two without an error, under `compat.v1` too: the loss is a number, but the
+network learns nothing. So both arguments get names. If the names of the variables
+suggest that the labels already come first, the line is left for you. Programs of
+TensorFlow 2 pass the labels first and are not changed. Neither are programs of
+TensorFlow 1.x, which accepted only keyword arguments.
 
 Since: TensorFlow 1.0
 Sitting: 10a
@@ -49,7 +51,7 @@ rule.in_tf2("another result", "logits=..., labels=...: by position the labels co
 
 @rule.call(*NAMES)
 def name_both(use):
-    """Names what stands without a name."""
+    """Names the positional arguments, or marks an ambiguous call."""
     if not use.call.positional or \
             {"logits", "labels"} & {*use.call.keywords}:
         return

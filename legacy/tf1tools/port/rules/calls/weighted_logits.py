@@ -1,7 +1,8 @@
-"""`weighted_cross_entropy_with_logits` took the logits first before 1.0.
+"""Marks `weighted_cross_entropy_with_logits` calls that may pass the logits first.
 
-Today the labels come first, and nothing complains when the two are exchanged. Where the
-spelling says that the logits stand first, the line is left.
+The logits came first before TensorFlow 1.0. Today the labels come first, and no error
+is raised if the two are exchanged. If the names of the variables suggest the old order,
+the line is left for you.
 
 Since: TensorFlow 1.0
 Sitting: 10a
@@ -21,7 +22,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.nn.weighted_cross_entropy_with_logits")
 def order(use):
-    """Leaves what looks like the old order."""
+    """Marks a call that seems to pass the logits before the labels."""
     if use.call.positional > 1 and (
             "logit" in use.arguments[0] or "label" in use.arguments[1]
             or "target" in use.arguments[1]):

@@ -1,1 +1,1 @@
-"""`tf.contrib`, and the tutorials' own files."""
+"""Rules for `tf.contrib` and for the modules of the tutorials."""

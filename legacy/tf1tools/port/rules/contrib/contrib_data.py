@@ -1,4 +1,7 @@
-"""`contrib.data` of TensorFlow 1.2 had other names for the threads of a `map`.
+"""Renames the thread arguments of `map` in `tf.contrib.data`.
+
+In TensorFlow 1.2, the arguments for the threads of a `map` had other names, and the
+size of the output buffer was an argument instead of a call of `prefetch`.
 
 Since: TensorFlow 1.4
 Sitting: 10a
@@ -22,7 +25,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.node(ast.Call)
 def threads(node, part):
-    """Writes the arguments of today."""
+    """Replaces `num_threads` and `output_buffer_size` with their successors."""
     if getattr(node.func, "attr", "") not in ("map", "filter", "flat_map"):
         return
     spans = part.arguments(node)

@@ -1,6 +1,7 @@
-"""What of `tf.contrib` and its kin nothing runs any more.
+"""Marks names of `tf.contrib` that no current package provides.
 
-The line is left, with what to write in its place. The rows are in `contrib_gone.txt`.
+The line is left for you, with a replacement. The replacements are listed in
+`contrib_gone.txt`.
 
 Since: TensorFlow 2.0
 Sitting: 10a

@@ -1,7 +1,7 @@
-"""The cells of `tf.contrib.rnn` are those of `tf.nn.rnn_cell`, on legacy Keras.
+"""Replaces the cells of `tf.contrib.rnn` with those of `tf.nn.rnn_cell`.
 
-A list `[cell] * 2` was two layers with weights of their own once; today it is one layer
-twice, and `MultiRNNCell` refuses it.
+The cells need legacy Keras. In early versions, a list `[cell] * 2` created two layers
+with separate weights. Today it is the same layer twice, and `MultiRNNCell` rejects it.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -58,13 +58,13 @@ rule.rows({
 
 @rule.writes("tf.nn.rnn_cell", "tf.layers", "tf.keras")
 def legacy(new, part):
-    """The cells and layers stand on Keras 2."""
+    """Requires legacy Keras for cells and layers."""
     yield Need(part, "legacy keras")
 
 
 @rule.call(*(f"{home}.*" for home in CELLS))
 def refused(use):
-    """Leaves what a cell takes no more."""
+    """Marks arguments that the current cells reject."""
     if "input_size" in use.call.keywords:
         yield use.left("it takes no input_size=")
     elif use.name.endswith(".MultiRNNCell") and \

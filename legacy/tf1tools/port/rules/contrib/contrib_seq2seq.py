@@ -1,9 +1,9 @@
-"""The losses of `seq2seq`, and its plain decoder, are a file of our own.
+"""Replaces the losses and the decoder of `seq2seq` with the module `old_seq2seq`.
 
-`legacy_seq2seq` is what char-RNNs and translators of 2016 use; it went with contrib.
-The stand-in `old_seq2seq.py` computes what TensorFlow 1.15 computed. It is imported by
-its bare name, so it lies where the program starts. The decoders with attention are not
-in it.
+Many character models and translators of 2016 use `legacy_seq2seq`, which was removed
+with contrib. The module `old_seq2seq.py` computes the same losses as TensorFlow 1.15.
+Because it is imported by its bare name, it is put into the folder in which the program
+starts. The decoders with attention are not included.
 
 Since: TensorFlow 2.0
 Sitting: 08a
@@ -53,5 +53,5 @@ rule.rows({
 
 @rule.writes("old_seq2seq")
 def stand_in(new, part):
-    """It lies beside the program."""
+    """Requires the module `old_seq2seq` next to the program."""
     yield Need(part, "beside old_seq2seq.py")

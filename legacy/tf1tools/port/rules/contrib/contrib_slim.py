@@ -1,8 +1,8 @@
-"""`tf.contrib.slim` and the layers around it are the package tf-slim.
+"""Replaces `tf.contrib.slim` and its layers with the package tf-slim.
 
-tf-slim looks for parts of TensorFlow and Keras where they are no more; `slim_shim.py`
-puts them there. It is imported by its bare name, so it lies where the program starts,
-and not beside the file that needs it.
+tf-slim imports parts of TensorFlow and Keras from modules that no longer exist, and
+`slim_shim.py` restores these modules. Because it is imported by its bare name, it is
+put into the folder in which the program starts, and not next to the file that needs it.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -68,7 +68,7 @@ rule.rows({
 
 @rule.writes("tf_slim")
 def shim(new, part):
-    """It needs the shim, and legacy Keras."""
+    """Requires legacy Keras and the module `slim_shim`."""
     yield Need(part, "legacy keras")
     yield Need(part, "import slim_shim")
     yield Need(part, "beside slim_shim.py")
@@ -77,6 +77,6 @@ def shim(new, part):
 @rule.call("tf.contrib.layers.xavier_initializer",
       "tf.contrib.layers.xavier_initializer_conv2d")
 def normal(use):
-    """`uniform=` is tf-slim's own."""
+    """Keeps tf-slim's initializer if the call may set `uniform`."""
     if (use.call.positional or "uniform" in use.call.keywords):
         yield Renamed(f"tf_slim.{use.name.rpartition('.')[2]}")

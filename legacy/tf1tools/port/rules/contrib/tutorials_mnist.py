@@ -1,8 +1,9 @@
-"""The tutorials' MNIST reader is a file of our own, beside the program that starts.
+"""Replaces the MNIST reader of the tutorials with the module `tutorials_mnist`.
 
-`tensorflow.examples.tutorials.mnist.input_data` fetched four files and gave batches.
-TensorFlow 2 has it no more. The stand-in `tutorials_mnist.py` reads the same files, or
-those of Keras. It is imported by its bare name, so it lies where the program starts.
+`tensorflow.examples.tutorials.mnist.input_data` downloaded four files and returned
+batches. TensorFlow 2 no longer has it. The module `tutorials_mnist.py` reads the same
+files, or those of Keras. Because it is imported by its bare name, it is put into the
+folder in which the program starts.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -61,5 +62,5 @@ rule.rows({
 
 @rule.writes("tutorials_mnist")
 def stand_in(new, part):
-    """It lies beside the program."""
+    """Requires the module `tutorials_mnist` next to the program."""
     yield Need(part, "beside tutorials_mnist.py")

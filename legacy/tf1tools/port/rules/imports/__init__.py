@@ -1,1 +1,1 @@
-"""Imports, and files that cannot be read."""
+"""Rules for imports and for files that cannot be read."""

@@ -1,4 +1,4 @@
-"""An import brings the name of today; a use through it stays as it is written.
+"""Imports the current name under the old local name, so that its uses can stay.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -66,7 +66,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.file
 def follow(file, work):
-    """Goes through the imports, but for the one that becomes the top."""
+    """Rewrites the imports of a file, except the first import of TensorFlow."""
     old = file.project.is_old(file)
     top = anchor(file) if old else None
     for part in file.parts:
@@ -97,7 +97,7 @@ def _import(node, part, work, old):
 
 
 def _is_own(module: str | None, file) -> bool:
-    """Whether a file of the project has the name; then it is meant."""
+    """Returns whether a module is a file of the project."""
     return file.project.own(file.path, module or "") is not None
 
 
@@ -155,7 +155,7 @@ def _import_from(node, part, work, old):
 
 
 def _handed_on(module: str, node, part, old: bool):
-    """Leaves a star of which other files take what it will not bring."""
+    """Marks a star import from which other files take names that are gone."""
     own, takers = handed.binds(part.file), {}
     for name, taker in part.file.project.taken.get(part.file, {}).items():
         full = f"{module}.{name}"
@@ -170,13 +170,13 @@ def _handed_on(module: str, node, part, old: bool):
 
 
 def _was_brought(full: str) -> bool:
-    """Whether the star brought a name that anybody knows."""
+    """Returns whether a star import provided a known name."""
     return full in ROWS or any(hooks_of("call", full)) or (
         full.startswith(("tf.", "keras.")) and exists(full))
 
 
 def _is_brought(full: str, old: bool) -> bool:
-    """Whether the star, as it is written today, brings a name."""
+    """Returns whether the star import still provides a name."""
     if full.startswith(("tf.", "keras.")) and not old:  # it stays as it is
         return full.startswith(("keras.", "tf.keras.")) or (
             look("tf2", full.removeprefix("tf.")) is not NOTHING)
@@ -185,7 +185,7 @@ def _is_brought(full: str, old: bool) -> bool:
 
 
 def _of_star(module: str, part, work, uses):
-    """Yields an import for each name that a star brings and that is used as it is."""
+    """Yields an explicit import for each name that is used from a star import."""
     names = sorted({use.name[len(module) + 1:].partition(".")[0] for use in uses
                     if not work.changed(use)})
     for name in names:
@@ -196,7 +196,7 @@ def _of_star(module: str, part, work, uses):
 
 
 def _one_from(module: str, alias, part, work) -> str:
-    """Returns the statement that brings one name of another name today, or ""."""
+    """Returns the statement that imports the current name of one alias, or ""."""
     local = alias.asname or alias.name
     if module in MODULE_ROOTS and alias.name in ("compat", "v1", "*"):
         return f"from tensorflow.compat.v1 import {alias.name}" if module == "tf" \

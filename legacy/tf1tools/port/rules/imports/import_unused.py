@@ -1,7 +1,7 @@
-"""The import of a module that is gone goes too, if nothing is used through it any more.
+"""Removes the import of a module that is gone, if nothing uses it any more.
 
-`tensorflow.contrib` is no module today, so its import fails even where every name under
-it has been written anew. If one name under it is left, so is the import.
+`tensorflow.contrib` is no longer a module. Its import therefore fails, even if every
+name under it has been rewritten. If a use of the import is left, so is the import.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -42,7 +42,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.file
 def drop(file, work):
-    """Drops the statement, or leaves it."""
+    """Removes an unused import, or marks it if it is still used."""
     old = file.project.is_old(file)
     for use in file.uses:
         if not use.part.tree or not isinstance(use.node, ast.alias) or not is_gone(
@@ -64,18 +64,18 @@ def _words(name: str) -> str:
 
 
 def is_gone(name: str) -> bool:
-    """Whether nothing of today has what an import brings."""
+    """Returns whether no current package provides an imported name."""
     return today(name) is None and (
         not _is_librarys(name) or name in ROWS or installed.is_gone(name))
 
 
 def _is_librarys(name: str) -> bool:
-    """Whether it is neither TensorFlow's nor Keras's."""
+    """Returns whether a name belongs to neither TensorFlow nor Keras."""
     return not is_tensorflow(name) and not name.startswith("keras")
 
 
 def is_unused(name: str, alias: ast.alias, part, work) -> bool:
-    """Whether all that is used through an import is written anew.
+    """Returns whether all uses of an import are rewritten.
 
     What another file imports of this one by its name has to stay.
     """
@@ -86,7 +86,7 @@ def is_unused(name: str, alias: ast.alias, part, work) -> bool:
 
 
 def _without(part, statement) -> Change:
-    """Returns the change that takes a statement out."""
+    """Returns the change that removes a statement."""
     start, end = part.text.span(statement)
     before = part.text.before(start)
     alone = len(getattr(part.parents[statement], "body", [])) == 1

@@ -1,6 +1,7 @@
-"""A package that is not installed, and no module of the project.
+"""Marks the imports of packages that are neither installed nor in the project.
 
-Where a program puts a folder into `sys.path`, its modules are the project's own.
+If a program adds a folder to `sys.path`, the modules in that folder belong to the
+project.
 
 Since: always
 Sitting: 10a
@@ -42,7 +43,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.file
 def missing(file, work):
-    """Leaves the import."""
+    """Marks the imports of missing packages."""
     for part in file.parts:
         for node in part.imports:
             for name in modules_of(node):

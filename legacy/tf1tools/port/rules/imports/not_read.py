@@ -1,9 +1,11 @@
-"""A file that is neither Python 3 nor Python 2 is read as far as it goes.
+"""Marks the line at which a file cannot be parsed or decoded.
 
-The names in what could be read are reported; nothing of the file is changed. The line
-that stops the parser is left, with the parser's words. A file that
-is not UTF-8 and does not say in which coding it is, is read as Latin-1 here; Python 3
-refuses it, so the line of its first such letter is left.
+If a file is neither valid Python 3 nor valid Python 2, `port` reads as much of it as
+possible. The names in the readable parts are reported, but the file is not changed. The
+line that stops the parser is left for you, with the parser's message.
+
+A file that is not UTF-8 and does not declare its encoding is read as Latin-1. Python 3
+rejects such a file, so its first line with a character outside ASCII is left for you.
 
 Since: always
 Sitting: 10a
@@ -33,7 +35,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.file
 def broken(file, work):
-    """Says so once for each part."""
+    """Marks the first unreadable line of each part."""
     for part in file.parts:
         if part.tree is None:
             line, cause = part.wrong

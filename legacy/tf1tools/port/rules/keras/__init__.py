@@ -1,1 +1,1 @@
-"""Keras 1, 2 and 3."""
+"""Rules for Keras 1, 2 and 3."""

@@ -1,7 +1,8 @@
-"""What Keras 3 has in place of what legacy Keras runs, and what it takes no more.
+"""Reports what Keras 3 offers for layers and arguments of legacy Keras.
 
-The program runs on legacy Keras as it is; the report says what to use when it is
-written anew. The rows are in `keras_3.txt`, under the names of `compat.v1`.
+The program itself runs unchanged on legacy Keras. The report shows what to use when you
+rewrite it for Keras 3. The replacements are listed in `keras_3.txt`, under the names of
+`compat.v1`.
 
 Since: Keras 3
 Sitting: 10a

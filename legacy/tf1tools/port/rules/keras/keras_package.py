@@ -1,8 +1,9 @@
-"""Keras as a package of its own was Keras 2, or 1; legacy Keras runs both.
+"""Replaces the package `keras` with legacy Keras in `tf.keras`.
 
-`import keras` is Keras 3 today. The old program gets `tf.keras` of `compat.v1`, which
-is Keras 2. Keras 1 had its layers in modules of their own; its arguments have other
-names, and what they take changed with them, so those lines are left.
+The package `keras` was once Keras 1 or Keras 2, but today `import keras` imports Keras
+3. The old program gets `tf.keras` of `compat.v1`, which is Keras 2. Keras 1 kept its
+layers in separate modules, which are renamed. Its arguments had other names and
+sometimes other meanings, so those lines are left for you.
 
 Since: Keras 3
 Sitting: 10a
@@ -81,7 +82,7 @@ rule.signs(*(f".{method}({given})" for given in ("", "...") for method in (
 
 @rule.node(ast.Call)
 def arguments(node, part):
-    """Leaves Keras 1's arguments."""
+    """Marks arguments of Keras 1 that have changed."""
     name = (dotted(node.func) or "").rpartition(".")[2]
     known = {**ARGUMENTS, **OF_A_CLASS.get(name, {})}
     found = [(word.arg, known[word.arg]) for word in node.keywords if word.arg in known]

@@ -1,7 +1,7 @@
-"""`reuse` shares the weights of `tf.layers`; the layers of Keras 3 share nothing by it.
+"""Notes `reuse` scopes, which share weights in `tf.layers` but not in Keras 3.
 
-Under legacy Keras the program runs as it is, so the line is only pointed out, for the
-day when its layers become Keras's own.
+Under legacy Keras, the program runs unchanged. The note is for the day when you replace
+its layers with those of Keras 3.
 
 Since: Keras 3
 Sitting: 01b
@@ -20,7 +20,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.variable_scope")
 def shares(use):
-    """Points out a scope that shares, in a file that has layers."""
+    """Adds a note to a scope with `reuse` in a file that uses `tf.layers`."""
     if "reuse" in use.call.keywords and any(
             other.name.startswith(("tf.layers.", "tf.contrib.layers."))
             for other in use.part.file.uses):

@@ -1,1 +1,1 @@
-"""NumPy, Matplotlib and SciPy."""
+"""Rules for NumPy, Matplotlib, SciPy and other libraries."""

@@ -1,7 +1,7 @@
-"""Pillow, SciPy and scikit-learn moved names, and took some away.
+"""Replaces names that Pillow, SciPy and scikit-learn have moved or removed.
 
-The table is asked of what is installed, as for NumPy. A package that is not installed
-is left too, at its import.
+As for NumPy, the rule applies to the installed versions. If a package is not installed,
+its import is left for you.
 
 Since: Pillow 10, SciPy 1.3 to 1.14, scikit-learn 0.20 to 1.2
 Sitting: 10a

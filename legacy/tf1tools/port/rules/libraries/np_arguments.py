@@ -1,7 +1,8 @@
-"""Arguments of NumPy's functions that have another name, or none, today.
+"""Renames arguments of NumPy functions, and marks arguments that were removed.
 
-`normed=` counted bins of unequal width wrongly; with bins of one width `density=` is
-the same. What `corrcoef` and `array2string` no longer take did nothing for years.
+`normed=` gave wrong counts for bins of unequal width. For bins of equal width,
+`density=` gives the same result. The arguments that `corrcoef` and `array2string` no
+longer accept had been ignored for years.
 
 Since: NumPy 1.24, 2.0, 2.1, 2.4
 Sitting: 10a

@@ -1,4 +1,4 @@
-"""`np.asscalar` of an array with one number is its `item()`.
+"""Replaces `np.asscalar(x)` with `x.item()`.
 
 Since: NumPy 1.23
 Sitting: 10a
@@ -28,7 +28,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("numpy.asscalar")
 def item(use):
-    """Asks the array for its number."""
+    """Replaces the function call with a call of the method `item`."""
     if use.call.positional != 1 or use.call.keywords or use.call.open:
         return
     yield use.part.instead(use.function, "")

@@ -1,4 +1,6 @@
-"""`np.fromstring` of bytes is `np.frombuffer`, whose array cannot be written to.
+"""Marks calls of `np.fromstring` with bytes, for which `np.frombuffer` exists.
+
+The array that `np.frombuffer` returns is read-only, so the replacement copies it.
 
 Since: NumPy 2.3
 Sitting: 10a
@@ -18,6 +20,6 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("numpy.fromstring")
 def of_bytes(use):
-    """Leaves what reads no text."""
+    """Marks a call that reads bytes instead of text."""
     if "sep" not in use.call.keywords and use.call.positional < 4:
         yield use.left("numpy.frombuffer(...).copy(), for bytes")

@@ -1,10 +1,13 @@
-"""NumPy loads a pickle only when it is told to.
+"""Adds `allow_pickle=True` to `np.load` calls that must read a pickle.
 
-`np.load` ran pickles by default; since 1.16.3 it raises `Object arrays cannot be loaded
-when allow_pickle=False`. Weights were often kept as a dictionary in a `.npy`: that is a
-pickle, and what is read from it is asked for its `item()`. A pickle runs code, so the
-word is written only where the text shows that there is one. In a program of Python 2
-the file is one of Python 2, whose text is read as Latin-1.
+`np.load` once read pickles by default. Since NumPy 1.16.3, it raises `Object arrays
+cannot be loaded when allow_pickle=False`. Weights were often saved as a dictionary in a
+`.npy` file. Such a file contains a pickle, and the program calls `item()` on the loaded
+array.
+
+A pickle can execute code, so the argument is added only if the program clearly reads a
+pickle. In a program of Python 2, the file was written by Python 2 as well, so its text
+is read as Latin-1.
 
 Since: NumPy 1.16.3
 Sitting: 10a
@@ -49,7 +52,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("numpy.load")
 def load(use):
-    """Says allow_pickle=True where a pickle is read."""
+    """Adds `allow_pickle=True`, and an encoding for files of Python 2."""
     if "allow_pickle" in use.call.keywords or use.call.open:
         return
     if "encoding" not in use.call.keywords and not _is_asked_for_item(use):

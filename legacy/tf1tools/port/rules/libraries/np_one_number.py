@@ -1,7 +1,8 @@
-"""`int` and `float` take no array any more, not even one of one number.
+"""Adds `.item()` to one-element arrays that are passed to `int` or `float`.
 
-NumPy 2.4 refuses what it warned of: an array with an axis is no number. A call of NumPy
-that is given `np.random.rand(1)` gives such an array.
+NumPy 2.4 raises an error where earlier versions only warned: an array with an axis is
+not a number. For example, a NumPy function that receives `np.random.rand(1)` returns
+such an array.
 
 Since: NumPy 2.4
 Sitting: 10a
@@ -30,7 +31,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.node(ast.Call)
 def number(node, part):
-    """Takes the one number out of the array."""
+    """Adds `.item()` to an argument that is a one-element array."""
     if dotted(node.func) not in ("int", "float") or len(node.args) != 1 or \
             not _is_numpy(node.args[0], part):
         return
@@ -39,12 +40,12 @@ def number(node, part):
 
 
 def _gives_one(node, part) -> bool:
-    """Whether it is a random array with one number."""
+    """Returns whether a call creates a random array with one element."""
     return _is_numpy(node, part) and not node.keywords and len(node.args) == 1 and \
         part.full(node.func) in ("numpy.random.rand", "numpy.random.randn") and \
         getattr(node.args[0], "value", None) == 1
 
 
 def _is_numpy(node, part) -> bool:
-    """Whether it is a call of NumPy's."""
+    """Returns whether an expression is a call of a NumPy function."""
     return isinstance(node, ast.Call) and part.full(node.func).startswith("numpy.")

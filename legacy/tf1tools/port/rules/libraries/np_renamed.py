@@ -1,4 +1,4 @@
-"""Names that NumPy took away, and what they were.
+"""Replaces names that NumPy has removed.
 
 Since: NumPy 1.24, 2.0
 Sitting: 10a

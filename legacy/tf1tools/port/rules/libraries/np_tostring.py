@@ -1,4 +1,4 @@
-"""`tostring()` of an array is `tobytes()`; what it gave were bytes all along.
+"""Replaces the array method `tostring()`, which returned bytes, with `tobytes()`.
 
 Since: NumPy 2.3
 Sitting: 10a

@@ -1,4 +1,4 @@
-"""Arguments and names that Matplotlib's `pyplot` had before 3.1, 3.6 and 3.7.
+"""Renames arguments and methods that Matplotlib has renamed since version 2.2.
 
 Since: Matplotlib 2.2, 3.0, 3.1, 3.6, 3.7
 Sitting: 10a
@@ -61,7 +61,7 @@ _OF_AXES = {"hist": ("normed", "density"), "grid": ("b", "visible")}
 
 @rule.node(ast.Call)
 def of_axes(node, part):
-    """The same of a method, where its value is one of Matplotlib."""
+    """Renames arguments of axes methods if the object comes from Matplotlib."""
     name = getattr(node.func, "attr", "")
     old, new = _OF_AXES.get(name, ("", ""))
     word = next((one for one in node.keywords if one.arg == old), None)
@@ -78,7 +78,7 @@ def of_axes(node, part):
 
 @rule.node(ast.Call)
 def of_the_window(node, part):
-    """A figure's canvas has a manager today, which has the window and its title."""
+    """Calls `set_window_title` on the canvas's manager."""
     method, canvas = node.func, getattr(node.func, "value", None)
     project = part.file.project
     called = (getattr(canvas, "attr", ""), getattr(method, "attr", ""))

@@ -1,6 +1,7 @@
-"""Pictures were read, written and resized by `scipy.misc`, which has none of it today.
+"""Marks the image functions of `scipy.misc`, which SciPy has removed.
 
-The line is left, with what to write, also where SciPy is not installed.
+Programs used `scipy.misc` to read, write and resize pictures. The line is left for you,
+with a replacement, even if SciPy is not installed.
 
 Since: SciPy 1.2
 Sitting: 04a

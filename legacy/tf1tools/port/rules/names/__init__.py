@@ -1,1 +1,1 @@
-"""Names of TensorFlow: moved, renamed, there under the old name, or gone."""
+"""Rules for TensorFlow names that were moved, renamed or removed, or that stay."""

@@ -1,4 +1,4 @@
-"""A name of TensorFlow that the program makes while it runs cannot be read.
+"""Notes TensorFlow names that the program computes at run time.
 
 Since: always
 Sitting: 10a
@@ -20,7 +20,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.node(ast.Call)
 def asked_for(node, part):
-    """Points out `getattr` of a module of TensorFlow's."""
+    """Adds a note to calls of `getattr` on a TensorFlow module."""
     if dotted(node.func) == "getattr" and node.args:
         module = part.full(node.args[0])
         if module.partition(".")[0] == "tf":

@@ -1,9 +1,10 @@
-"""TensorFlow 2 takes the old call, and gives something else.
+"""Reports calls that TensorFlow 2 accepts but answers with another result.
 
-Under `compat.v1` the call means what it meant, and nothing is written. The report says
-what to mind when the program is written anew. A name that is passed on, or a call with
-`*args`, is taken at its worst. What an argument that is gone, or stands elsewhere,
-makes of a call, the signatures of both tell without any rule.
+Under `compat.v1`, the call keeps its meaning, and nothing is changed. The report shows
+what to watch for when you rewrite the program for TensorFlow 2. If a name is passed on
+as a value, or a call has `*args`, the report assumes the worst. Differences in the
+names or positions of arguments need no rule, because the signatures of both versions
+show them.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -33,7 +34,7 @@ OTHER = "another result"
 
 
 def has_shards(call) -> bool:
-    """Whether a table is given in pieces."""
+    """Returns whether a call passes a table in shards."""
     return call.first == "list" or "partition_strategy" in call.keywords
 
 

@@ -1,9 +1,9 @@
-"""What TensorFlow 2 has in place of a name that `compat.v1` has.
+"""Reports what TensorFlow 2 offers for a name that `compat.v1` still has.
 
-Nothing is written for it: the old program runs on `compat.v1`, and the report says what
-to use when it is written anew. The rows are in `tf2_instead.txt`; "=" is the name
-itself. Where no row says anything, the course's table of old names is asked, and then
-TensorFlow's own.
+Nothing is changed, because the old program runs on `compat.v1`. The report shows what
+to use when you rewrite it for TensorFlow 2. The replacements are listed in
+`tf2_instead.txt`, where "=" stands for the name itself. If the list has no entry, the
+report uses the course's table of old names, and then TensorFlow's own table.
 
 Since: TensorFlow 2.0
 Sitting: 10a

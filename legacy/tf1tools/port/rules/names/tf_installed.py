@@ -1,7 +1,8 @@
-"""What `tensorflow.compat.v1` has under the old name stays as it is.
+"""Keeps each name that `tensorflow.compat.v1` still has.
 
-A table made from the installed TensorFlow (`tf1tools/port/table/known.txt`) knows each
-name; the rows of other rules have only what has another name today.
+The table `tf1tools/port/table/known.txt`, which was made from the installed TensorFlow,
+contains all these names. The tables of other rules contain only names that have
+changed.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -39,14 +40,14 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.*")
 def misfit(use):
-    """Asks the function of today whether it takes the call."""
+    """Marks calls that the current function rejects."""
     if (refused := refusal(use.name, use.call)):
         yield use.left(refused)
 
 
 @rule.file
 def both(file, work):
-    """Leaves the names of TensorFlow 1 in a program that is one of TensorFlow 2."""
+    """Marks TensorFlow 1 names in a program that also needs TensorFlow 2."""
     for use in file.uses if file.project.is_mixed(file) else ():
         if fates.age(use) == "old" and not isinstance(use.node, ast.alias):
             yield use.left(f"{fates.fate(use.name, use.call).instead}: nothing is "

@@ -1,8 +1,9 @@
-"""A name that moved, or was renamed, before TensorFlow 2.
+"""Replaces names that TensorFlow moved or renamed before version 2.
 
-Names from before 1.0 and from inside the package; a row names the old one and that of
-`tensorflow.compat.v1`. What began with the left begins with the right, and the longest
-name counts. The rows are in `tf_renamed.txt`.
+These are names from before TensorFlow 1.0, and names from inside the package. Each row
+has the old name and the name in `tensorflow.compat.v1`. A row also applies to all names
+that begin with its old name, and the longest old name takes precedence. The rows are in
+`tf_renamed.txt`.
 
 Since: TensorFlow 1.0
 Sitting: 10a

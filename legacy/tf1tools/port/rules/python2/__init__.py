@@ -1,1 +1,1 @@
-"""What Python 2 wrote otherwise."""
+"""Rules for Python 2."""

@@ -1,4 +1,4 @@
-"""Built-in functions of Python 2 that have another name, or none.
+"""Replaces built-in functions that Python 3 has renamed or removed.
 
 Since: Python 3.0
 Sitting: 10a

@@ -1,4 +1,7 @@
-"""A `BytesList` takes bytes, and the text of Python 2 was bytes.
+"""Converts the text in a `BytesList` to bytes, as in Python 2.
+
+A `BytesList` accepts only bytes. In Python 2, a string was bytes, but in Python 3 it is
+text.
 
 Since: Python 3.0
 Sitting: 04a
@@ -28,7 +31,7 @@ GIVE_BYTES = {"tostring", "tobytes", "SerializeToString", "encode"}
 
 @rule.python2(ast.Call)
 def as_bytes(node, part):
-    """Makes bytes of what is not said to be some."""
+    """Wraps list elements in `as_bytes` unless they are clearly bytes."""
     root, found, _ = (dotted(node.func) or "").partition(".train.BytesList")
     lists = [word.value for word in node.keywords] if found else []
     for one in (one for given in lists for one in getattr(given, "elts", [])):

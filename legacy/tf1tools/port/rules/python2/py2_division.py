@@ -1,7 +1,8 @@
-"""`/` of two whole numbers gave a whole number.
+"""Replaces `/` with `//` if both operands are integers, as in Python 2.
 
-Where the text says that both are whole, it becomes `//`; where it says that one is not,
-or the file imports the new division, it stays. Elsewhere the line is left.
+In Python 2, `/` of two integers returned an integer. If both operands are clearly
+integers, the operator becomes `//`. If one is clearly not an integer, or if the file
+imports the new division, the operator stays. Otherwise the line is left for you.
 
 Since: Python 3.0
 Sitting: 10a
@@ -64,7 +65,7 @@ FLOATS = {"float", "sqrt", "exp", "log", "mean", "std", "float32", "float64",
 
 @rule.python2(ast.BinOp, ast.AugAssign, perhaps="write `//`")
 def divide(node, part):
-    """Writes `//`, or leaves the line."""
+    """Writes `//` for integers, or marks the line if the types are unknown."""
     if not isinstance(node.op, ast.Div) or _divides_as_today(part):
         return
     left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (
@@ -88,14 +89,14 @@ def _divides_as_today(part) -> bool:
 
 
 def _is_argument(node, part, *names: str) -> bool:
-    """Whether it is given to a function of one of these names, which takes integers."""
+    """Returns whether a node is an argument of one of the given functions."""
     call = part.parents[node]
     return isinstance(call, ast.Call) and node in call.args and \
         dotted(call.func) in names
 
 
 def kind_of(node, part, depth: int = 0) -> str:
-    """Returns "int", "float" or another type; "" where the text does not say."""
+    """Returns the type of a value, such as "int" or "float", or "" if unknown."""
     if node is None or depth > 8:
         return ""
     if isinstance(node, ast.Constant):

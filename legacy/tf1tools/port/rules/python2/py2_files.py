@@ -1,8 +1,12 @@
-"""A pickle and a proto are bytes, a table and JSON are text; to Python 2 all was one.
+"""Opens files in text or binary mode, depending on what the program does with them.
 
-So the file of a pickle or a proto is opened with `b`. The file of JSON, of `print >>`
-or of text is opened without, and that of a table too, with `newline=""`. A pickle of
-Python 2 is read with its text as Latin-1. No mode has a `U` today.
+Python 2 made no difference between text and bytes, but Python 3 does: a pickle or a
+protocol buffer is bytes, whereas a table or a JSON file is text.
+
+So the file of a pickle or a protocol buffer is opened with `b`. A file that is used for
+JSON, `print >>` or text is opened without it, and so is a CSV file, which also gets
+`newline=""`. The text in a pickle of Python 2 is read as Latin-1. The mode `U` no
+longer exists.
 
 Since: Python 3.0
 Sitting: 10a
@@ -45,7 +49,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.python2(ast.Call)
 def modes(node, part):
-    """Opens each with its mode, and reads a pickle as one of Python 2."""
+    """Corrects the modes of opened files and the encoding of pickles."""
     module, _, function = (dotted(node.func) or "").rpartition(".")
     if module.lower() in ("pickle", "cpickle"):
         yield from _pickle(node, function, part)
@@ -62,7 +66,7 @@ def modes(node, part):
 
 
 def _is_text(node, part) -> bool:
-    """Returns whether an expression is text by its spelling."""
+    """Returns whether an expression is clearly text."""
     match node:
         case ast.BinOp():
             return _is_text(node.left, part) or isinstance(
@@ -77,7 +81,7 @@ def _is_text(node, part) -> bool:
 
 @rule.node(ast.Call)
 def without_u(node, part):
-    """Takes a `U` out of a mode, which Python 3.11 refuses."""
+    """Removes the letter `U` from a file mode, which Python 3.11 rejects."""
     name = dotted(node.func) or ""
     modes = [*node.args[1:2], *(word.value for word in node.keywords
                                 if word.arg == "mode")]
@@ -89,7 +93,7 @@ def without_u(node, part):
 
 @rule.python2(ast.Module)
 def protos(node, part):
-    """Opens the file of a proto as bytes."""
+    """Opens the files of protocol buffers in binary mode."""
     for file in part.protos():
         if opened := _opening(file, part):
             yield from _with_b(opened, part)
@@ -105,7 +109,7 @@ def _pickle(node, function: str, part):
 
 
 def _opening(stream, part) -> ast.Call | None:
-    """Returns the call of `open` that an expression stands for, the last before it."""
+    """Returns the last call of `open` that created a stream, or `None`."""
     calls = [one for one in part.values(stream) if isinstance(one, ast.Call)
              and dotted(one.func) in ("open", "file") and one.lineno <= stream.lineno]
     return max(calls, key=lambda call: call.lineno, default=None)
@@ -119,7 +123,7 @@ def _without_b(opened: ast.Call | None, part, more: str = ""):
 
 
 def _letter(letter: str, mode, part, new: str = "") -> Change:
-    """Returns the change of one letter of a mode, so that two may change."""
+    """Returns the change of one letter in a file mode."""
     at = part.start(mode) + part.written(mode).rindex(letter)
     return Change(part, at, at + 1, new)
 

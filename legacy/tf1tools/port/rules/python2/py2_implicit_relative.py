@@ -1,9 +1,11 @@
-"""Python 2 looked into the folder of the importing file first; Python 3 does not.
+"""Makes implicit relative imports explicit, because Python 3 requires it.
 
-`import utils` in `core/solver.py` meant `core/utils.py`. That still holds for a program
-that is started in `core`, since the folder of the program is in `sys.path`; not for a
-file that is imported as a part of the package. So the project has to say where its
-programs start. A file that is both is left to the reader.
+Python 2 looked for a module in the folder of the importing file first, so `import
+utils` in `core/solver.py` meant `core/utils.py`. In Python 3, this is still true for a
+program that is started in `core`, because the folder of the program is in `sys.path`.
+It is not true for a file that is imported as a part of the package. The rule therefore
+looks at where the project's programs start. If a file is used in both ways, its import
+is left for you.
 
 Since: Python 3.0
 Sitting: 10a
@@ -65,7 +67,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.node(ast.Import, ast.ImportFrom)
 def say_from_where(node, part):
-    """Puts the dot before a module of the file's own folder."""
+    """Adds the leading dot to imports from the file's own folder."""
     project, path = part.file.project, part.file.path
     homes = project.homes(part.file)
     if not project.holds_package(path.parent) or homes == {path.parent}:

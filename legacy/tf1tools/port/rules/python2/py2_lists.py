@@ -1,9 +1,10 @@
-"""`map`, `filter`, `zip`, `range` and the methods of a dictionary gave lists.
+"""Wraps `map`, `filter`, `zip`, `range` and dictionary views in `list(...)`.
 
-Today they give what can be gone through. Where the text goes through it, or hands it to
-something that does, it stays; elsewhere a list is made, and so it is where the loop
-changes what it goes through. `map` of several lists went on to the end of the longest,
-and `filter` of text gave text.
+In Python 2, these functions and methods returned lists, but today they return iterators
+or views. If the program only iterates over the result, or passes it to a function that
+does, nothing is changed. Otherwise it is wrapped in `list(...)`, and so it is if a loop
+modifies the object that it iterates over. `map` of several lists continued to the end
+of the longest list, and `filter` of a string returned a string.
 
 Since: Python 3.0
 Sitting: 10a
@@ -67,7 +68,7 @@ CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popi
 
 @rule.python2(ast.Call, perhaps="list(...)")
 def make_list(node, part):
-    """Makes a list of what gave one."""
+    """Wraps a call in `list(...)` if it has to return a list."""
     if not _gave_list(node, part):
         return
     name = getattr(node.func, "id", "")
@@ -89,7 +90,7 @@ def make_list(node, part):
 
 
 def _map(node, part):
-    """Yields what goes on to the end of the longest list, and what `None` meant."""
+    """Yields the changes for `map` of several lists or with `None`."""
     several, nothing = len(node.args) > 2, dotted(node.args[0]) is None and getattr(
         node.args[0], "value", "") is None
     if not several and not nothing:
@@ -128,7 +129,7 @@ def _is_gone_through(node, parent) -> bool:
 
 
 def _is_changed(node, part) -> bool:
-    """Returns whether a loop over it changes something that it is made of."""
+    """Returns whether a loop over a value modifies the value's source."""
     taken, parent = node, part.parents[node]
     while isinstance(parent, ast.Call) and dotted(parent.func) in LATE:
         taken, parent = parent, part.parents[parent]

@@ -1,7 +1,8 @@
-"""What the text of a program of Python 2 does not tell: somebody has to look.
+"""Marks Python 2 code whose meaning in Python 3 depends on types at run time.
 
-Text and bytes were one type, also in a zip file, `input` evaluated what was typed, a
-`cmp=` compared two values, and each exception had a `message`.
+Text and bytes were the same type, also in zip files. `input` evaluated what the user
+typed, `cmp=` compared two values, and every exception had a `message`. The text of the
+program does not show which of these it relies on, so the line is left for you.
 
 Since: Python 3.0
 Sitting: 10a
@@ -32,7 +33,7 @@ CODECS = ("hex", "base64", "zlib", "rot13")
 
 @rule.python2(ast.Call)
 def look(node, part):
-    """Leaves a call that may mean something else."""
+    """Marks a call whose meaning has changed."""
     method = getattr(node.func, "attr", "")
     coding = getattr(node.args[0], "value", "") if node.args else ""
     if method == "encode" and coding in CODECS:
@@ -53,7 +54,7 @@ def look(node, part):
 
 @rule.python2(ast.ExceptHandler)
 def message(handler, part):
-    """Leaves the message of what is caught."""
+    """Marks the use of an exception's attribute `message`."""
     for node in part.nodes if handler.name else ():
         if isinstance(node, ast.Attribute) and node.attr == "message" and \
                 getattr(node.value, "id", "") == handler.name:

@@ -1,7 +1,8 @@
-"""Dictionaries of Python 2 had methods that give iterators.
+"""Replaces dictionary methods such as `iteritems()` and `has_key()`.
 
-A function of that name in a module is no method of a dictionary: `six.iteritems` stays,
-for six is there today and knows both Pythons.
+In Python 2, these methods returned iterators or tested for a key. A function of the
+same name in a module is not changed: `six.iteritems` stays, because six is still
+available and works with both versions of Python.
 
 Since: Python 3.0
 Sitting: 10a

@@ -1,4 +1,4 @@
-"""Modules of Python 2 that have another name, and names that moved between modules.
+"""Replaces modules and functions that Python 3 has renamed or moved.
 
 Since: Python 3.0
 Sitting: 10a

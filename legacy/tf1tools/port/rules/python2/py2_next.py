@@ -1,4 +1,7 @@
-"""`next` of an iterator is `__next__`; the view of a dictionary has none.
+"""Replaces the iterator method `next` with `__next__`.
+
+The view of a dictionary is not an iterator and has no `__next__`, so it is wrapped in
+`iter(...)`.
 
 Since: Python 3.0
 Sitting: 10a
@@ -30,7 +33,7 @@ VIEWS = ("iterkeys", "itervalues", "iteritems")
 
 @rule.python2(ast.Call)
 def ask(node, part):
-    """Writes the name of today, unless the file has a `next` of its own."""
+    """Renames a call of `next`, unless the file defines such a method."""
     if getattr(node.func, "attr", "") != "next" or node.args or any(
             one.name == "next" for one in _functions(part)):
         return
@@ -42,7 +45,7 @@ def ask(node, part):
 
 @rule.python2(ast.FunctionDef)
 def own(node, part):
-    """Leaves a method of that name; with more arguments it is none of Python's."""
+    """Marks the definition of a method `next` without arguments."""
     if node.name == "next" and len(node.args.args) < 2:
         yield part.left(node, "`next` is `__next__` in Python 3")
 

@@ -1,7 +1,7 @@
-"""Special names of Python 2: of methods, and of what a function or a method holds.
+"""Renames special methods and attributes such as `__nonzero__` and `func_name`.
 
-Python 3 does not look for the old methods, so an object is true without `__nonzero__`,
-and a class has the usual metaclass.
+Python 3 ignores the old methods without an error. For example, without `__bool__` every
+object is true, and without `metaclass=` a class has the usual metaclass.
 
 Since: Python 3.0
 Sitting: 10a
@@ -69,7 +69,7 @@ HELD = {
 
 @rule.node(ast.ClassDef)
 def special(node, part):
-    """Renames the methods of a class that has none of today, or leaves them."""
+    """Renames the special methods of a class, or marks those without a successor."""
     if part.file.project.is_todays(part.file):
         return
     names = {name: one for one in node.body for name in _bound(one)}
@@ -94,7 +94,7 @@ def _bound(node) -> list[str]:
 
 @rule.node(ast.Attribute)
 def held(node, part):
-    """Writes what a function holds, unless the file has an attribute of that name."""
+    """Renames function attributes, unless the file defines them itself."""
     if node.attr in HELD and isinstance(node.ctx, ast.Load) and not (
             part.file.project.is_todays(part.file) or any(
                 isinstance(one, ast.Attribute) and one.attr == node.attr

@@ -1,9 +1,12 @@
-"""The syntax of Python 2 becomes that of Python 3; what is meant stays the same.
+"""Converts the syntax of Python 2 to that of Python 3.
 
-`print` and `exec` were statements, an error and a name were parted by a comma, and a
-function and a `lambda` took pairs. What Python 3 parses is asked for `print >> file`
-alone, which is a tuple to it, and fails. Tabs beside blanks go to the next eighth
-column.
+`print` and `exec` were statements, a comma separated an exception from its name, and
+functions and `lambda` could unpack tuples in their parameters. The meaning of the
+program does not change.
+
+Code that is valid Python 3 is checked only for `print >> file`, which Python 3 reads as
+a tuple and which fails at run time. Tabs in indentation that also contains spaces are
+expanded to multiples of eight columns.
 
 Since: Python 3.0
 Sitting: 10a
@@ -83,7 +86,7 @@ _COMPOUND = {"if", "elif", "else", "for", "while", "try", "except", "finally", "
 
 
 class Token(NamedTuple):
-    """A word of a program, with its place in the text."""
+    """Token of a program, with its offsets and its bracket depth."""
 
     kind: str
     text: str
@@ -94,7 +97,7 @@ class Token(NamedTuple):
 
 @rule.text
 def syntax(code: str, tree: ast.Module | None) -> list[Edit]:
-    """Returns the changes that make Python 3 of Python 2, none for Python 3."""
+    """Returns the edits that convert Python 2 to Python 3, or [] for Python 3."""
     if tree and not _prints_to_a_file(code, tree):
         return []
     edits = list(_changes(code))
@@ -108,14 +111,14 @@ def syntax(code: str, tree: ast.Module | None) -> list[Edit]:
 
 
 def _prints_to_a_file(code: str, tree: ast.Module) -> bool:
-    """Whether Python 3 would take `print >> file, x` for a tuple, and fail at it."""
+    """Returns whether code that parses contains `print >> file, x`."""
     return bool(re.search(r"\bprint\s*>>", code)) and any(
         isinstance(node, ast.BinOp) and isinstance(node.op, ast.RShift)
         and getattr(node.left, "id", "") == "print" for node in ast.walk(tree))
 
 
 def _without_tabs(code: str) -> Iterator[Edit]:
-    """Yields what puts blanks for the tabs at the beginning of a line."""
+    """Yields edits that replace tabs in the indentation with spaces."""
     for token in _tokens(code):
         first = code[token.start - 1:token.start] in ("", "\n")
         if first and token.kind == "space" and "\t" in token.text:
@@ -132,7 +135,7 @@ def _tokens(code: str) -> Iterator[Token]:
 
 
 def _changes(code: str) -> Iterator[Edit]:
-    """Yields the changes, statement by statement."""
+    """Yields the edits of each statement."""
     whole = list(_tokens(code))
     yield from _words(whole)
     printing = not re.search(r"from\s+__future__\s+import[^\n]*print_function", code)
@@ -153,7 +156,7 @@ def _changes(code: str) -> Iterator[Edit]:
 
 
 def _words(tokens: list[Token]) -> Iterator[Edit]:
-    """What one word says: `<>`, backquotes, old numbers and old strings."""
+    """Yields edits of single tokens, such as `<>`, backquotes and octal numbers."""
     opened = False
     for token in tokens:
         if token.text == "<>":
@@ -172,7 +175,7 @@ def _words(tokens: list[Token]) -> Iterator[Edit]:
 
 
 def _statements(tokens: list[Token]) -> Iterator[list[Token]]:
-    """Yields simple statements, and the heads of compound ones, without blanks."""
+    """Yields the tokens of each simple statement and each compound head."""
     found: list[Token] = []
     for token in tokens:
         outside = token.depth <= 0
@@ -190,14 +193,14 @@ def _statements(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def _commas(tokens: list[Token]) -> list[int]:
-    """Returns which tokens are commas outside of all brackets."""
+    """Returns the indices of the commas outside all brackets."""
     depth = tokens[0].depth
     return [number for number, token in enumerate(tokens)
             if token.text == "," and token.depth == depth]
 
 
 def _is_bracket(tokens: list[Token]) -> bool:
-    """Whether tokens are one pair of brackets, with what is in it."""
+    """Returns whether the tokens form one pair of parentheses."""
     depth = tokens[0].depth
     return tokens[0].text == "(" and not any(
         token.depth == depth for token in tokens[1:-1]) and tokens[-1].text == ")"
@@ -257,7 +260,7 @@ def _except(statement: list[Token]) -> Iterator[Edit]:
 
 
 def _pairs(head: list[Token], body: list[list[Token]], code: str) -> Iterator[Edit]:
-    """`def f((a, b)):` takes one pair, and its first line takes the pair apart."""
+    """Yields edits that unpack tuple parameters in a function's first line."""
     taken = []
     for before, token in zip(head, head[1:], strict=False):
         if token.text == "(" and before.text in ("(", ",") and \
@@ -277,7 +280,7 @@ def _pairs(head: list[Token], body: list[list[Token]], code: str) -> Iterator[Ed
 
 
 def _lambdas(statement: list[Token]) -> Iterator[Edit]:
-    """`lambda (a, b): x` takes one pair and calls `lambda a, b: x` with its parts."""
+    """Yields edits that unpack the tuple parameter of a `lambda`."""
     for number, token in enumerate(statement[:-1]):
         bracket = statement[number + 1]
         if token.text != "lambda" or bracket.text != "(":

@@ -1,8 +1,9 @@
-"""Values and names that Python 3 treats otherwise, where no name says so.
+"""Converts or marks values that Python 3 treats differently, such as `None < 1`.
 
-`None` was less than every number, text could be raised, the variable of a list
-comprehension outlived it, `exec` set the locals of a function, and `round` went away
-from zero. Bytes that are compared with text are equal to none of it.
+In Python 2, `None` was less than every number, a string could be raised, and the
+variable of a list comprehension existed after it. `exec` could set the local variables
+of a function, and `round` rounded halves away from zero. In Python 3, bytes never equal
+text.
 
 Since: Python 3.0 to 3.7
 Sitting: 10a
@@ -58,7 +59,7 @@ _TAKE_TEXT = {"startswith", "endswith", "split", "rsplit", "find", "rfind", "ind
 
 @rule.python2(ast.Raise)
 def raised(node, part):
-    """Raises an exception for text, and ends a generator by `return`."""
+    """Wraps a raised string in `Exception`, and ends a generator with `return`."""
     if isinstance(getattr(node.exc, "value", None), str):
         yield from part.wrapped(node.exc, "Exception(")
     name = dotted(node.exc) or "" if node.exc else ""
@@ -71,7 +72,7 @@ def raised(node, part):
 
 @rule.python2(ast.Compare)
 def compared(node, part):
-    """Leaves an order of `None`, and compares bytes with bytes."""
+    """Marks an ordering with `None`, and compares bytes with bytes."""
     sides = [node.left, *node.comparators]
     if isinstance(node.ops[0], _ORDER):
         if any(_may_be_none(one, part) for one in sides):
@@ -83,7 +84,7 @@ def compared(node, part):
 
 @rule.python2(ast.Call)
 def asked(node, part):
-    """Gives bytes to a method of bytes, and leaves what rounds and sets locals."""
+    """Passes bytes to methods of bytes, and marks calls that changed meaning."""
     name = dotted(node.func)
     if name == "round" and len(node.args) == 1:
         yield part.left(node, "`round` of 2.5 was 3.0, and is the integer 2 today: it "
@@ -103,7 +104,7 @@ def asked(node, part):
 
 @rule.python2(ast.ListComp)
 def leaked(node, part):
-    """Leaves a list comprehension whose variable is used after it."""
+    """Marks a list comprehension whose variable is used after it."""
     function = _function(node, part)
     names = {one.id for made in node.generators for one in ast.walk(made.target)
              if isinstance(one, ast.Name)}
@@ -122,7 +123,7 @@ def leaked(node, part):
 
 
 def _is_set_by_loop(name: ast.Name, part) -> bool:
-    """Returns whether a statement around a use binds the name itself."""
+    """Returns whether an enclosing loop or `with` binds a name."""
     node = part.parents.get(name)
     while node is not None and not isinstance(node, _FUNCTIONS):
         if isinstance(node, ast.For | ast.With) and any(
@@ -145,7 +146,7 @@ def _is_of_a_comprehension(name: ast.Name, part) -> bool:
 
 
 def _function(node, part):
-    """Returns the function in which a node stands, or the module."""
+    """Returns the function that contains a node, or the module."""
     node = part.parents.get(node, part.tree)
     while not isinstance(node, _FUNCTIONS):
         node = part.parents[node]
@@ -153,7 +154,7 @@ def _function(node, part):
 
 
 def _may_be_none(node, part) -> bool:
-    """Returns whether it is `None`, or a name that is given it and never asked."""
+    """Returns whether a value may be `None` without being tested."""
     if isinstance(node, ast.Constant):
         return node.value is None
     name = dotted(node)
@@ -177,7 +178,7 @@ def _asks(node, name) -> bool:
 
 
 def _is_bytes(node, part, depth: int = 0) -> bool:
-    """Returns whether a value was read from a file that is opened with `b`."""
+    """Returns whether a value was read from a file in binary mode."""
     if depth > 5:
         return False
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
@@ -197,7 +198,7 @@ def _opens_bytes(node) -> bool:
 
 
 def _as_bytes(nodes, part):
-    """Yields the changes that put a `b` before text."""
+    """Yields changes that add the prefix `b` to string literals."""
     for one in nodes:
         if isinstance(getattr(one, "value", None), str) and part.written(
                 one)[:1] in ("'", '"'):

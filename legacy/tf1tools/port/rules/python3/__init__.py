@@ -1,1 +1,1 @@
-"""What Python 3 itself and its library took away since."""
+"""Rules for names that Python 3 has renamed or removed since TensorFlow 1."""

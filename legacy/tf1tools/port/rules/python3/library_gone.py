@@ -1,6 +1,7 @@
-"""A name that Python's library or NumPy has no more, and no row has another for it.
+"""Marks names that Python's library or NumPy has removed without a successor.
 
-Python's library is asked for each name; NumPy's names are in a table.
+Names of Python's library are looked up in the library itself, and names of NumPy in a
+table.
 
 Since: always
 Sitting: 10a

@@ -1,8 +1,8 @@
-"""Methods that Python's library has under another name today.
+"""Renames methods of Python's library, such as `isAlive()`.
 
-A test that asks for `assertEquals`, and a thread that is asked whether it `isAlive`,
-ran on each Python that TensorFlow 1 knew. A method that the project defines stays, and
-so does one of a value that comes of another library.
+Methods such as `assertEquals` of a test case and `isAlive` of a thread existed in every
+Python that TensorFlow 1 supported. A method that the project defines itself is not
+changed, and neither is a method of an object from another library.
 
 Since: Python 3.9, 3.12
 Sitting: 10a

@@ -1,6 +1,7 @@
-"""Names that Python 3 itself took away, long after Python 2.
+"""Replaces names that Python 3.8 to 3.13 removed.
 
-The Pythons that TensorFlow 1 ran on had them, so they say nothing of Python 2.
+All Python versions that TensorFlow 1 supported had these names, so they do not show
+that a program was written for Python 2.
 
 Since: Python 3.8 to 3.13
 Sitting: 10a
@@ -64,7 +65,7 @@ rule.rows({
 
 @rule.call("inspect.getargspec")
 def four(use):
-    """Takes the four parts that there were."""
+    """Takes the first four values from the result of `getfullargspec`."""
     part, parent = use.part, use.parent
     if isinstance(parent, ast.Attribute):
         yield from _varkw(part, parent)
@@ -82,7 +83,7 @@ def four(use):
 
 
 def _varkw(part, attribute: ast.Attribute):
-    """Yields the change of the one part that has another name."""
+    """Yields the change that renames the attribute `keywords` to `varkw`."""
     if attribute.attr == "keywords":
         end = part.text.span(attribute)[1]
         yield Change(part, end - len("keywords"), end, "varkw")

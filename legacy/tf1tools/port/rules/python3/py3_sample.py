@@ -1,6 +1,7 @@
-"""`random.sample` takes a sequence, and no set or array.
+"""Converts sets and arrays to lists before they are passed to `random.sample`.
 
-Python 2 took all of them, and Python 3 a set until 3.11.
+`random.sample` accepts only a sequence. Python 2 accepted arrays and sets too, and
+Python 3 accepted sets until 3.11.
 
 Since: Python 3.3, 3.11
 Sitting: 10a
@@ -36,14 +37,14 @@ ARRAYS = [f"numpy.{name}" for name in (
 
 @rule.call("random.sample")
 def of_a_list(use):
-    """Makes a list of what is no sequence for sure."""
+    """Wraps the first argument in `list(...)` unless it is a sequence."""
     if use.node.args and any(_is_none(one, use.part)
                              for one in use.part.values(use.node.args[0])):
         yield from use.part.wrapped(use.node.args[0], "list(")
 
 
 def _is_none(node, part) -> bool:
-    """Whether an expression is a set, an array or the view of a dictionary."""
+    """Returns whether an expression is a set, an array or a dictionary view."""
     if isinstance(node, ast.Set | ast.SetComp):
         return True
     if not isinstance(node, ast.Call):

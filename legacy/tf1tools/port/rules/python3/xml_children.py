@@ -1,6 +1,6 @@
-"""`getchildren()` of an element is `list(element)`.
+"""Replaces `getchildren()` of an XML element with `list(element)`.
 
-One of `lxml` has the method to this day, and one of the project may.
+An element of `lxml` still has the method, and a class of the project may define it.
 
 Since: Python 3.9
 Sitting: 10a
@@ -43,7 +43,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.node(ast.Call)
 def children(node, part):
-    """Makes a list of the element."""
+    """Replaces the method call with `list(...)`."""
     project = part.file.project
     if getattr(node.func, "attr", "") != "getchildren" or node.args or \
             "getchildren" in project.methods:

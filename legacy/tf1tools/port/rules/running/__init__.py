@@ -1,1 +1,1 @@
-"""What a whole program needs, to run on `tensorflow.compat.v1`."""
+"""Rules that let whole programs run on `tensorflow.compat.v1`."""

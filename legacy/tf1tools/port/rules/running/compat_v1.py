@@ -1,12 +1,14 @@
-"""An old program runs on `tensorflow.compat.v1`, with the behaviour of TensorFlow 1.
+"""Lets an old program run on `tensorflow.compat.v1`, with TensorFlow 1 behaviour.
 
-The lines stand where the program imports TensorFlow first. A name that TensorFlow 2 no
-longer has makes a file old, and a program with an old file is old. A module that such a
-program shares with a program of today stays what it is if it has no old names itself. A
-call that only TensorFlow 2 accepts, such as `tf.saved_model.load(folder)`, is a sign of
-today, and then nothing in the program changes. Keras 2 is asked for before TensorFlow
-is imported. What lies in a folder of the project that happens to be
-called tensorflow is not TensorFlow, and what imports it is judged as it is.
+The lines are inserted at the first import of TensorFlow in the program. A file is old
+if it uses a name that TensorFlow 2 no longer has, and a program is old if one of its
+files is. If an old program and a current one share a module without old names, the
+module is not changed. If a program contains a call that only TensorFlow 2 accepts, such
+as `tf.saved_model.load(folder)`, nothing in it is changed.
+
+Keras 2 has to be selected before TensorFlow is imported. A folder of the project that
+happens to be called `tensorflow` is not TensorFlow, and a file that imports it is
+judged by its own code.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -90,7 +92,7 @@ SLIM = ["import slim_shim", "import tf_slim"]
 
 @rule.project
 def put_on_top(project, work):
-    """Writes the lines that make an old file run, and what it imports besides."""
+    """Inserts the imports and settings that an old file needs."""
     for file in filter(lambda file: file.whole, project.files.values()):
         old = anchor(file) if project.is_old(file) else None
         top = [*_keras(file, project, work)] if old else []
@@ -107,7 +109,7 @@ def put_on_top(project, work):
 
 
 def _keras(file, project, work) -> list[str]:
-    """Returns what asks for Keras 2, if a file that goes with this one needs it."""
+    """Returns the lines that select Keras 2, if the file's programs need it."""
     legacy = project.has_keras(file) or any(
         "legacy keras" in work.needs(one) for one in project.programs(file))
     return KERAS if legacy and KEY not in file.code else []
@@ -128,7 +130,7 @@ def _top(lines: list[str], part, start: int, end: int) -> Top:
 
 
 def anchor(file):
-    """Returns part, start and end of what the lines stand for, or `None`."""
+    """Returns part, start and end of the first TensorFlow import, or `None`."""
     for part, statement in _statements(file):
         if any(_is_tensorflow(node) for node in ast.walk(statement)):
             whole = isinstance(statement, ast.Import) and len(statement.names) == 1 \
@@ -139,7 +141,7 @@ def anchor(file):
 
 
 def first(file):
-    """Returns part, start and start of the first statement that is no docstring."""
+    """Returns the part and position of the first statement after the docstring."""
     for part, statement in _statements(file):
         start = _start(part, statement)
         return part, start, start

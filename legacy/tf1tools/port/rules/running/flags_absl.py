@@ -1,8 +1,9 @@
-"""absl is stricter with flags than TensorFlow 1 was, and has some of its own.
+"""Adapts flag definitions to absl, which checks them more strictly.
 
-A name that absl has already is overridden, and the default of an integer flag is
-written as an integer. A default of another type than its flag is left, and so is a flag
-that the program sets and defines nowhere.
+If a flag has the same name as one of absl's own flags, it gets `allow_override=True`.
+The default of an integer flag is written as an integer. Other defaults of the wrong
+type are left for you, and so are assignments to flags that are not defined in the
+project.
 
 Since: TensorFlow 1.5
 Sitting: 10a
@@ -46,7 +47,7 @@ KINDS = ("string", "integer", "float", "boolean", "bool", "enum", "list", "multi
 @rule.call(*(f"{home}.DEFINE_{kind}" for home in ("tf.app.flags", "tf.flags")
              for kind in KINDS))
 def define(use):
-    """Overrides a flag of absl, and writes a default of the flag's type."""
+    """Allows overriding a flag of absl, and corrects the type of a default."""
     name, default = [*_values(use, "flag_name", "default_value"), None, None][:2]
     if getattr(name, "value", None) in OF_ABSL and not use.keyword("allow_override"):
         yield from use.add_argument("allow_override=True")
@@ -59,7 +60,7 @@ def define(use):
 
 
 def _values(use, *names: str) -> list:
-    """Returns the nodes of the first arguments, by place or by name."""
+    """Returns the nodes of the name and default arguments of a flag."""
     found = [*use.node.args[:2]]
     return found + [word.value for name in names[len(found):]
                     if (word := use.keyword(name) or use.keyword(name[5:]))]
@@ -67,7 +68,7 @@ def _values(use, *names: str) -> list:
 
 @rule.project
 def assigned(project, work):
-    """Leaves what sets a flag that no file of the project defines."""
+    """Marks assignments to flags that no file of the project defines."""
     parts = [part for file in project.files.values() for part in file.parts]
     calls = [node for part in parts for node in part.nodes if isinstance(node, ast.Call)
              and (getattr(node.func, "attr", "") or getattr(node.func, "id", ""))[:7]

@@ -1,6 +1,8 @@
-"""TensorFlow's flags are absl's today, and looked at by another method.
+"""Replaces private methods of TensorFlow's flags with methods of absl.
 
-No program is one of Python 2 by these methods alone: what divides stays.
+Today TensorFlow's flags are those of absl, which has other methods for reading them.
+These methods do not show that a program was written for Python 2, so its divisions are
+not changed.
 
 Since: TensorFlow 1.5
 Sitting: 10a
@@ -49,7 +51,7 @@ rule.rows({"._parse_flags()": (".flag_values_dict", "of flags")}, of=("absl", "t
 
 @rule.node(ast.Attribute)
 def held(node, part):
-    """Asks for the values, unless the program asks the flags themselves."""
+    """Replaces `__flags` with the values, unless the flag objects are needed."""
     if node.attr == "__flags" and not asks_flags(node, part) and \
             part.file.project.gives({"absl", "tf"}, node.value, part) is Certainty.YES:
         end = part.text.span(node)[1]
@@ -57,7 +59,7 @@ def held(node, part):
 
 
 def asks_flags(node, part) -> bool:
-    """Returns whether the statement of a node asks for `value`, or the function."""
+    """Returns whether the code around a node reads `value` of flags."""
     while not isinstance(node, ast.stmt):
         node = part.parents[node]
     while isinstance(node, ast.Assign | ast.AnnAssign):

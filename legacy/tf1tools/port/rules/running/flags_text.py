@@ -1,7 +1,8 @@
-"""A flag of text is text today, and needs no decoding; flags are a dictionary no more.
+"""Removes `decode` from text flags, and reads the flags' dictionary from absl.
 
-In Python 2 a flag of text was bytes. Text of Python 3 has no `decode`. What
-`FLAGS.__dict__['__flags']` held is asked of absl by a method.
+In Python 2, a text flag contained bytes. In Python 3 it contains text, which has no
+`decode`. The dictionary `FLAGS.__dict__['__flags']` no longer holds the values, so a
+method of absl returns them.
 
 Since: Python 3.0
 Sitting: 10a
@@ -35,7 +36,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.node(ast.Call)
 def no_decode(node, part):
-    """Takes `decode` of a flag out."""
+    """Removes a call of `decode` on a flag."""
     function = node.func
     if isinstance(function, ast.Attribute) and function.attr == "decode" and isinstance(
             function.value, ast.Attribute) and is_flags(function.value.value, part):
@@ -44,7 +45,7 @@ def no_decode(node, part):
 
 @rule.node(ast.Subscript)
 def no_dictionary(node, part):
-    """Asks the flags for their dictionary."""
+    """Replaces the private dictionary of flags with `flag_values_dict()`."""
     held = node.value
     if isinstance(held, ast.Attribute) and held.attr == "__dict__" and is_flags(
             held.value, part) and getattr(node.slice, "value", "") == "__flags" and \

@@ -1,8 +1,9 @@
-"""A file that is opened as text gives text; pictures and protos are bytes.
+"""Opens pictures and protocol buffers in binary mode, because text mode decodes.
 
-Python 2 knew no difference, so `FastGFile(path, "r").read()` gave the bytes of a JPEG.
-Today it decodes them and fails. What goes into `ParseFromString` is bytes for sure;
-elsewhere the line is left where the program decodes pictures or parses protos.
+Python 2 made no difference between text and bytes, so `FastGFile(path, "r").read()`
+returned the bytes of a JPEG file. Today it decodes them and fails. The argument of
+`ParseFromString` is always bytes, so its file is opened with `rb`. Other lines are left
+for you if the program decodes pictures or parses protocol buffers.
 
 Since: Python 3.0
 Sitting: 04a
@@ -41,7 +42,7 @@ _BYTES = re.compile(r"\bdecode_(jpeg|png|gif|image|raw)\b|\bParseFromString\b")
 
 @rule.call("tf.gfile.FastGFile", "tf.gfile.GFile", "tf.gfile.Open", "tf.io.gfile.GFile")
 def as_text(use):
-    """Opens a proto as bytes; leaves what is read at once from a file of text."""
+    """Opens a parsed file in binary mode, and marks other files read as text."""
     keyword = use.keyword("mode")
     mode = keyword.value if keyword else (use.node.args[1:] or [None])[0]
     if mode is not None and getattr(mode, "value", "") != "r":

@@ -1,7 +1,7 @@
-"""A queue and its reader have no kernel for a GPU; soft placement moves them no more.
+"""Marks queues and readers that are placed on a GPU, for which they have no kernel.
 
-TensorFlow 1.15 put a queue that was asked to a GPU on the CPU, with soft placement.
-Today that ends in "Cannot place the graph", on a machine without a GPU too.
+With soft placement, TensorFlow 1.15 moved a queue from a GPU to the CPU. Today the
+program fails with "Cannot place the graph", even on a machine without a GPU.
 
 Since: TensorFlow 2.0
 Sitting: 02a
@@ -31,7 +31,7 @@ QUEUES = ["tf.train.string_input_producer", "tf.train.slice_input_producer",
 
 @rule.call(*QUEUES)
 def under_a_gpu(use):
-    """Leaves what stands in a block that asks for a GPU."""
+    """Marks a queue in a `with` block that requests a GPU."""
     node = use.node
     while node in use.part.parents:
         node = use.part.parents[node]
@@ -44,7 +44,7 @@ def under_a_gpu(use):
 
 
 def _device(node, part) -> str:
-    """Returns the device that a block asks for by a text, in small letters."""
+    """Returns the device name that a block requests, in lower case, or ""."""
     if isinstance(node, ast.Call) and node.args and isinstance(
             node.args[0], ast.Constant) and \
             part.full(node.func).rpartition(".")[2] == "device":

@@ -1,7 +1,8 @@
-"""A program that asks for TensorFlow 1 stops at TensorFlow 2.
+"""Marks conditions that stop the program unless the TensorFlow version is 1.
 
-Under `compat.v1` the version is that of TensorFlow 2. What only sets a way by it goes
-the way of the newest; where the program stops unless it is 1, the line is left.
+Under `compat.v1`, the version is that of TensorFlow 2. A program that only selects a
+code path by the version selects the path for the newest version. If the program stops
+unless the version is 1, the line is left for you.
 
 Since: TensorFlow 2.0
 Sitting: 10a
@@ -34,7 +35,7 @@ _SMALLER, _GREATER = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
 
 @rule.node(ast.If, ast.Assert)
 def stops(node, part):
-    """Leaves a condition of which the new version is the wrong side."""
+    """Marks a condition that the version of TensorFlow 2 fails."""
     asked = any(part.full(one) in ("tf.__version__", "tf.VERSION")
                 for one in ast.walk(node.test) if isinstance(one, ast.Attribute))
     guards = isinstance(node, ast.Assert) or any(
