@@ -3,9 +3,9 @@
 
   python3 course.py COMMAND [ARGUMENTS]
 
-The first call makes .venv from requirements.txt, which needs the network once; `test`
-and `book` add to it. Every later call works without. Of a command says more
-`python3 course.py COMMAND --help`.
+The first call creates .venv from requirements.txt and needs the network once. `test`,
+`book` and `slides` install more packages. All later calls work offline. For more about
+a command, run `python3 course.py COMMAND --help`.
 """
 
 import ast
@@ -66,7 +66,9 @@ def python(*arguments, folder=ROOT):
 
     A module, `-m NAME`, is run by `tools.command`.
 
-    Raises KeyboardInterrupt after the child has ended, if Ctrl-C ended it.
+    Raises:
+      KeyboardInterrupt: If Ctrl-C ended the process. It is raised after the process has
+        ended.
     """
     run = ["-m", "tools.command"] if arguments[0] == "-m" else arguments[:1]
     command = [str(venv_python()), *map(str, [*run, *arguments[1:]])]

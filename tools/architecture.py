@@ -2,8 +2,8 @@
 
     python -m tools.architecture
 
-An arrow is an import. An import that another path implies is left out (transitive
-reduction), which keeps it readable.
+An arrow is an import. Imports that follow from another path are left out (transitive
+reduction), which keeps the drawing readable.
 """
 
 from pathlib import Path

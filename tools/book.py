@@ -2,8 +2,8 @@
 
     python3 course.py book             # build/book/index.html
 
-The lessons are shown with their stored outputs; nothing is run. A warning is an error.
-The book is made beside the old one and takes its place when it is whole.
+The lessons are shown with their stored outputs, and no cell is run. Every warning of
+Sphinx is an error. The new book replaces the old one only when it is complete.
 """
 
 import io
@@ -37,7 +37,8 @@ def write_source(folder: Path) -> None:
     """Writes the input of Sphinx: lessons, documents and generated pages.
 
     Args:
-      folder: an empty one. Paths in it are those of the project, so links hold.
+      folder: Empty folder. The paths in it are those of the project, so that links stay
+        valid.
     """
     for path in nb.lessons(ROOT):
         _write(folder / path.relative_to(ROOT),
@@ -70,11 +71,11 @@ def build(source: Path, output: Path) -> None:
     """Runs Sphinx once and shows progress as pages are read and written.
 
     Args:
-      source: what `write_source` filled.
-      output: gets the pages.
+      source: Folder that `write_source` has filled.
+      output: Folder for the HTML pages.
 
     Raises:
-      DataError: Sphinx warned of something; its words are in the message.
+      DataError: If Sphinx reports a warning. The message contains its text.
     """
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace
@@ -103,10 +104,15 @@ def make(book: Path = BOOK) -> Path:
     """Builds the book and returns the path of its first page.
 
     Args:
-      book: the folder. One that this command made gives way; another is left alone.
+      book: Folder of the book. An older book in it is replaced. Any other contents are
+        kept, and an error is raised.
+
+    Returns:
+      The path of `index.html`.
 
     Raises:
-      DataError: Sphinx warned, another program made the folder, or there is no room.
+      DataError: If Sphinx reports a warning, if another program created the folder, or
+        if the disk is full.
     """
     made = {"made_by": MADE_BY, "at": time.time_ns()}  # each one is made anew
     with whole_or_absent(book, **made) as new, tempfile.TemporaryDirectory() as work:

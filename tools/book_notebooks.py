@@ -24,8 +24,9 @@ def figures(cell: nbformat.NotebookNode) -> list[str]:
 def for_book(lesson: Path) -> nbformat.NotebookNode:
     """Returns a lesson prepared for Sphinx, without changing the stored file.
 
-    Each cell is a target of its id, so that other pages can point at it. Under each
-    exercise its solution is folded, with what its check said.
+    Every cell becomes a link target with its id, so that other pages can link to it. A
+    collapsed cell under each exercise contains its solution and the report of its
+    check.
     """
     notebook = nbformat.read(lesson, as_version=4)
     notebook.metadata.language_info.pygments_lexer = "ipython3"

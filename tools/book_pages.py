@@ -30,7 +30,8 @@ class Place(NamedTuple):
         """Returns a Markdown link to the cell, labelled with lesson and heading.
 
         Args:
-          words: the heading is the last one before them, if the cell has several.
+          words: Text in the cell. If the cell has several headings, the link names the
+            last one before this text.
         """
         above = self.cell.source.split(words)[0] if words else ""
         heading = [self.heading, *HEADING.findall(above)][-1]
@@ -64,7 +65,8 @@ def pitfall_page(text: str) -> str:
     """Returns `docs/pitfalls.md` with a link to a lesson cell in each row.
 
     Raises:
-      ValueError: a row and the lessons' pitfalls do not fit one to one; names one.
+      ValueError: If the rows of the page and the pitfalls of the lessons do not match.
+        The message names the first difference.
     """
     there = pitfalls()
     rows = {(number, name): (see, why) for see, why, number, name in ROW.findall(text)}
@@ -84,11 +86,12 @@ def glossary_page(terms: str) -> str:
     """Returns the glossary, with each term's defining sentence from a lesson.
 
     Args:
-      terms: lines of term, lesson, words of the sentence and number of sentences,
-        parted by ` | `; a line that begins with # says nothing.
+      terms: Lines with term, lesson, words of the defining sentence and, optionally,
+        the number of sentences, separated by ` | `. Lines that begin with # are
+        comments.
 
     Raises:
-      ValueError: the words of a term are not in its lesson, or in several cells.
+      ValueError: If the words of a term do not occur in exactly one cell of its lesson.
     """
     cells = [place for place in places() if place.cell.cell_type == "markdown"]
     lines = ["# Glossary", "", "The words that the course defines, each in the "

@@ -1,8 +1,8 @@
 """Sphinx extension that adds formulas, alternative texts and search excerpts.
 
-A Sphinx extension. Matplotlib draws a formula into the text, with no script, no font
-and no network; its ink takes the text's colour, so it can be read on a light page and
-on a dark one. Its TeX is its text alternative, as a figure's is its sentence.
+Matplotlib draws the formulas as SVG, so that they need no script, no font and no
+network. They have the colour of the text and can therefore be read on light and dark
+pages. The alternative text of a formula is its TeX source.
 """
 
 import html
@@ -31,10 +31,11 @@ def svg(tex: str) -> str:
     """Renders a formula as an inline SVG that scales with the text.
 
     Args:
-      tex: the formula in the part of TeX that Matplotlib knows, without dollars.
+      tex: Formula in the subset of TeX that Matplotlib supports, without dollar signs.
 
     Raises:
-      ValueError: Matplotlib cannot read it; says where.
+      ValueError: If Matplotlib cannot parse the formula. The message gives the
+        position.
     """
     file = io.BytesIO()
     font = FontProperties(size=POINTS, math_fontfamily="cm")

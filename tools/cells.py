@@ -1,8 +1,8 @@
 """Reads the structure of a lesson: exercises, questions, pitfalls and checks.
 
-What marks a part stands here and nowhere else: the tags `exercise` and `parameters`;
-the words **Predict** and **Pitfall**; the heading of an exercise, the call of
-its check, and what that said.
+Only this module knows how these parts are marked: by the tags `exercise` and
+`parameters`, by the words **Predict** and **Pitfall**, by the heading of an exercise,
+and by the call of its check and the report of that check.
 """
 
 import ast
@@ -34,12 +34,12 @@ class Exercise(NamedTuple):
     """Exercise of a lesson, with its check and its solution.
 
     Attributes:
-      lesson: for example `01a_variable_scope`.
-      title: for example `Exercise 1: siamese`.
-      name: of the function or class to write.
-      check: the name of its check in `helpers.checks.lesson_NN`.
-      before: sources of the solutions that the answer builds on, as they come.
-      answer: the solution's source, without the lines that mark it.
+      lesson: File name of the lesson, such as `01a_variable_scope`.
+      title: Heading, such as `Exercise 1: siamese`.
+      name: Name of the function or class to write.
+      check: Name of the check in `helpers.checks.lesson_NN`.
+      before: Source of the code cells before the solution, in order.
+      answer: Source of the solution, without the marker lines.
     """
 
     lesson: str
@@ -69,9 +69,9 @@ class Question(NamedTuple):
     """Prediction that a lesson asks the reader to make.
 
     Attributes:
-      heading: what it stands under.
-      text: its paragraph, without the mark.
-      cell: the place of its cell.
+      heading: Last heading before the question.
+      text: Paragraph of the question, without the mark.
+      cell: Index of the cell in the lesson.
     """
 
     heading: str
@@ -83,8 +83,8 @@ class Lesson:
     """Lesson notebook that is read once and gives access to its parts.
 
     Args:
-      path: of a lesson.
-      notebook: what to take for it; read from the path if None.
+      path: Path of the lesson.
+      notebook: Notebook to use in place of the file. By default, the file is read.
     """
 
     def __init__(self, path: Path, notebook: nbformat.NotebookNode | None = None):
@@ -236,12 +236,15 @@ def with_parameters(
 ) -> nbformat.NotebookNode:
     """Adds a cell that sets parameters after the cell tagged `parameters`.
 
-    That is papermill's convention, tags and place included; the cell of an earlier
-    run gives way.
+    The tags and the place of the new cell follow the convention of papermill. The new
+    cell replaces the one of an earlier run.
 
     Args:
-      notebook: is changed, and returned. One without parameters stays as it is.
-      values: by name; nothing is added where there are none.
+      notebook: Notebook to change in place. Without parameters, it is not changed.
+      values: Values by name. If there are none, no cell is added.
+
+    Returns:
+      The same notebook.
     """
     tagged = [cell for cell in notebook.cells if is_tagged(cell, "parameters")]
     if not values or not tagged:
@@ -264,10 +267,11 @@ def read_cells(path: Path) -> list[nbformat.NotebookNode]:
     """Reads the cells of a notebook and ignores malformed parts.
 
     Args:
-      path: of a file that may hold anything.
+      path: Path of a file with any contents.
 
     Raises:
-      ValueError: it is no notebook of version 4; says why in a few words.
+      ValueError: If the file is not a notebook of version 4. The message gives the
+        reason.
     """
     try:
         cells = read_json(path, {"cells": list})["cells"]

@@ -2,7 +2,7 @@
 
     python -m tools.command tools.progress 03
 
-Standard library alone.
+The module needs only the standard library.
 """
 
 import io
@@ -17,8 +17,9 @@ STOPPED = 128 + 2  # and of one that Ctrl-C has; `course.py` says so
 class Output(io.TextIOWrapper):
     """Standard output that exits the program when its reader closes the pipe.
 
-    SystemExit is no error, so no handler takes it for one and what was begun is
-    cleaned up. SIGPIPE would do neither, and would end a server whose client left.
+    The exit is a SystemExit, which handlers of errors do not catch, so that temporary
+    files are removed. The signal SIGPIPE would skip that, and it would also end a
+    server whose client has disconnected.
     """
 
     def write(self, text):

@@ -1,9 +1,8 @@
 """Creates the reader's own copies of the lessons in `my/`.
 
 A copy has no outputs. After each question, it has a cell for the reader's prediction.
-
-A copy is made once and never overwritten. Its lesson lies beside it in `notebooks/`,
-with its outputs, and the first cell of the copy leads there.
+It is created once and never overwritten. Its first cell links to the lesson with
+outputs in `notebooks/`.
 """
 
 import re
@@ -42,9 +41,9 @@ def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
     """Creates the missing copies of lessons and returns the paths of all copies.
 
     Args:
-      lessons: of which.
-      fresh: make each anew; one that is there gets another name, such as
-        `03a_queues_and_coordinators.before-1.ipynb`.
+      lessons: Paths of the lessons.
+      fresh: Whether to create each copy again. An existing copy is kept under another
+        name, such as `03a_queues_and_coordinators.before-1.ipynb`.
     """
     paths = [FOLDER / lesson.name for lesson in lessons]
     for lesson, path in zip(lessons, paths, strict=True):

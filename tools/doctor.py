@@ -1,12 +1,12 @@
 """Checks whether this machine can run the course, and suggests fixes.
 
     python3 course.py doctor
-    python3 course.py doctor "MESSAGE"     # what an error of old code means, the fix
-    python3 course.py doctor - < LOG       # the same of a whole log
+    python3 course.py doctor "MESSAGE"     # explains an error of old code
+    python3 course.py doctor - < LOG       # explains the error in a log
 
-It needs nothing but Python, so it runs where the set-up does not. The exit code is 1
-where something stands in the way, 0 where at most something is inconvenient. Messages
-are explained by `tf1 explain`; its exit code is 1 if no known message is similar.
+Each check prints one line. The command needs only Python, so it also runs where the
+set-up fails. The exit code is 1 if a problem prevents the course from running. Messages
+are explained by `tf1 explain`, whose exit code is 1 if no known message is similar.
 """
 
 import contextlib
@@ -121,9 +121,9 @@ def gpu(seen: dict, has_driver: bool, command: str) -> Finding:
     """Explains why TensorFlow sees no GPU, and what to install first.
 
     Args:
-      seen: what the program `SEEN` prints.
-      has_driver: whether NVIDIA's driver is here.
-      command: what adds CUDA's libraries here.
+      seen: Dictionary that the program `SEEN` prints.
+      has_driver: Whether the NVIDIA driver is installed.
+      command: Command that installs CUDA's libraries on this machine.
     """
     count = seen["devices"].count("GPU")
     text = f"{seen['version']} sees {count or 'no'} GPU"

@@ -2,8 +2,8 @@
 
 python -m tools.documents_names      # write docs/names.md
 
-The names are listed in documents_names.txt; the cells are found in the notebooks, and
-what became of a name of TensorFlow is found by running or by looking at TensorFlow.
+The names are listed in documents_names.txt. The cells are found in the notebooks, and
+the status of a TensorFlow name is determined by running TensorFlow or inspecting it.
 """
 
 import importlib
@@ -64,8 +64,8 @@ class Cell(NamedTuple):
 def cell_of(row: Row) -> Cell | None:
     """Returns the first place where a name is taught, or `None`.
 
-    Where the list gives a section, that is all of its cells; the word is "" where the
-    name itself stands there.
+    If the list gives a section, the place covers all cells of this section. The
+    alternative name is "" if the text contains the name itself.
     """
     only, pattern = re.fullmatch(r"(?:(\d\d[a-z]?):)?(.*)", row.where).groups()
     if not pattern:

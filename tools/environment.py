@@ -1,8 +1,9 @@
 """Creates the virtual environment `.venv` with only the standard library.
 
-Three locks: what a learner needs, what the tests and the book need besides, and what a
-GPU needs. Each is fetched once, when a command first asks for it; a stamp comes last.
-What the set-up says goes to standard error; what pip says, into `.venv.log`.
+There are three lock files: one for learners, one for the tests and the book, and one
+for GPUs. The packages of each are downloaded when a command needs them for the first
+time, and a stamp is written last. Messages of the set-up go to standard error, and the
+output of pip goes to `.venv.log`.
 """
 
 import contextlib
@@ -211,7 +212,7 @@ def make_environment(names):
     """Creates `.venv`, installs the packages, and marks it as complete.
 
     Args:
-      names: of the steps.
+      names: Iterator over the names of the steps, such as "Step 1 of 3".
     """
     VENV.mkdir()
     BEGUN.touch()
@@ -255,9 +256,9 @@ class Moving:
     """Progress line of a set-up, with its step, a bar and the elapsed time.
 
     Args:
-      fetches: the name of a step, such as "Step 2 of 3".
-      unpacks: that of the next one.
-      at_most: how many packages there are, for all systems together.
+      fetches: Name of the download step, such as "Step 2 of 3".
+      unpacks: Name of the step after it.
+      at_most: Number of packages for all systems together.
     """
 
     FETCHED = re.compile(

@@ -9,8 +9,8 @@ from tools.cells import Lesson
 def taught(lesson: Lesson) -> list[str]:
     """Returns the definitions before the exercises that are cheap to execute.
 
-    These are its imports, functions, classes and constants at the top level: what an
-    answer may build on. Statements that compute are left out.
+    These are the imports, functions, classes and constants at the top level of the
+    cells. Statements that compute a value are left out.
     """
     statements = []
     for cell in lesson.taught():

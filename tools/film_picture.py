@@ -2,8 +2,9 @@
 
     python -m tools.film_picture
 
-It films a real pipeline of three queues. Nobody has started the thread that fills the
-third one, so two queues fill, the third stays empty, and the step waits for ever.
+The picture shows a recording of a real pipeline of three queues. No thread fills the
+third queue. Two queues therefore fill up, the third stays empty, and the step waits
+forever.
 """
 
 import time
@@ -27,7 +28,7 @@ def pipeline(graph: tf1.Graph) -> tuple[tf1.Tensor, list[tf1.train.QueueRunner]]
     """Builds three queues in a row, of which the last is never filled.
 
     Returns:
-      The batch that a step takes, and the runners that are started. The runner of
+      The batch that a step dequeues, and the runners to start. The runner of the queue
       `batches` is not among them.
     """
     with graph.as_default():

@@ -2,8 +2,8 @@
 
     python -m tools.guide      # write docs/guide.md
 
-Minutes of a whole sitting are rounded up to five; `run --time` keeps how long its
-cells ran.
+The minutes of a whole lesson are rounded up to a multiple of five. `run --time` stores
+how long the cells ran.
 """
 
 import math
@@ -48,11 +48,12 @@ class Minutes(NamedTuple):
     """Minutes that a lesson takes, by activity.
 
     Attributes:
-      read: its prose and its code, in words, at 95 a minute, as readers with a clock
-        took; one minute for each page with knobs.
-      predict: half a minute for each question, out of the reading.
-      run: its cells, as they were timed.
-      exercises: how many there are.
+      read: Minutes for text and code at 95 words a minute, a speed that was measured
+        with readers, plus one minute for each interactive figure. The minutes for
+        predictions are deducted.
+      predict: Half a minute for each question.
+      run: Measured running time of the cells.
+      exercises: Number of exercises.
     """
 
     read: int
@@ -128,7 +129,7 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
     """Returns each teaching plan as a Markdown table of half days.
 
     Raises:
-      ValueError: a half day is longer than there is time.
+      ValueError: If a half day is longer than `HALF_DAY`.
     """
     parts = []
     for name, halves in PLANS.items():
@@ -183,8 +184,8 @@ def _class(subject: str, lessons: list[Lesson], advice: dict[str, str]) -> str:
 def _steps(lesson: Lesson, advice: str) -> list[tuple[str, int]]:
     """Returns the sections of a lesson that a class covers, with their minutes.
 
-    The first exercise is done in the room; what the advice leaves out, and the pages
-    behind the exercises, are not.
+    Only the first exercise is done in class. The sections that the teaching notes leave
+    out are skipped, and so are the pages after the exercises.
     """
     out = re.findall(r"\*([^*]+)\*", "".join(
         re.findall(r"leave out (.+?)(?:; |\. |$)", advice, re.M)))

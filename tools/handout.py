@@ -1,13 +1,13 @@
 """Writes notebooks that contain only the exercises of a lesson, to hand out.
 
-    python3 course.py handout FOLDER 03    # of one lesson; of all where none is named
+    python3 course.py handout FOLDER 03    # one lesson; without a number, all
     python3 course.py handout FOLDER 03 --nbgrader    # a folder for nbgrader
 
-Each holds the exercises of one lesson as that has them, with a set-up of its own. They
-run wherever the course runs. For nbgrader, answers stand between its marks, and each
-check is a test worth a point. nbgrader has to run in an environment with the course's
-packages; docs/guide.md has the commands for a laptop and for a hub, and says what
-nbgrader does not guard you from.
+Each notebook contains the exercises of one lesson and the code that they need, and it
+runs wherever the course runs. For nbgrader, the answers are between its markers, and
+each check is a test worth one point. nbgrader needs an environment with the course's
+packages. docs/guide.md lists the commands for a laptop and for a hub, and explains what
+nbgrader does not protect you from.
 """
 
 import ast

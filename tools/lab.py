@@ -1,12 +1,13 @@
 """Opens the course in JupyterLab, on this machine only and with a token.
 
     python3 course.py lab              # your own copies of the lessons, in my/
-    python3 course.py lab 03a          # begins with that of 03a
-    python3 course.py lab --fresh 03a  # makes it anew; the one you had still counts
-    python3 course.py lab FILE         # any notebook, as it is
-    python3 course.py lab --gpu        # on Linux: adds CUDA's libraries to .venv, once
+    python3 course.py lab 03a          # opens your copy of lesson 03a
+    python3 course.py lab --fresh 03a  # makes a new copy and keeps the old one
+    python3 course.py lab FILE         # opens any notebook
+    python3 course.py lab --gpu        # on Linux: installs CUDA's libraries in .venv
 
-What else the line has goes to JupyterLab.
+All other arguments are passed to JupyterLab. `progress` also counts the exercises in
+copies that `--fresh` has replaced.
 """
 
 import argparse
@@ -68,10 +69,14 @@ def main(arguments: list[str]) -> None:
 def address(words: list[str]) -> list[str]:
     """Returns the option that makes the printed address open the given notebook.
 
-    A browser that JupyterLab opens goes there by itself; on a server there is none.
+    A browser that JupyterLab itself starts needs no such option, but on a server there
+    is none.
 
     Args:
-      words: of JupyterLab's command line.
+      words: JupyterLab's command-line arguments.
+
+    Returns:
+      A list with one option, or an empty list if no notebook is named.
     """
     files = [Path(word) for word in words if word.endswith(".ipynb")]
     if not files:

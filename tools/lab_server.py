@@ -1,9 +1,9 @@
 """Jupyter server extension that keeps lessons unchanged, trusted and proxied.
 
-A lesson that is opened and saved stays byte for byte as git has it. Its stored outputs
-are trusted, as its code is. And `%tensorboard` shows its frame through this server, so
-that it needs no port of its own: in a container, behind a proxy, or on a hub.
-`jupyter-server-proxy` has the same address.
+A lesson that is opened and saved stays identical to the version in git, byte for byte.
+Its stored outputs are trusted, like its code. And `%tensorboard` reaches TensorBoard
+through this server, so that it needs no port of its own in a container, behind a proxy,
+or on a hub. The address is the one that `jupyter-server-proxy` uses.
 """
 
 import os

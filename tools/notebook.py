@@ -1,6 +1,6 @@
 """Stores notebooks in a canonical form, so that diffs show only real changes.
 
-python -m tools.notebook NOTEBOOK.ipynb [...]    # bring files into that form
+python -m tools.notebook NOTEBOOK.ipynb [...]    # convert files to this form
 """
 
 import argparse
@@ -34,12 +34,12 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
     """Returns the paths of lessons in reading order.
 
     Args:
-      root: the project's folder.
-      numbers: such as `["01a", "5"]`, where `5` stands for 05a, 05b and so on; all
-        sittings if empty or `None`.
+      root: Folder of the project.
+      numbers: Lesson numbers such as `["01a", "5"]`, where `5` selects 05a, 05b and so
+        on. By default, or if empty, all lessons are returned.
 
     Raises:
-      ValueError: no sitting has such a number.
+      ValueError: If there is no lesson with one of the numbers.
     """
     paths = sorted(path for path in (root / "notebooks").glob("*.ipynb")
                    if NUMBER.match(path.name))
@@ -58,7 +58,12 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
 
 
 def parser(command: str, documentation: str) -> argparse.ArgumentParser:
-    """Creates the argument parser of a `course.py` command."""
+    """Creates the argument parser of a `course.py` command.
+
+    Args:
+      command: Name of the command.
+      documentation: Text at the beginning of the command's help.
+    """
     return argparse.ArgumentParser(
         prog=f"course.py {command}", description=documentation,
         formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -68,7 +73,7 @@ def count(text: str) -> int:
     """Converts a command-line argument to a positive integer.
 
     Raises:
-      argparse.ArgumentTypeError: If it is something else.
+      argparse.ArgumentTypeError: If the text is not a positive integer.
     """
     if not text.isascii() or not text.isdigit() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
@@ -81,14 +86,16 @@ def chosen(
     """Parses a command line that selects lessons by number, such as `03 05`.
 
     Args:
-      parser: what else there is to read; it is told of the lessons here.
-      arguments: the command line.
+      parser: Parser with the other options. The lesson numbers are added to it.
+      arguments: Command line.
 
     Returns:
-      What was read, and the lessons; all where none is named.
+      The parsed options, and the paths of the lessons. Without numbers, these are all
+      lessons.
 
     Raises:
-      SystemExit: no lesson has such a number, or what else there is cannot be read.
+      SystemExit: If there is no lesson with such a number, or if the options are
+        invalid.
     """
     parser.add_argument("numbers", nargs="*", default=[], metavar="NN",
                         help="lessons; default all")
@@ -108,8 +115,8 @@ def canonical(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNo
     """Returns a notebook with canonical ids, metadata and outputs.
 
     Args:
-      notebook: any version-4 notebook.
-      name: its file name; the cell ids are made from its number and their order.
+      notebook: Notebook of version 4.
+      name: File name. The cell ids are made from its lesson number and their order.
     """
     notebook = nbformat.from_dict(notebook)
     prefix = number(Path(name)) if NUMBER.match(name) else name[:2]

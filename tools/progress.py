@@ -1,13 +1,15 @@
 """Shows which exercises you have solved, according to your saved notebooks.
 
-    python3 course.py progress         # of every lesson; of some: progress 03 05
-    python3 course.py progress FILE    # of a notebook that was handed out, or a folder
+    python3 course.py progress         # all lessons; `progress 03 05` for some
+    python3 course.py progress FILE    # a notebook that was handed out, or a folder
 
-Read are your copies in my/, and the lessons themselves where you have none: the
-answers of the checks that you ran and saved, and how many predictions you
-wrote. What a copy was before `lab --fresh` counts too. Nothing is run, and nothing
-is sent anywhere. Stuck? In a notebook `check_NAME(NAME, hints=1)` gives a hint, and
-`hints=2` the next one. The solutions lie in notebooks/solutions/.
+The command reads your copies in my/, or the lessons themselves if you have no copies.
+It looks for the reports of checks that you ran and saved, and counts the predictions
+that you wrote. Copies that `lab --fresh` has replaced count too. Nothing is run, and
+nothing is sent anywhere.
+
+If you are stuck, `check_NAME(NAME, hints=1)` in a notebook gives a hint, and `hints=2`
+gives the next one. The solutions are in notebooks/solutions/.
 """
 
 import contextlib
@@ -30,9 +32,9 @@ class Solved(NamedTuple):
     """State of one exercise in a saved notebook.
 
     Attributes:
-      title: for example `Exercise 1: spread`.
+      title: Heading of the exercise, such as `Exercise 1: spread`.
       state: `SOLVED`, `TRIED` or `UNTOUCHED`.
-      claim: the first claim that did not hold; "" where there is none.
+      claim: First claim of the check that did not hold, or "".
     """
 
     title: str
@@ -44,10 +46,10 @@ def states(path: Path) -> list[Solved]:
     """Returns the state of each exercise in a notebook, in order.
 
     Args:
-      path: a lesson or what was handed out of it, as it was saved.
+      path: Saved lesson, or a notebook that was handed out.
 
     Raises:
-      ValueError: the file is no notebook.
+      ValueError: If the file is not a notebook.
     """
     try:
         cells = read_cells(path)
@@ -98,7 +100,7 @@ def notebooks(words: list[str]) -> list[Path]:
     """Returns the notebooks that lesson numbers, files or folders refer to.
 
     Raises:
-      ValueError: one of the words stands for none.
+      ValueError: If one of the words refers to no notebook.
     """
     if not words or all(re.fullmatch(r"\d+[a-z]?", word) for word in words):
         return [copies.newest(lesson) for lesson in nb.lessons(ROOT, words)]

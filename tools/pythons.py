@@ -1,10 +1,11 @@
 """Runs the lessons with the other supported Python versions that are installed.
 
-python3 course.py test newest     # the newest: what starts processes, and one core
-python3 course.py test pythons    # each of them: all lessons
+python3 course.py test newest     # the newest Python: some lessons
+python3 course.py test pythons    # every other Python: all lessons
 
-Each Python gets a copy of the course and an environment in `build/pythons/`, which
-takes the network and some gigabytes once.
+`newest` runs the lessons that start processes, and one core lesson. Each Python gets a
+copy of the course and an environment in `build/pythons/`, which needs the network and
+some gigabytes once.
 """
 
 import glob
@@ -26,7 +27,8 @@ STARTS = ("subprocess.", "Cluster(")  # what the source of a lesson that starts 
 def others() -> dict[tuple[int, int], str]:
     """Returns the other supported Pythons on this machine, newest first.
 
-    They are looked for on the path and among pyenv's versions, and have to answer.
+    The interpreters are searched for on the path and among the versions of pyenv, and
+    each of them has to start.
     """
     pyenv = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"
     found = {}
@@ -56,7 +58,7 @@ def run_under(version: str, program: str, lessons: list[Path]) -> int:
     """Runs lessons with another Python and compares their stored outputs.
 
     Returns:
-      The exit code of the first command that failed, else 0.
+      The exit code of the first command that failed, or 0.
     """
     folder = FOLDER / version
     files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True,

@@ -30,7 +30,7 @@ def head(path: Path) -> dict[str, str]:
     """Returns title, minutes, requirements and result from the head of a lesson.
 
     Raises:
-      ValueError: the head does not have the form that every lesson shares.
+      ValueError: If the head does not have the form that all lessons share.
     """
     cells = nbformat.read(path, as_version=4).cells
     text = "\n\n".join(c.source for c in cells[:3] if c.cell_type == "markdown")

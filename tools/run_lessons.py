@@ -1,10 +1,10 @@
 """Executes lessons without a browser and prints how long each one took.
 
-python3 course.py run               # all of them
+python3 course.py run               # all lessons
 python3 course.py run 03 05c        # 03a, 03b, 03c and 05c
-python3 course.py run 06b -p SOURCE FOLDER    # with a parameter of its own
+python3 course.py run 06b -p SOURCE FOLDER    # with another value of a parameter
 python3 course.py run 03a --solutions --save  # stores the outputs
-python3 course.py run 03a --twice    # each cell twice in a row: the same outputs?
+python3 course.py run 03a --twice    # runs each cell twice and compares the outputs
 """
 
 import ast
@@ -44,13 +44,16 @@ def execute(
     """Runs all cells of a notebook in its own folder.
 
     Args:
-      path: the notebook.
-      bar: advanced by one per code cell.
-      parameters: the values that differ from those of its cell `parameters`.
-      twice: put a copy of each code cell behind it, as who runs it again does.
+      path: Path of the notebook.
+      bar: Progress bar, which is advanced by one for each code cell.
+      parameters: Values that replace those in the notebook's `parameters` cell.
+      twice: Whether to run each code cell twice in a row.
+
+    Returns:
+      The executed notebook.
 
     Raises:
-      RuntimeError: a cell failed or took too long; the message is one line.
+      RuntimeError: If a cell failed or took too long. The message is a single line.
     """
     notebook = with_parameters(nbformat.read(path, as_version=4), parameters)
     if twice:
@@ -123,14 +126,14 @@ def one_run(
 ) -> nbformat.NotebookNode:
     """Returns the notebook to store: the new run as a whole, or the stored one.
 
-    The stored notebook is kept if the new run agrees with it everywhere: numbers
-    within the tolerance of their cell, and all else exactly, pictures included. If
-    anything differs, no old output is kept. Otherwise text and figures of a lesson
-    would come from two runs and contradict each other.
+    The stored notebook is kept if the new run agrees with it everywhere: numbers within
+    the tolerance of their cell, and everything else exactly, including pictures. If
+    anything differs, no old output is kept. Otherwise the text and the figures of a
+    lesson would come from two runs and might contradict each other.
 
     Args:
       executed: The notebook after the new run.
-      stored: The notebook as the file has it.
+      stored: The notebook as it is in the file.
       name: The file name, from which the cell ids are made.
     """
     before = nb.canonical(stored, name)
@@ -148,13 +151,15 @@ def run(
     """Executes notebooks, prints their running times, and returns the failures.
 
     Args:
-      paths: the notebooks, in order.
-      save: write the outputs of a run that held back, in canonical form; all of them
-        or, where all are within tolerance of the stored ones, none.
-      parameters: for each of them, as `execute` takes them. Such a run is kept in
-        `my/`, beside the reader's copies.
-      twice: run each cell twice; another output the second time is a failure.
-      time_it: keep the seconds of what held, for the guide's minutes.
+      paths: Paths of the notebooks, in order.
+      save: Whether to store the outputs of each successful run in canonical form. If
+        all outputs agree with the stored ones, the file is not changed.
+      parameters: Parameters for every notebook. Such a run is stored in `my/`, next to
+        the reader's copies.
+      twice: Whether to run each cell twice. A different output in the second run is a
+        failure.
+      time_it: Whether to store the running times, from which the guide computes its
+        minutes.
     """
     # ipykernel hides C-level output from cells while this variable is set.
     os.environ.pop("PYTEST_CURRENT_TEST", None)
@@ -207,7 +212,8 @@ def keep_seconds(found: dict[str, float]) -> None:
 def value_of(text: str) -> object:
     """Converts the text of a parameter to a literal, a folder path or a string.
 
-    A folder counts from where `course.py` was called, and is given as a whole path.
+    The path of a folder is relative to where `course.py` was called, and is returned as
+    a full path.
     """
     try:
         return ast.literal_eval(text)
@@ -220,8 +226,12 @@ def value_of(text: str) -> object:
 def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object]:
     """Converts parameters and checks that every lesson has them.
 
+    Args:
+      paths: Paths of the lessons.
+      pairs: Names and texts of the parameters.
+
     Raises:
-      ValueError: a name comes twice, or is none of a lesson's parameters.
+      ValueError: If a name is given twice, or if a lesson has no such parameter.
     """
     parameters = {name: value_of(text) for name, text in pairs}
     if len(parameters) != len(pairs):

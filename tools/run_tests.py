@@ -1,12 +1,14 @@
 """Runs the checks of CI one after another and prints a summary.
 
-python3 course.py test                       # all parts of the first list
-python3 course.py test unit notebooks        # some: `tests` is `unit` and `faults`
+python3 course.py test                       # all of them
+python3 course.py test unit notebooks        # some parts
 python3 course.py test quick                 # no browser, one lesson: minutes
-python3 course.py test tf1tools              # the tools for old code alone
-python3 course.py test weekly                # what is too slow for every commit
-python3 course.py test newest                # some lessons, another Python
-python3 course.py test pythons               # all lessons, each other Python
+python3 course.py test tf1tools              # only the tools for old code
+python3 course.py test weekly                # parts too slow for every commit
+python3 course.py test newest                # some lessons with another Python
+python3 course.py test pythons               # all lessons with each other Python
+
+The part `tests` consists of `unit` and `faults`.
 """
 
 import subprocess

@@ -1,9 +1,9 @@
 """Serves prebuilt/ and logs/ in TensorBoard on 127.0.0.1.
 
-The port is --port if that is free, or else any free port.
-
 python3 course.py tensorboard [TENSORBOARD OPTIONS]
 python3 course.py tensorboard 2=14 10=tower_1       # checks answers to its questions
+
+The port is --port if that is free, or else any free port.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def free_port(wish: int) -> int:
     """Returns the requested port if it is free, or else any free port.
 
     Raises:
-      OSError: this machine has no free port.
+      OSError: If this machine has no free port.
     """
     for port in (wish, 0):
         with socket.socket() as probe:

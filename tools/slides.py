@@ -3,10 +3,10 @@
     python3 course.py slides 03          # build/slides/03_queues_and_coordinators.html
 
 Each section shows its heading, its first question or pitfall, and its first figure or
-output. A slide shows headings, questions, pitfalls, lists, tables, code and outputs;
-the sentences around them are the speaker's notes (press S). Each key that goes on,
-Space or an arrow, shows the next step, and misses none. With `?showNotes=true`
-behind the address they stand beside the slide.
+output. A slide shows headings, questions, pitfalls, lists, tables, code and outputs.
+The other sentences become speaker notes (press S). Space and the arrow keys go to the
+next step and skip none. If you add `?showNotes=true` to the address, the notes appear
+next to the slide.
 """
 
 import html
@@ -86,8 +86,8 @@ class Slide(NamedTuple):
     """HTML contents of one slide.
 
     Attributes:
-      shown: headings, questions, code, outputs.
-      notes: what the speaker says.
+      shown: Headings, questions, code and outputs.
+      notes: Speaker notes.
     """
 
     shown: str
@@ -121,8 +121,8 @@ def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
     """Returns a code cell and its outputs as HTML, or only the figure if it has one.
 
     Args:
-      cell: the cell.
-      asked: its outputs answer a question, and are a second step.
+      cell: Code cell with its outputs.
+      asked: Whether the outputs answer a question. If so, they appear in a second step.
     """
     knobs = "<iframe" in str(cell.outputs)  # then the page says all
     drawn = knobs or "image/png" in str(cell.outputs)
@@ -148,9 +148,9 @@ def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
 def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     """Returns the cells of a lesson from which its slides are made.
 
-    By section, the cell with the heading, the first question with what is built before
-    it and its answer, or the first pitfall, and the first page with knobs, or else
-    figure, or else output.
+    From each section, these are the cell with the heading, the first question or
+    pitfall, and the first interactive figure, or else figure, or else output. A
+    question also brings the code cell before it and the cell with its answer.
     """
     found = []
     for section in sections(cells):
@@ -173,7 +173,7 @@ def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
     """Returns the slides of a lesson in columns, with one column per section.
 
     Args:
-      cells: all cells of a lesson.
+      cells: All cells of a lesson.
     """
     columns, asked, before = [[]], False, ""
     for cell in chosen(cells):

@@ -2,9 +2,9 @@
 
     python -m tools.stubs [NN ...]     # write the stubs into the lessons
 
-In `notebooks/solutions/NN_topic.ipynb` a cell tagged `exercise` holds the answer
-between two marker lines; the lesson's cell tagged `exercise` in the same place holds
-the stub.
+Each solution is written only once, in `notebooks/solutions/NN_topic.ipynb`. There, a
+cell tagged `exercise` holds the answer between two marker lines. The cell tagged
+`exercise` in the same place of the lesson holds the stub.
 """
 
 import re
@@ -22,10 +22,10 @@ def stub(answer: str) -> str:
     """Replaces each solution block of an answer cell with a placeholder.
 
     Args:
-      answer: source with one or more blocks between the two marker lines.
+      answer: Source code with one or more blocks between the marker lines.
 
     Raises:
-      ValueError: the cell has no such block.
+      ValueError: If the source has no such block.
     """
     pattern = re.compile(rf"^([ ]*){BEGIN}\n.*?^[ ]*{END}", re.M | re.S)
     text, blocks = pattern.subn(rf"\1{STUB}\n\1pass", answer)

@@ -1,8 +1,9 @@
 """Compares the outputs of a cell: numbers within a tolerance, text exactly.
 
-A cell tagged `within:10%` prints numbers that may move by a tenth of each; one tagged
-`within:0.04` prints numbers that may move by so much. What is wider than a third of a
-number that is printed has a sentence in the cell's metadata, `within_reason`.
+A cell tagged `within:10%` prints numbers that may change by a tenth of their value. A
+cell tagged `within:0.04` prints numbers that may change by this amount. If a tolerance
+is wider than a third of a printed number, the metadata of the cell explain why, under
+`within_reason`.
 """
 
 import math
@@ -21,7 +22,7 @@ def tolerance(cell) -> str:
     """Returns the tolerance in a cell's tag, such as "10%", or "" without a tag.
 
     Raises:
-      ValueError: such a tag says no tolerance.
+      ValueError: If a tag that begins with `within:` contains no tolerance.
     """
     for tag in cell.metadata.get("tags", []):
         if tag.startswith("within:"):
@@ -34,8 +35,13 @@ def tolerance(cell) -> str:
 def agree(text: str, stored: str, allowed: str) -> bool:
     """Returns whether two outputs have equal text and numbers within tolerance.
 
-    Both have as many numbers, each with its sign and exponent. A number that is too
-    large for a float equals only itself, as the words inf and nan do.
+    Both outputs must have the same count of numbers, each with its sign and exponent. A
+    number that is too large for a float equals only itself, like the words inf and nan.
+
+    Args:
+      text: New output.
+      stored: Stored output.
+      allowed: Tolerance, as returned by `tolerance`.
     """
     return _words(text) == _words(stored) and all(
         now == then or math.isfinite(now) and math.isfinite(then)
@@ -47,9 +53,9 @@ def settle(outputs: list, stored: list, allowed: str) -> None:
     """Replaces new outputs with stored ones that agree within the tolerance.
 
     Args:
-      outputs: of a cell that was run; what is near is changed in place.
-      stored: of the same cell, in its file.
-      allowed: a tolerance, as `tolerance` returns it; nothing is near without.
+      outputs: Outputs of a cell that was run. They are changed in place.
+      stored: Outputs of the same cell in its file.
+      allowed: Tolerance, as returned by `tolerance`. Without one, nothing is changed.
     """
     if not allowed:
         return
@@ -64,7 +70,7 @@ def widest(outputs: list, allowed: str) -> float:
     """Returns the tolerance relative to the smallest nonzero number.
 
     Raises:
-      ValueError: there is no number to compare.
+      ValueError: If the cell prints no number, or only zeros.
     """
     found = [abs(number) for places in _texts(outputs).values()
              for place, key in places for number in numbers(place[key]) if number]

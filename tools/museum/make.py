@@ -2,10 +2,11 @@
 
     python make.py FOLDER
 
-Each piece is a file or folder that a program of 2019 would leave behind, and a
-`golden/NAME.npz` with inputs and what TensorFlow 1.15 computed from them. The pieces
-are small and their training is short: what matters is that the real thing wrote them.
-This program is never run by the tests; it needs another Python and another TensorFlow.
+See README.md in this folder. Each piece is a file or a folder as programs of 2019 left
+it, with a `golden/NAME.npz` that contains inputs and the results of TensorFlow 1.15.
+The pieces are small and trained only briefly, because all that matters is that the
+original TensorFlow wrote them. The tests never run this program, since it needs another
+Python and another TensorFlow.
 """
 
 import contextlib
