@@ -17,7 +17,7 @@ class Command(NamedTuple):
 
     Attributes:
       module: Module with the function `main(arguments)`.
-      purpose: What the command does, for the list of commands.
+      purpose: Description for the list of commands.
       packages: Packages that the command needs besides Python.
     """
 
@@ -47,12 +47,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the `tf1` command that the arguments name and returns its exit code.
 
     Args:
-      arguments: The command's name and its arguments; by default, those of the
-        process.
+      arguments: The command's name and its arguments. By default, those of the process.
 
     Returns:
-      The exit code: 2 if there is no such command, 1 if a package that the command
-      needs is missing, and otherwise that of the command.
+      2 if there is no such command, 1 if the command needs a missing package, and
+      otherwise the exit code of the command.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     name, rest = (arguments or [""])[0], arguments[1:]

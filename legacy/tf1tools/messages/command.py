@@ -1,9 +1,9 @@
 """Explains an error message of a TensorFlow program and suggests a fix.
 
     tf1 explain "MESSAGE"
-    tf1 explain - < LOG        # searches a whole log for the first error
+    tf1 explain - < LOG        # searches a log for the first error
 
-It needs nothing but Python. The exit code is 1 if no known message is similar.
+The command needs only Python. The exit code is 1 if no known message is similar.
 """
 
 import sys

@@ -81,12 +81,13 @@ class Entry(NamedTuple):
     """Family of error messages on the page, with cause, fix and example code.
 
     Attributes:
-      section: of the page.
-      patterns: as TensorFlow 2.21 words it, then older wordings and others of the
-        family, with `…` for what differs and `⟨Op⟩` for a name in CamelCase.
-      raises: code that raises the first; "" where no code here can.
-      works: code that does not; "" where none is shown.
-      text: its cause, the fix and the sitting.
+      section: Heading of the section on the page.
+      patterns: Wording of TensorFlow 2.21, followed by older wordings and by other
+        messages of the family. In a pattern, `…` stands for any text and `⟨Op⟩` for a
+        name in CamelCase.
+      raises: Code that raises the first message, or "" if no code here can.
+      works: Corrected code, or "" if none is shown.
+      text: Cause, fix and lesson.
     """
 
     section: str
@@ -170,9 +171,10 @@ def entries(page: Path = PAGE) -> list[Entry]:
 def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     """Returns the entries that match a message, and up to three similar ones.
 
-    What an exception says comes before the rest of a log. What follows from another
-    error comes after it, then what many programs say; plain words count where no error
-    is named. Of an error of another library nothing is said.
+    An entry that matches an exception takes precedence over one that matches the rest
+    of a log. Entries on consequences of another error come next, and then those on
+    general messages of Python. Entries that consist of plain words match only if the
+    message names no error. Errors of other libraries match nothing.
     """
     message = _squeezed(message)
     if _FOREIGN.search(message) and not _OURS.search(message):
@@ -211,8 +213,9 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
 def _squeezed(log: str) -> str:
     """Shortens a long log, so that every pattern can be searched in it.
 
-    Long words, such as pictures in base64, wide gaps, and empty lines are shortened. Of
-    a long log, the beginning, the end, and the lines around the first errors are kept.
+    Very long words (such as pictures in base64), wide gaps and empty lines are
+    shortened. If a log is still too long, its beginning, its end, and the lines around
+    the first errors are kept.
     """
     log = re.sub(r"\S{2000,}", lambda word: f"{word[0][:600]} {word[0][-600:]}", log)
     log = re.sub(r"[^\S\n]{80,}", " " * 40, log)
@@ -246,7 +249,7 @@ def _bare(log: str) -> str:
 def _loosely(message: str, every: list[Entry]) -> list[Entry]:
     """Returns the entries whose words occur in a message, or a partial match.
 
-    Whichever says more.
+    The result with more matching letters is returned.
     """
     words = _words_of(message)
     whole = [entry for entry in every if entry.says(words)]
@@ -259,8 +262,9 @@ def _loosely(message: str, every: list[Entry]) -> list[Entry]:
 def _part(message: str, every: list[Entry]) -> tuple[list[Entry], int]:
     """Returns the only entry that shares a long part with a message.
 
-    The part is a run of words, or, where a paste ends, the beginning; how many letters
-    it has is said too.
+    The part is a run of words. If no entry shares a run, it is the beginning of a
+    pattern at a place where the message was cut off. The number of letters in the part
+    is returned as well.
     """
     words = _words_of(message).split()
     runs = {entry: _run(entry, words) for entry in every}
@@ -282,7 +286,8 @@ def _part(message: str, every: list[Entry]) -> tuple[list[Entry], int]:
 def _run(entry: Entry, words: list[str]) -> str:
     """Returns the longest run of words that a message shares with an entry.
 
-    What stands beside it in both must not be another word: that would be another name.
+    The words next to the run must agree too, because a different word there would
+    belong to another message.
     """
     said = f" {' '.join(words)} "
     best = ""
@@ -419,7 +424,10 @@ def verdict(errors: Iterable[str]) -> tuple[str, Entry] | None:
     """Returns the root cause among several errors, with its entry on the page.
 
     Args:
-      errors: the one that came first before what it led to.
+      errors: Errors as single lines, with causes before their consequences.
+
+    Returns:
+      The error and its entry, or `None` if no error has an entry.
     """
     found = [(error, look_up(error)[0][0]) for error in errors if look_up(error)[0]]
     found.sort(key=lambda pair: pair[1].section == FOLLOWS)

@@ -4,19 +4,22 @@
     tf1 port --write FILE-OR-FOLDER OUT [--try "python PROGRAM.py ARGUMENTS"]
     tf1 port --explain [RULE]
 
-The code is read, never run and never changed. Python 2, notebooks and broken files
-get a word each. The exit code is 0 where every file was read whole, 1 where a file
-could be read in part or not at all (the report says which), 2 where there is nothing
-to read.
+The report covers programs of Python 2 and 3 and notebooks. The code is only read: it is
+neither run nor changed. The exit code is 0 if every file was read completely, 1 if a
+file could be read only in part or not at all (the report says which), and 2 if there is
+nothing to read.
 
-`--write` makes the folder OUT: a copy in which all that is safe is changed, so that
-it runs on `tensorflow.compat.v1` with legacy Keras, and `port.diff`, the changes. It
-prints what is left, line by line, and by which rule; the exit code is 1 where something
-is. `--try` then runs a program of the copy under `tf1 watch`, with limits of time,
-memory and disk, and without a network where the system permits that. It says whether
-the program ran, or else the error, its line and the answer of `tf1 explain`; the exit
-code is 0 only if it ran. `--explain` prints the page of a rule: what it changes, and
-why.
+`--write` creates the folder OUT with a copy of the program and the file `port.diff`.
+All safe changes are made in the copy, so that it runs on `tensorflow.compat.v1` with
+legacy Keras. Lines that you have to change yourself are printed, each with the rule
+that found it. If there are any, the exit code is 1.
+
+`--try` runs a program of the copy under `tf1 watch`, with limits on time, memory and
+disk space, and without a network if the system permits that. It prints whether the
+program ran, or else the error, its line and the explanation of `tf1 explain`. The exit
+code is 0 only if the program ran.
+
+`--explain` prints the documentation of a rule: what it changes, and why.
 """
 
 import argparse
@@ -31,10 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     """Runs `tf1 port` and returns its exit code.
 
     Args:
-      argv: the arguments after `port`; those of the process if `None`.
-
-    Returns:
-      The exit code.
+      argv: Arguments after `port`. By default, those of the process.
     """
     arguments = _arguments(argv)
     if arguments.explain is not None:

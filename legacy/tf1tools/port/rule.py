@@ -1,42 +1,47 @@
 """Defines rules: documentation with examples, tables of names, and hooks.
 
-A rule is a module of the folder `rules`; its name is the file's. The docstring is its
-page: what it does and why, and three facts: since which version the old form is none,
-the sitting that shows it, and the side, an old version that can run the example. Then
-come examples; a blank line stands around each:
+A rule is a module in the folder `rules`, and its name is that of the file. The
+docstring of the module is the documentation of the rule: it says what the rule does and
+why. Then come three facts: `Since` is the version from which the old form fails,
+`Sitting` is the lesson that shows it, and `Side` is an old version that can run the
+example. Examples follow, each between blank lines:
 
-    Before: / After:            a program, and its copy; without an import, `tf` is
-                                taken for TensorFlow
+    Before: / After:            a program, and its copy; if the program has no import,
+                                `tf` is taken for TensorFlow
     Stays:                      a program in which nothing changes
-    Left:                       lines with `# left: words` are left, and no others
-    Noted:                      the same of what is to be said of a line that runs
-    Report:                     the report has lines with `# gone: words` so
+    Left:                       only the lines with `# left: words` get such a remark
+    Noted:                      the same for remarks on lines that run unchanged
+    Report:                     the report has the verdicts in comments `# gone: words`
 
-One with `# file: NAME` lines is several files. The page is printed by `explain`, is a
-section of docs/rules.md, and each example is a test. What the module registers here is
-asked when old code is read:
+An example with lines `# file: NAME` consists of several files. `tf1 port --explain`
+prints the documentation of a rule, docs/rules.md contains all of it, and each example
+is a test. A module registers hooks, which are called while old code is read:
 
-    rule.rows({...})                 old name -> name of today; the longest one counts
+    rule.rows({...})                 old names with current names; the longest old
+                                     name that matches counts
     rule.rows({"f(old=)": "new"})    an argument of f, in the same table
-    rule.rows({".f()": ".new"}, of=(...))  a method of what these modules give
-    rule.rows()                      the same from the text file beside the module
-    rule.in_tf2(verdict, words, ...) what TensorFlow 2 makes of an old call
+    rule.rows({".f()": ".new"}, of=(...))  a method of values from these modules
+    rule.rows()                      the same from the text file next to the module
+    rule.in_tf2(verdict, words, ...) how TensorFlow 2 treats an old call
     rule.signs(name, ...)            names or calls that only old programs have
     @rule.call("numpy.load")         each call of a name, with its arguments
     @rule.node(ast.Div)              each node of a kind
-    @rule.python2(ast.Call)          the same, in a program of Python 2
-    @rule.writes("tf_slim")          each name of today that begins so and is written
+    @rule.python2(ast.Call)          the same in a Python 2 program
+    @rule.writes("tf_slim")          each current name with this prefix that is written
     @rule.text                       each text before it is parsed
     @rule.file                       each file, after its names
-    @rule.project                    the whole, at the end
+    @rule.project                    the whole project, at the end
 
-Each yields `Change`, `Left`, `Note` and `Need`, and nobody else makes any; one that is
-asked about a call may yield `Renamed`. `Use` and `Part` (reading/part.py) make them:
-`use.rename_keyword`, `use.left`, `part.instead`, `part.behind`, `part.wrapped`. Change
-the least: inside a call another rule may change something, and two rules on one place
-are an error. `use.call` is how it is called (`Arguments` of text/syntax.py), and
-`@call` sees calls alone: a name that is handed on as a value has its row, or is left.
-Where nothing changes the name of a call, its row does.
+The hooks yield `Change`, `Left`, `Note` and `Need`, which nothing else creates. A hook
+for calls may also yield `Renamed`. The methods of `Use` and `Part` (reading/part.py)
+create these objects, for example `use.rename_keyword`, `use.left`, `part.instead`,
+`part.behind` and `part.wrapped`.
+
+A change should be as small as possible, because another rule may change something
+inside a call, and two rules that change one place are an error. `use.call` describes
+the arguments (`Arguments` in text/syntax.py). A hook of `@rule.call` runs only for
+calls: a name that is passed on as a value is replaced by its row, or it is left. If no
+hook changes the name of a call, its row does.
 """
 
 import re
@@ -56,8 +61,9 @@ class Change(NamedTuple):
     """Replacement of the text from `start` to `end` in a part.
 
     Attributes:
-      order: of what is put in at one place: what ends a node has minus its depth in
-        the tree, what begins one has its depth, so that inner stays in outer.
+      order: Order of insertions at the same offset. Text after a node has minus its
+        depth in the tree, and text before a node has its depth, so that inner text
+        stays inside outer text.
     """
 
     part: object
@@ -104,11 +110,12 @@ class Row(NamedTuple):
     """Table row that maps an old name to its current name.
 
     Attributes:
-      old: the full name, or what a full name begins with, or `name(argument=)`.
-      new: the name under compat.v1, "" for nothing.
-      words: what to write where nothing has it.
-      rule: whose row it is.
-      of: the modules whose values have it, if it is a method; "dict" for dictionaries.
+      old: Full name, prefix of full names, or `name(argument=)`.
+      new: Name under `compat.v1`, or "" if there is none.
+      words: Remark that says what to write if there is no such name.
+      rule: Rule that registered the row.
+      of: Modules whose values have the method, if it is a method, or "dict" for
+        dictionaries.
     """
 
     old: str
@@ -122,10 +129,10 @@ class Hook(NamedTuple):
     """Function that a rule registers for a name or a kind of node.
 
     Attributes:
-      key: a name, `name.*` for what begins with it, or a kind of node.
-      rule: whose it is.
-      ask: the function that is asked.
-      perhaps: words for a line that nothing but a method says to be of Python 2.
+      key: Name, prefix `name.*`, or kind of node.
+      rule: Rule that registered the hook.
+      ask: Function to call.
+      perhaps: Remark for a line if only a method name suggests Python 2.
     """
 
     key: object
@@ -138,11 +145,11 @@ class Example(NamedTuple):
     """Example of a rule: files before and after, or expected remarks.
 
     Attributes:
-      before: the files.
-      after: what becomes of them.
-      left: `{line: words}` of those with a remark.
-      kind: `Left`, or `Note` where the remarks are of lines that run as they are.
-      report: `{line: (verdict, words)}` of what the report says.
+      before: Files of the program, by name.
+      after: Files of the copy.
+      left: Remarks as `{line: text}`.
+      kind: `Left`, or `Note` if the lines run unchanged.
+      report: Entries of the report as `{line: (verdict, text)}`.
     """
 
     before: dict[str, str]

@@ -3,12 +3,14 @@
     tf1 watch SCRIPT [ARGUMENTS]
     tf1 watch --stall 30 --film film.html SCRIPT [ARGUMENTS]
 
-Where no step of a session has ended for `--stall` seconds, it says which queue starves,
-since when and why, and in which lines the threads stand, and of what a thread died.
-Where the program ends by an error, `doctor`'s answer to it stands last. `--film FILE`
-writes a page that shows how the queues filled and who waited. Nothing else of the
-program changes: it has its own arguments, folder and exit status. Paths count from
-where you stand. Ctrl-C ends the program, in a step too.
+If no step of a session ends within `--stall` seconds, the command prints which queue
+starves, since when and why, which lines the threads are executing, and which error
+ended a thread. If the program fails, the explanation of its error is printed last.
+`--film FILE` writes a page that shows how full the queues were over time, and which
+calls waited.
+
+Otherwise the program runs unchanged, with its own arguments, folder and exit code.
+Relative paths start at the current folder. Ctrl-C ends the program, even during a step.
 """
 
 # It is started by its path, not as a module: programs have a `tools` of their own.
@@ -41,7 +43,8 @@ _POLL = 0.25
 class AfterImport(importlib.abc.MetaPathFinder):
     """Import hook that calls a function after the program imports a module.
 
-    So the program imports TensorFlow itself, after what it sets before that.
+    In this way, the program itself imports TensorFlow, after all settings that it makes
+    before that.
     """
 
     def __init__(self, module: str, then) -> None:
@@ -66,9 +69,9 @@ class Watch:
     """Monitor that observes the sessions and threads of a program.
 
     Attributes:
-      stalls: what knows the steps, from the first session on.
-      died: the threads that an error ended, with it.
-      stopped: the errors for which coordinators stopped their threads.
+      stalls: Monitor of the steps, or `None` before the first session.
+      died: Threads that ended with an error, each with the error.
+      stopped: Errors with which coordinators stopped their threads.
     """
 
     def __init__(self, folder: Path, stall: float, film: Path | None) -> None:
@@ -182,8 +185,8 @@ def import_ours(name: str, folder: Path) -> Any:
     """Imports a module of this project even if the program has one like it.
 
     Args:
-      name: of the module.
-      folder: of the program.
+      name: Name of the module.
+      folder: Folder of the program.
     """
     hidden = []
     if importlib.machinery.PathFinder.find_spec("helpers", [str(folder)]):

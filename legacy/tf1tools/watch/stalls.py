@@ -70,9 +70,9 @@ class Stalls:
         """Prepares the monitor.
 
         Args:
-          stall: seconds in which no step may end.
-          path: of the film; None for no film.
-          died: is filled with each thread that an error ends, and the error.
+          stall: Seconds without the end of a step that count as a stall.
+          path: File for the recording, or `None` for no recording.
+          died: List that receives each thread that an error ends, with the error.
         """
         self._died = died
         self._feeders: dict[threading.Thread, Step] = {}  # the last step of each

@@ -1,28 +1,29 @@
 """Converts the weights of a checkpoint or model to another file format.
 
-    tf1 weights CHECKPOINT                      # what it holds
+    tf1 weights CHECKPOINT                      # lists the arrays
     tf1 weights CHECKPOINT --to npz             # or safetensors
     tf1 weights CHECKPOINT --to safetensors --layout torch
     tf1 weights CHECKPOINT --to onnx --chain "conv1 relu pool flatten fc"
     tf1 weights CHECKPOINT --to keras --chain ... --input 32,32,3
 
-CHECKPOINT is what `helpers.inherited.read_weights` reads: a checkpoint without ending,
-a SavedModel, a frozen graph, a Keras `.h5`. Slots of optimizers, moving averages and
-step counters are told apart from weights and are left out, but for --averages, which
-puts each average in the place of its weight, and --all.
+CHECKPOINT is the prefix of a checkpoint, a SavedModel, a frozen graph, or a Keras `.h5`
+file. Optimizer slots, moving averages and step counters are recognised and left out.
+With --averages, each average replaces its weight. With --all, nothing is left out.
 
---names FILE renames: a line `old,new` for each name that changes. --layout torch turns
-names and axes as PyTorch has them (`conv1/kernel` `[height, width, in, out]` becomes
-`conv1.weight` `[out, in, height, width]`); the rows of a dense layer behind a Flatten
-stay in the order height, width, channels.
+--names FILE renames arrays. The file has a line `old,new` for each name that changes.
+--layout torch converts names and axes to those of PyTorch: `conv1/kernel` `[height,
+width, in, out]` becomes `conv1.weight` `[out, in, height, width]`. The rows of a dense
+layer after a Flatten keep the order height, width, channels.
 
-A checkpoint holds numbers and no graph, so `onnx` and `keras` need the chain of layers
-in order. A name of the file is its layer: a convolution (`conv1`, stride 2: `conv1:2`,
-without padding: `conv1:valid`), a dense layer, or a batch norm. The other words are
-relu, pool (2 by 2; pool:same), dropout, flatten, softmax. VGG is known by its names.
-The graph of a whole program is nothing for this command: tf2onnx does that.
+A checkpoint contains numbers but no graph, so `onnx` and `keras` need the layers in
+order. The name of a layer in the file stands for a convolution (`conv1`, with stride 2:
+`conv1:2`, without padding: `conv1:valid`), a dense layer, or a batch normalisation. The
+other words are relu, pool (2 by 2; pool:same), dropout, flatten, and softmax. A VGG
+network is recognised by its names. This command does not convert the graph of a whole
+program; use tf2onnx for that.
 
-Paths count from where you stand. A file is written whole or not at all.
+Relative paths start at the current folder. A file is either written completely or not
+at all.
 """
 
 import argparse
@@ -76,8 +77,8 @@ class Held(NamedTuple):
     """Role of an array in a checkpoint.
 
     Attributes:
-      kind: weight, statistic, average, slot, step, or text.
-      of: the name of the weight that an average or a slot belongs to; else "".
+      kind: "weight", "statistic", "average", "slot", "step" or "text".
+      of: Name of the weight that an average or a slot belongs to, or "".
     """
 
     kind: str
@@ -122,12 +123,12 @@ def chosen(
     """Returns the weights and statistics of a file by name.
 
     Args:
-      arrays: as `read_weights` gives them.
-      averages: takes each average for its weight.
-      every: takes slots, averages and steps too, under names of their own.
+      arrays: Arrays by name, as returned by `read_weights`.
+      averages: Whether to replace each weight with its moving average.
+      every: Whether to include slots, averages and steps under their own names.
 
     Raises:
-      DataError: averages are asked for, and there are none.
+      DataError: If averages are requested but the file has none.
     """
     held = told_apart(arrays)
     found = {name.removesuffix(_OBJECT): arrays[name] for name, what in held.items()
@@ -164,8 +165,13 @@ def _averages(
 def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarray]:
     """Renames arrays according to a table with lines `old,new`.
 
+    Args:
+      arrays: Arrays by name.
+      table: Path of the table.
+
     Raises:
-      DataError: a line is no pair, a name is not there, or two become one.
+      DataError: If a line is not a pair, if a name does not exist, or if two arrays
+        would get the same name.
     """
     new = {name: name for name in arrays}
     try:
@@ -185,11 +191,11 @@ def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarr
 def as_torch(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Converts the names and the axes of arrays to PyTorch's conventions.
 
-    The order of axes depends on the kind of the layer. A vector is the same for every
-    kind. The kind of a kernel follows from its name and its number of axes.
+    The order of axes depends on the kind of the layer, which is inferred from the
+    array's name and its number of axes. Vectors are the same for all kinds.
 
     Raises:
-      DataError: If an array has several axes and the kind of its layer is not known.
+      DataError: If an array has several axes and the kind of its layer is unknown.
     """
     new, turned = {}, {}
     for name, array in arrays.items():
@@ -245,14 +251,15 @@ def write(
     """Writes weights atomically in one of the formats of `ENDINGS`.
 
     Args:
-      arrays: by name; a chain finds its layers among them.
-      form: a key of `ENDINGS`.
-      path: of the new file; an older one is replaced when the new one is whole.
-      chain: layers in order, as the module says; for onnx and keras.
-      size: of one input, for Keras `(height, width, channels)`.
+      arrays: Arrays by name, which contain the layers of the chain.
+      form: Key of `ENDINGS`.
+      path: Path of the new file. An older file is replaced once the new one is
+        complete.
+      chain: Layers in order, as described in the module. Only for onnx and keras.
+      size: Size of one input, for Keras `(height, width, channels)`.
 
     Raises:
-      DataError: the chain does not fit the weights, or a package is missing.
+      DataError: If the chain does not match the weights, or if a package is missing.
     """
     plain = {name: _as_others_know(array) for name, array in arrays.items()}
     try:
@@ -275,9 +282,10 @@ def refuse_to_replace(out: Path, source: Path, names: Path | None = None) -> Non
     """Raises `DataError` if `out` would replace its source or an unrelated file.
 
     Args:
-      out: The file to write. It may replace an older file of the same kind.
-      source: What `read_weights` read: a file, a folder, or the prefix of a checkpoint.
-      names: The table of names, if there is one.
+      out: File to write. It may replace an older file of the same kind.
+      source: Path that `read_weights` read: a file, a folder, or the prefix of a
+        checkpoint.
+      names: Table of names, if there is one.
     """
     place, read = _place(out), _place(source)
     part = re.escape(read.name) + r"\.(index|meta|data-\d+-of-\d+)"

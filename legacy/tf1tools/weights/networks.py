@@ -1,8 +1,8 @@
 """Builds Keras and ONNX models from a chain of layers and the weights of a file.
 
-The chain is written as `tf1 weights --help` says. Pictures are `[batch, height, width,
-channels]` in both forms, as TensorFlow has them; inside, ONNX computes with the
-channels first.
+The syntax of a chain is described in `tf1 weights --help`. In both formats, pictures
+are `[batch, height, width, channels]`, as in TensorFlow. Inside the ONNX model,
+channels come first.
 """
 
 import re
@@ -25,11 +25,12 @@ class Layer(NamedTuple):
     """Layer of a chain, with its options and weights.
 
     Attributes:
-      kind: one of `WORDS`, or `CONV`, `DENSE`, `NORM`.
-      name: of its weights in the file; "" where it has none.
-      stride: of a convolution, along both axes.
-      same: whether the edge is padded.
-      arrays: kernel and bias; of a batch norm gamma, beta, mean and variance.
+      kind: One of `WORDS`, or `CONV`, `DENSE`, `NORM`.
+      name: Name of the layer in the file, or "" for a layer without weights.
+      stride: Stride of a convolution, along both axes.
+      same: Whether the edge is padded.
+      arrays: Kernel and bias. For a batch normalisation: gamma, beta, mean and
+        variance.
     """
 
     kind: str
@@ -43,12 +44,12 @@ def chain_of(arrays: Mapping[str, np.ndarray], chain: str) -> list[Layer]:
     """Parses a chain of layers and assigns the weights to them.
 
     Args:
-      arrays: the weights by name.
-      chain: layers in order; "" for a VGG, which its names show.
+      arrays: Weights by name.
+      chain: Layers in order, or "" for a VGG network, which is recognised by its names.
 
     Raises:
-      DataError: a word is no layer and no name of the file, weights are left over, or
-        there is no chain and the file is no VGG.
+      DataError: If a word is neither a layer nor a name in the file, if weights are
+        left over, or if there is no chain and the file is not a VGG network.
     """
     words = chain.split() or _vgg(arrays)
     if not words:
@@ -134,12 +135,12 @@ def keras_model(layers: list[Layer], size: tuple[int | None, ...]):
     """Builds a Keras model from a chain of layers.
 
     Args:
-      layers: of `chain_of`.
-      size: of one input; where it is (), that of a first dense layer, or pictures of
-        any height and width where nothing is flattened.
+      layers: Layers as returned by `chain_of`.
+      size: Size of one input. By default, that of a first dense layer, or pictures of
+        any height and width if nothing is flattened.
 
     Raises:
-      DataError: the size is needed and not given, or the weights do not fit it.
+      DataError: If the size is needed but not given, or if the weights do not fit it.
     """
     import tensorflow as tf
 

@@ -16,18 +16,20 @@ def sequence_loss_by_example(logits, targets, weights,
     """Returns the weighted loss of each example, as `legacy_seq2seq` computed it.
 
     Args:
-      logits: a list over time of float32 [batch, words].
-      targets: a list over time of int32 [batch].
-      weights: a list over time of float32 [batch].
-      average_across_timesteps: whether to divide by each example's sum of weights.
-      softmax_loss_function: another loss, called with `labels` and `logits`.
-      name: of the scope.
+      logits: List over time of float32 `[batch, words]`.
+      targets: List over time of int32 `[batch]`.
+      weights: List over time of float32 `[batch]`.
+      average_across_timesteps: Whether to divide the loss of an example by the sum of
+        its weights.
+      softmax_loss_function: Function to use in place of the softmax cross-entropy. It
+        is called with `labels` and `logits`.
+      name: Name of the scope.
 
     Returns:
-      float32 [batch].
+      float32 `[batch]`.
 
     Raises:
-      ValueError: the lists are not of one length.
+      ValueError: If the lists differ in length.
     """
     if not len(logits) == len(targets) == len(weights):
         raise ValueError(f"{len(logits)} logits, {len(targets)} targets and "
@@ -45,7 +47,11 @@ def sequence_loss_by_example(logits, targets, weights,
 
 def sequence_loss(logits, targets, weights, average_across_timesteps=True,
                   average_across_batch=True, softmax_loss_function=None, name=None):
-    """Returns the weighted loss of a batch, summed or averaged over its examples."""
+    """Returns the weighted loss of a batch, summed or averaged over its examples.
+
+    The arguments are those of `sequence_loss_by_example`. By default, the loss is
+    averaged over the batch.
+    """
     with tf.name_scope(name, "sequence_loss", [*logits, *targets, *weights]):
         cost = tf.reduce_sum(sequence_loss_by_example(
             logits, targets, weights, average_across_timesteps,
@@ -61,21 +67,24 @@ def batch_sequence_loss(logits, targets, weights, average_across_timesteps=True,
     """Returns the weighted loss of sequences, averaged or summed over given axes.
 
     Args:
-      logits: float32 [batch, time, words].
-      targets: int32 [batch, time].
-      weights: float32 [batch, time].
-      average_across_timesteps: whether to divide by the weights along time.
-      average_across_batch: the same along the batch.
-      sum_over_timesteps: whether to add along time and divide by the count.
-      sum_over_batch: the same along the batch.
-      softmax_loss_function: another loss, called with `labels` and `logits`.
-      name: of the scope.
+      logits: float32 `[batch, time, words]`.
+      targets: int32 `[batch, time]`.
+      weights: float32 `[batch, time]`.
+      average_across_timesteps: Whether to divide the sum over time by the sum of the
+        weights.
+      average_across_batch: Whether to do the same over the batch.
+      sum_over_timesteps: Whether to divide the sum over time by the number of nonzero
+        weights.
+      sum_over_batch: Whether to do the same over the batch.
+      softmax_loss_function: Function to use in place of the softmax cross-entropy. It
+        is called with `labels` and `logits`.
+      name: Name of the scope.
 
     Returns:
-      float32: a number, [batch], [time] or [batch, time].
+      float32, as a scalar, `[batch]`, `[time]` or `[batch, time]`.
 
     Raises:
-      ValueError: an axis is to be both averaged and added.
+      ValueError: If one axis is to be both averaged and summed.
     """
     if average_across_timesteps and sum_over_timesteps or \
             average_across_batch and sum_over_batch:
@@ -101,14 +110,15 @@ def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=N
     """Runs an RNN cell over a list of inputs and returns outputs and state.
 
     Args:
-      decoder_inputs: a list over time of float32 [batch, features].
-      initial_state: the cell's state.
-      cell: a cell of `tf.nn.rnn_cell`.
-      loop_function: called with an output and a number, gives the next input.
-      scope: of the variables; "rnn_decoder" by default.
+      decoder_inputs: List over time of float32 `[batch, features]`.
+      initial_state: State of the cell before the first input.
+      cell: Cell of `tf.nn.rnn_cell`.
+      loop_function: Function `(output, step) -> next_input`. With it, only the first
+        input is used.
+      scope: Name of the variable scope. By default, "rnn_decoder".
 
     Returns:
-      The list of outputs, float32 [batch, units] each, and the last state.
+      The list of outputs, each float32 `[batch, units]`, and the last state.
     """
     with tf.variable_scope(scope or "rnn_decoder"):
         state, outputs = initial_state, []

@@ -38,13 +38,14 @@ class Fate(NamedTuple):
     """Entry of the report for one use of a name.
 
     Attributes:
-      name: the part of the full name that is TensorFlow's: what follows belongs to a
-        value and not to a module or class.
-      verdict: `kept`: the call stands as it is; `moved`: `tf.compat.v1` has it;
-        `replaced`: `tf` has the name, not for this call; `another result`: `tf`
-        takes this call and gives something else; `gone`: nothing has it.
-      instead: what to write.
-      lesson: the number of the lesson that shows it, two digits.
+      name: The part of the full name that belongs to TensorFlow. Attributes of a value
+        are removed.
+      verdict: `kept` if the call needs no change, `moved` if only `tf.compat.v1` has
+        the name, `replaced` if `tf` has the name but rejects this call, `another
+        result` if `tf` accepts the call but returns something else, and `gone` if
+        neither has the name.
+      instead: Text that says what to write.
+      lesson: Number of the lesson that shows the name, such as `10a`.
     """
 
     name: str
@@ -65,8 +66,9 @@ def fate(name: str, call: Arguments | None) -> Fate:
     """Returns the verdict on a full name and its call, with a replacement.
 
     Args:
-      name: `tf.nn.dropout`, `tf.compat.v1.Session`, `numpy.float`, `xrange`.
-      call: its arguments; `None` where it stands without a call.
+      name: Full name, such as `tf.nn.dropout`, `tf.compat.v1.Session`, `numpy.float` or
+        `xrange`.
+      call: Arguments of the call, or `None` if the name is not called.
     """
     if not (is_tensorflow(name) or name.startswith("keras")):
         return Fate(name.removeprefix("builtins."), "gone", _of_library(name), "10a")
@@ -257,10 +259,14 @@ def _lessons() -> Mapping[str, str]:
 def age(use) -> str:
     """Returns whether a use suggests TensorFlow 1, TensorFlow 2, or neither.
 
-    A name or a call that TensorFlow 2 has no more is of TensorFlow 1. What TensorFlow 2
-    alone has or takes is of today: no program of TensorFlow 1 ran with it. What both
-    take, and answer otherwise, may be of either, and says nothing. "eager" is what few
-    programs of TensorFlow 1 had, as `tf.function` and `tf.constant(3).numpy()`.
+    A name or call that TensorFlow 2 no longer accepts belongs to TensorFlow 1. A name
+    or call that only TensorFlow 2 accepts belongs to TensorFlow 2, because no program
+    of TensorFlow 1 could run with it. If both versions accept it, even with another
+    result, it says nothing. A few features, such as `tf.function` and
+    `tf.constant(3).numpy()`, exist in TensorFlow 1.15 too, but few programs used them.
+
+    Returns:
+      "old", "today's", "eager" for one of these few features, or "".
     """
     name = use.name
     if name in EAGER:

@@ -42,12 +42,12 @@ def spelled(use, new: str) -> str | None:
     """Returns the replacement text for a use of a name.
 
     Args:
-      use: the use.
-      new: its full name of today.
+      use: Use of an old name.
+      new: Current full name.
 
     Returns:
-      The words; "" where it stands, for its import is what changes; `None` where
-      nothing can be written.
+      The text to write, "" if the use stays because its import changes, or `None` if
+      the name cannot be written.
     """
     name, through = use.name, use.through
     if new.startswith("tf.python.") and through in MODULE_ROOTS and name != through:

@@ -21,9 +21,9 @@ class Page(NamedTuple):
     """Section of the report on one file.
 
     Attributes:
-      became: what became of it.
-      rows: its names.
-      words: what is to be said of the file.
+      became: Outcome for the file.
+      rows: Uses of names, each with its fate.
+      words: Remarks on the file.
     """
 
     became: Outcome
@@ -97,8 +97,9 @@ def distance(one: Page, top: str = "") -> str:
     """Describes the changes that a file still needs before it can run.
 
     Args:
-      one: the file.
-      top: words for the lines at its top; the lines themselves, if "".
+      one: Section of the report on the file.
+      top: Text to use in place of the lines that are inserted at the top. By default,
+        the lines themselves.
     """
     it = one.became
     if not it.file.whole:

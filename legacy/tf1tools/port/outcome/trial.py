@@ -36,8 +36,8 @@ class Ended(NamedTuple):
     """Result of a trial run.
 
     Attributes:
-      ran: Whether it ended by itself, without an error.
-      words: What happened, and what to do about it.
+      ran: Whether the program ended by itself and without an error.
+      words: Text that says what happened and what to do.
     """
 
     ran: bool
@@ -57,9 +57,9 @@ def tried(out: Path, script: list[str], work: Work, seconds: float = SECONDS) ->
 
     Args:
       out: Folder of the copy.
-      script: Path in it, and arguments.
-      work: What the rules said of the original.
-      seconds: Time after which the program is ended.
+      script: Path of the script in this folder, followed by its arguments.
+      work: Results of the rules for the original.
+      seconds: Time after which the program is killed.
     """
     tf1 = [str(_TF1)] if _TF1.is_file() else ["-m", "tf1tools"]
     network = next((list(words) for words in _WITHOUT_NETWORK if _works(words)), [])

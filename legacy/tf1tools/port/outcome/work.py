@@ -47,14 +47,17 @@ class Outcome(NamedTuple):
     """Changes, remarks and remaining work for one file.
 
     Attributes:
-      file: as it was read.
-      texts: what its parts become; `changes`: how many places of them do.
-      by: the lines that change, as they were found, and by which rule.
-      left: what somebody has to look at, in order; `notes`: what is said of lines that
-        run.
-      top: the lines that make it run, and `place`: "in place of line 3".
-      is_old: whether it is to run on compat.v1; `is_python2`: whether it is Python 2.
-      waits: the names of the files that it imports and that do not run yet.
+      file: File as it was read.
+      texts: New texts of its parts.
+      changes: Number of changes.
+      by: Original line numbers of the changes, each with the name of the rule.
+      left: Remarks on lines that must be changed by hand, in order.
+      notes: Remarks on lines that run unchanged.
+      top: Lines that are inserted to make the file run.
+      place: Description of their place, such as "in place of line 3".
+      is_old: Whether the file should run on `compat.v1`.
+      is_python2: Whether the file may be written for Python 2.
+      waits: Names of imported files that do not run yet.
     """
 
     file: File
@@ -79,10 +82,10 @@ class Work:
     """Project with the results of all rules.
 
     Attributes:
-      project: the files.
-      found: what was said, in order.
-      beside: where files of ours go, and by which rules.
-      outcomes: what became of each file.
+      project: Project with its files.
+      found: Results of the rules, in order.
+      beside: Paths of support files to copy, each with the rules that need it.
+      outcomes: Outcome of each file.
     """
 
     def __init__(self, project: Project):
@@ -290,7 +293,8 @@ class Work:
     def _by(self, file: File) -> list[tuple[int, str]]:
         """Returns the changed lines of a file, each with the rule that changes it.
 
-        In a notebook nobody sees the lines of a cell, so each of its rules has line 0.
+        In a notebook, the lines of a cell have no visible numbers, so each rule is
+        listed with line 0.
         """
         by = [(one.thing.part.place(one.thing.start)[0], one.rule.name)
               for one in self.said(Change, file)]
@@ -315,7 +319,8 @@ class Work:
     def clashes(self) -> list[tuple[Found, Found]]:
         """Returns the pairs of results that change the same place.
 
-        A place is what is replaced, or where two rules put something in.
+        A place is a replaced range of text, or an offset at which two rules insert
+        something. A clash is a fault in a rule.
         """
         changes = sorted(self.said(Change),
                          key=lambda f: (id(f.thing.part), *_place(f.thing)))
@@ -340,7 +345,7 @@ def work(path: Path) -> Work:
     """Reads a file or folder and runs all rules on it.
 
     Raises:
-      Unreadable: there is nothing to read at this path.
+      Unreadable: If there is nothing to read at this path.
     """
     load()
     paths = list(sources.files_of(path))

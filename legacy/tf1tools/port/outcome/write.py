@@ -30,18 +30,18 @@ def refusal(folder: Path, out: Path) -> str:
 def write(folder: Path, out: Path, work: Work) -> Path:
     """Writes the ported copy atomically, with a patch of all changes.
 
-    Behind the places of a piece of the patch stand the rules that made it.
-
-    Bytes are copied: a file in which nothing changes is the same file, with its
-    newlines, its coding and its mode; a link stays a link.
+    Files are copied byte by byte: a file without changes keeps its line endings, its
+    encoding and its mode, and a link stays a link. In the patch, the line with the
+    positions of each hunk also names the rules that made it.
 
     Args:
-      folder: the original; never touched. A file is copied alone.
-      out: where the copy goes; it must not be there, or be empty.
-      work: what to change in each file.
+      folder: The original, which is never changed. It may also be a single file.
+      out: Destination, which must not exist or must be an empty folder.
+      work: Results of the rules.
 
     Returns:
-      The patch: `port.diff`, or another name if the original has a file of that name.
+      The path of the patch: `port.diff`, or another name if the original contains a
+        file of that name.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as draft:
@@ -163,9 +163,11 @@ def links_out(folder: Path) -> list[Path]:
 def what_is_left(path: Path, work: Work) -> str:
     """Lists the lines of each file that must be changed by hand.
 
+    The program has not been run.
+
     Args:
-      path: what was copied, a folder or a file.
-      work: what was done.
+      path: Folder or file that was copied.
+      work: Results of the rules.
     """
     root = work.project.root
     lines = [f"{path.relative_to(root)}: a link that leads out of the folder: it is "

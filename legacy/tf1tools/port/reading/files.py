@@ -30,10 +30,10 @@ class Parsed(NamedTuple):
     """Result of parsing a piece of code.
 
     Attributes:
-      edits: what makes Python 3 of it.
-      tree: of the edited text; `None` where it cannot be parsed.
-      words: what is to be said of it.
-      wrong: the line that no parser takes and its cause, where there is no tree.
+      edits: Edits that convert the code to Python 3.
+      tree: Syntax tree of the edited code, or `None` if it cannot be parsed.
+      words: Remarks on the code.
+      wrong: Line number and reason of the syntax error, if there is no tree.
     """
 
     edits: list[Edit]
@@ -46,7 +46,7 @@ def files_of(path: Path) -> Iterator[Path]:
     """Yields a file itself, or the Python files and notebooks in a folder.
 
     Raises:
-      Unreadable: there is nothing at this path.
+      Unreadable: If there is no such file or folder.
     """
     if path.is_file():
         yield path
@@ -67,11 +67,12 @@ def _is_hidden(path: Path) -> bool:
 def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Path]:
     """Yields all paths in a folder in order, each folder before its contents.
 
-    Links are yielded and not followed. There is no recursion, so no depth is too deep.
+    Links are yielded but not followed. There is no recursion, so folders may be nested
+    to any depth.
 
     Args:
       folder: The folder.
-      leave_out: Function that returns whether a path, with its contents, is left out.
+      leave_out: Function that returns whether to skip a path and its contents.
     """
     ahead = [folder]
     while ahead:
@@ -101,8 +102,12 @@ class Decoded(NamedTuple):
 def decoded(path: Path, words: list[str]) -> Decoded:
     """Decodes a file, as Latin-1 with a remark if its encoding is unknown.
 
+    Args:
+      path: Path of the file.
+      words: List of remarks, to which a remark may be added.
+
     Raises:
-      Unreadable: it cannot be read, or is no text.
+      Unreadable: If the file cannot be read, or if it is not text.
     """
     try:
         raw = path.read_bytes()
@@ -122,9 +127,9 @@ def decoded(path: Path, words: list[str]) -> Decoded:
 def with_plain_newlines(text: str) -> str:
     """Converts all line endings to newlines, without moving any character.
 
-    A blank stands for the first half of a newline of two characters; behind a
-    backslash the two change places, as no blank may follow it. A form feed, which
-    Python takes for a blank, stands for the mark at the beginning of some files.
+    A line ending of two characters becomes a space and a newline. After a backslash,
+    where no space is allowed, the space comes before the backslash. A byte-order mark
+    at the beginning becomes a form feed, which Python ignores like a space.
     """
     if text.startswith("\ufeff"):
         text = "\f" + text[1:]

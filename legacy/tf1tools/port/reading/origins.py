@@ -19,8 +19,8 @@ class Origins:
         """Collects all values that are assigned to each name.
 
         Args:
-          trees: the file's parts.
-          names: what names stand for that imports brought, in full.
+          trees: Syntax trees of the file's parts.
+          names: Local names of imports, with their full names.
         """
         self._names = names
         self._given: dict[str, list[ast.AST | None]] = defaultdict(list)
@@ -32,8 +32,13 @@ class Origins:
     def of(self, node: ast.AST, inside: ast.ClassDef | None = None) -> set[str]:
         """Returns the modules a value may come from, as `{"numpy"}` for `np.zeros(3)`.
 
-        A dictionary is of "dict"; what the file does not tell, such as the value of a
-        parameter, is `UNKNOWN`. `self` comes of what its class, `inside`, inherits.
+        A dictionary belongs to "dict". If the file does not show the origin, as for the
+        value of a parameter, it is `UNKNOWN`. The origin of `self` is that of the base
+        classes.
+
+        Args:
+          node: Expression.
+          inside: Class that contains the expression.
         """
         if inside and dotted(node) == "self":
             return self._of_all(inside.bases or [None], frozenset())

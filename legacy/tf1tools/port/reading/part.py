@@ -17,11 +17,12 @@ class Use:
     """Use of a name in old code, with methods that create changes to it.
 
     Attributes:
-      name: in full, whatever the file calls it: `tf.contrib.slim.conv2d`.
-      node: the call, or the name where it is none.
-      call: its arguments; `None` where it is not called here.
-      through: the full name of the alias through which it is used.
-      part: where it stands.
+      name: Full name, such as `tf.contrib.slim.conv2d`, independent of the aliases in
+        the file.
+      node: Syntax node of the call, or of the name if it is not called.
+      call: Arguments of the call, or `None` if the name is not called.
+      through: Full name of the alias through which the name is used.
+      part: Part that contains the use.
     """
 
     part: "Part"
@@ -104,13 +105,15 @@ class Part:
     """Python file, or one code cell of a notebook.
 
     Attributes:
-      file: the file.
-      number: of the part, from 0; `cell`: that of the cell, `None` outside notebooks.
-      found: the text as it was found.
-      edits: what makes Python 3 of it; `text`: what that is.
-      tree: of `text`; `None` where it cannot be parsed.
-      uses: the names in it.
-      imports: its statements that import.
+      file: File that contains the part.
+      number: Index of the part, from 0.
+      cell: Index of the cell, or `None` outside notebooks.
+      found: Original text.
+      edits: Edits that convert the text to Python 3.
+      text: Converted text.
+      tree: Syntax tree of `text`, or `None` if it cannot be parsed.
+      uses: Uses of library names.
+      imports: Import statements.
     """
 
     def __init__(self, file, number: int, cell: int | None, found: str):

@@ -37,11 +37,13 @@ class File:
     """File of old code with the names that it uses.
 
     Attributes:
-      decoded: its text, and the coding of its bytes.
-      parts: its cells, or the one whole; none where it could not be read.
-      uses: the names in it; `names`: what its own stand for.
-      words: what is to be said of it: "Python 2", "syntax error in line 3".
-      imports: the files of the project that it imports, in order.
+      decoded: Text and encoding of the file.
+      parts: The cells of a notebook, or one part for the whole file. There are none if
+        the file could not be read.
+      uses: Uses of library names.
+      names: Full names of the file's local names.
+      words: Remarks, such as "Python 2" or "syntax error in line 3".
+      imports: Files of the project that this file imports, in order.
     """
 
     def __init__(self, project: "Project", path: Path):
@@ -131,9 +133,15 @@ class Project:
     def own(self, path: Path, module: str, level: int = 0) -> File | None:
         """Returns the project file that an import refers to, or `None`.
 
-        A folder is looked into if Python would: the file's own (Python 2, and where it
-        is started), the root, what `sys.path` is given, and each folder between that
-        is no package. A package of the name of a library is not meant from inside.
+        A folder is searched if Python would search it: the file's own folder (for
+        Python 2, and for a program that is started there), the root, the folders added
+        to `sys.path`, and all folders between that are not packages. A package with the
+        name of an installed library is ignored for imports from inside the package.
+
+        Args:
+          path: Path of the importing file.
+          module: Name of the imported module.
+          level: Number of leading dots in a relative import.
         """
         if module and module.rpartition(".")[2] not in self._modules_here:
             return None
@@ -153,7 +161,11 @@ class Project:
         return None
 
     def is_own(self, path: Path, module: str) -> bool:
-        """Returns whether a module is a folder of the project."""
+        """Returns whether a module is a folder of the project.
+
+        A module with the name of an installed package is not, because the package takes
+        precedence.
+        """
         first = module.partition(".")[0]
         return bool(module) and not is_package(first) and any(
             (home / first).is_dir() for home in (path.parent, self.root))
@@ -218,8 +230,9 @@ class Project:
     def homes(self, file: File) -> set[Path]:
         """Returns the folders from which a file can import a module by its bare name.
 
-        That is the folder of each program that reaches it, `sys.path[0]`; and where it
-        is started as `python -m package.start`, the folder that holds the package.
+        These are the folders of all programs that reach the file, because a program's
+        folder is `sys.path[0]`. If a program is started with `python -m package.start`,
+        it is the folder that contains the package.
         """
         starts = self._starts_of.get(file, ())
         return {self._home(start) for start in starts}.union(
@@ -290,9 +303,9 @@ class Project:
     def is_old(self, file: File) -> bool:
         """Returns whether a file should run on `compat.v1`.
 
-        A file with old names does, unless a program with it has a sign of TensorFlow 2.
-        A file without such names does if each program with it is old, so that a module
-        which a program of today shares with old ones stays what it is.
+        A file with old names should, unless a program with it contains code that needs
+        TensorFlow 2. A file without old names should only if all programs with it are
+        old, because a module that old programs share with current ones must not change.
         """
         sure = any if "old" in file.ages else all
         starts = self._starts_of.get(file, [file])
@@ -308,8 +321,8 @@ class Project:
     def _ages(self, start: File) -> set[str]:
         """Returns the TensorFlow versions that a program's files suggest.
 
-        TensorFlow 1.15 has the signs "eager" too, so old names in the same file, or a
-        program that turns eager execution on, explain them.
+        TensorFlow 1.15 also has the "eager" features. They suggest TensorFlow 2 only if
+        no file combines them with old names and no file enables eager execution.
         """
         files = self.reached(start)
         ages = set().union(*(one.ages for one in files))
@@ -330,8 +343,8 @@ class Project:
     def python2(self, file: File) -> Certainty:
         """Returns how certain it is that a file was written for Python 2.
 
-        The syntax of Python 2, or a name that Python 3 has removed, makes it certain.
-        A method does not, because a class may define an `iteritems` of its own.
+        Syntax of Python 2, or a name that Python 3 has removed, makes it certain. A
+        method name does not, because a class may define a method `iteritems` itself.
         """
         files = self.programs(file)
         signs = {use.name[:1] for one in files for use in one.uses

@@ -36,9 +36,9 @@ class Reader(ast.NodeVisitor):
     """Visitor that collects names from syntax trees with a common namespace.
 
     Attributes:
-      uses: what was found.
-      imports: the statements that import.
-      top: the module's own names.
+      uses: Uses of library names.
+      imports: Import statements.
+      top: Namespace of the module.
     """
 
     def __init__(self, exports: Callable[[str, int], Aliases | None],
@@ -46,9 +46,9 @@ class Reader(ast.NodeVisitor):
         """Starts with an empty namespace.
 
         Args:
-          exports: the names that a neighbouring file gives away, by the module's name
-            and the number of dots before it; `None` where there is no such file.
-          own: the methods that the project defines itself.
+          exports: Function `(module, level) -> names` that returns the names that
+            another file of the project exports, or `None` if there is no such file.
+          own: Names of methods that the project defines.
         """
         self.uses: list[Use] = []
         self.imports: list[ast.Import | ast.ImportFrom] = []

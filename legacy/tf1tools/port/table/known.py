@@ -1,8 +1,7 @@
 """Looks up names of TensorFlow, legacy Keras and other libraries in tables.
 
-They are read from `known.txt`, which
-`python -m makers.known` makes: nothing is
-imported but what belongs to Python itself.
+The table `known.txt` is written by `python -m makers.known`. Only modules of Python's
+standard library are imported.
 """
 
 import ast
@@ -30,9 +29,10 @@ class Known(NamedTuple):
     """Kind, parameters and members of a known name.
 
     Attributes:
-      kind: `m` module, `c` class, `f` function, `v` value.
-      parameters: their names as the table has them; `None` where none can be told.
-      members: the names of a class; `None` where they are not known.
+      kind: `m` for a module, `c` for a class, `f` for a function, or `v` for a value.
+      parameters: Names of the parameters as the table lists them, or `None` if they are
+        unknown.
+      members: Names of a class's members, or `None` if they are unknown.
     """
 
     kind: str
@@ -134,11 +134,11 @@ class Signature:
     """Parameters of a function or class.
 
     Attributes:
-      names: of all that have one, in order.
-      places: of those that may stand without it.
-      optional: of those that may be left out.
-      any_place: whether more may stand without a name.
-      any_keyword: whether any other name may be given.
+      names: All named parameters, in order.
+      places: Parameters that may be passed by position.
+      optional: Parameters that have a default.
+      any_place: Whether more positional arguments are accepted.
+      any_keyword: Whether all keyword arguments are accepted.
     """
 
     def __init__(self, words: tuple[str, ...]):

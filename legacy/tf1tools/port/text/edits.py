@@ -50,7 +50,7 @@ def applied(text: str, edits: list[Edit]) -> str:
     """Returns the text with all edits applied.
 
     Raises:
-      ValueError: two of them want one place.
+      ValueError: If two edits overlap.
     """
     parts, at = [], 0
     for start, end, new in _in_order(edits):

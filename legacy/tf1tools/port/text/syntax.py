@@ -17,12 +17,12 @@ class Arguments(NamedTuple):
     """Number, names and kinds of the arguments of a call.
 
     Attributes:
-      positional: how many arguments stand without a name.
-      keywords: the names of the others.
-      open: more may come from `*args` or `**options`.
-      first: what the first argument is by its spelling: "int", "str", "list", `[x] * 2`
-        "repeated", or "".
-      second: the same of the second.
+      positional: Number of positional arguments.
+      keywords: Names of the keyword arguments.
+      open: Whether `*args` or `**options` may contain more arguments.
+      first: Kind of the first argument, judged by its literal: "int", "str", "list",
+        "repeated" for `[x] * 2`, or "".
+      second: Kind of the second argument.
     """
 
     positional: int
@@ -36,7 +36,7 @@ def parse(code: str) -> ast.Module:
     """Parses Python 3 code without printing its syntax warnings.
 
     Raises:
-      SyntaxError: it is none, or nests too deeply to be read.
+      SyntaxError: If the code is not valid Python 3, or nests too deeply.
     """
     try:
         with warnings.catch_warnings():
@@ -107,8 +107,8 @@ def brought(node: ast.Import | ast.ImportFrom) -> Aliases:
 def look_ahead(tree: ast.Module) -> tuple[set[str], Aliases]:
     """Returns the names that a file binds, and those known in all of it.
 
-    Known everywhere are `import tensorflow as tf` under `global tf`, and what
-    `def get(): return tf` gives.
+    The names known in all of it are imports of TensorFlow under a `global` statement,
+    and calls of functions that return a module, such as `def get(): return tf`.
     """
     bound: set[str] = set()
     imported: Aliases = {}
@@ -179,9 +179,9 @@ class Given(NamedTuple):
     """Assignment of a value to a name.
 
     Attributes:
-      local: the name.
-      value: what it is given; `None` is what nobody knows.
-      whole: whether it is the value itself, and not one of its parts.
+      local: Name that receives the value.
+      value: Expression, or `None` if the value is unknown.
+      whole: Whether the name receives the value itself and not a part of it.
     """
 
     local: str
