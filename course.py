@@ -29,35 +29,35 @@ from tools.environment import (  # noqa: E402
     venv_python,
 )
 
-# What these need beyond what a learner needs is fetched when they are first called.
+# These commands need more packages than a learner. They are installed on first use.
 OF_DEVELOPERS = ("test", "book", "slides")
 
-# Paths of these count from where the command was called.
+# In these commands, paths are relative to the folder in which the user called them.
 OF_CALLER = ("run", "progress", "handout")
 
-# These are commands of `tf1`, the tools for old code; it runs in the caller's folder.
+# These are commands of `tf1`, the tools for old code. They run in the user's folder.
 OF_TF1 = ("port", "weights", "watch")
 TF1 = ROOT / "legacy" / "tf1.py"
 
-# Each command is a program with a `main` of its own: what it is called, where it lives,
-# and what it does. `test_course.py` compares docs/commands.md with it.
+# Each command is a module with a function `main`: its name, its module, and what it
+# does. `test_course.py` compares docs/commands.md with this table.
 COMMANDS = {
     "lab": ("tools.lab", "open the course in JupyterLab"),
-    "test": ("tools.run_tests", "run everything that CI runs, or the parts named"),
-    "run": ("tools.run_lessons", "execute lessons, print the seconds of each"),
-    "tensorboard": ("tools.serve_graphs", "look at prebuilt/ and logs/"),
-    "handout": ("tools.handout", "write the exercises alone, to hand out"),
-    "book": ("tools.book", "build the readable pages"),
-    "slides": ("tools.slides", "lessons as slides, each one page with notes"),
-    "progress": ("tools.progress", "which exercises you have solved"),
+    "test": ("tools.run_tests", "run all checks of CI, or only the parts named"),
+    "run": ("tools.run_lessons", "execute lessons and print how long each one takes"),
+    "tensorboard": ("tools.serve_graphs", "show prebuilt/ and logs/ in TensorBoard"),
+    "handout": ("tools.handout", "write notebooks that contain only the exercises"),
+    "book": ("tools.book", "build the course as a book of web pages"),
+    "slides": ("tools.slides", "convert lessons to slides with speaker notes"),
+    "progress": ("tools.progress", "show which exercises you have solved"),
     "port": ("legacy.tf1tools.port.command",
-             "report on old code, or write a copy that runs today"),
+             "report on old code, or write a copy that runs on TensorFlow 2"),
     "weights": ("legacy.tf1tools.weights.command",
-                "convert the weights of an old file for other programs"),
+                "convert the weights of an old file to other formats"),
     "watch": ("legacy.tf1tools.watch.command",
-              "run an old program, and say why it hangs or fails"),
-    "doctor": ("tools.doctor", "what is wrong with this machine, and how to fix it"),
-    "bench": ("benchmarks", "our ways beside their rivals, each in its own process"),
+              "run an old program and explain why it hangs or fails"),
+    "doctor": ("tools.doctor", "check this machine and suggest fixes"),
+    "bench": ("benchmarks", "compare the course's methods with alternatives"),
 }
 
 
@@ -72,8 +72,8 @@ def python(*arguments, folder=ROOT):
     """
     run = ["-m", "tools.command"] if arguments[0] == "-m" else arguments[:1]
     command = [str(venv_python()), *map(str, [*run, *arguments[1:]])]
-    # What it starts inherits this: from 3.13 on Python colours a traceback, even in a
-    # file, where somebody asks for colours.
+    # Child processes inherit this. From 3.13 on, Python colours tracebacks even in a
+    # file if a variable asks for colours.
     environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1",
                        PYTHON_COLORS="0")
     if folder == ROOT:  # TensorFlow is imported in 4 s where it is compiled, else in 10
@@ -112,16 +112,17 @@ def main(arguments):
         print(usage())
         if name in ("", "-h", "--help"):
             return 0
-        print(f"course.py: there is no command {name}", file=sys.stderr)
+        print(f"course.py: unknown command {name}; the list above shows all of them",
+              file=sys.stderr)
         return 2
-    if name == "doctor":  # runs where the set-up does not
+    if name == "doctor":  # runs even if the set-up fails
         run, program = (str(ROOT / "tools" / f"{name}.py")
                         for name in ("command", "doctor"))
         return subprocess.call([sys.executable, run, program, *rest])
     if not is_set_up() and {"-h", "--help"} & set(rest):
         print(documentation(name))
         return 0
-    if name == "port" and not is_set_up():  # its tables are data: nothing is needed
+    if name == "port" and not is_set_up():  # it needs only Python
         return subprocess.call([sys.executable, str(TF1), name, *rest])
     words = {word.rpartition("=")[2] for word in rest}
     more = name == "weights" and words & {"safetensors", "onnx"}
@@ -133,7 +134,7 @@ def main(arguments):
             check_gpu()
             extras.append("gpu")
         set_up(*extras)
-        if name == "lab":  # a notebook that lies where the caller stands
+        if name == "lab":  # a notebook in the user's folder
             rest = [os.path.abspath(word) if word.endswith(".ipynb") and
                     os.path.exists(word) else word for word in rest]
         if name in OF_CALLER:
@@ -144,7 +145,7 @@ def main(arguments):
     except Problem as problem:
         print(f"course.py: {problem}", file=sys.stderr)
     except OSError as error:
-        print(f"course.py: {error}: fix that, then run the same command again",
+        print(f"course.py: {error}. Fix this, then run the same command again.",
               file=sys.stderr)
     except KeyboardInterrupt:
         print("\ncourse.py: stopped", file=sys.stderr)

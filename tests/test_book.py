@@ -220,5 +220,5 @@ def test_each_term_is_quoted_from_its_lesson():
     terms = (book.SETTINGS / "terms.txt").read_text("utf-8")
     page = book_pages.glossary_page(terms)
     assert page.count("\n:   ") == len(terms.splitlines()) - 1 > 80
-    with pytest.raises(ValueError, match="stands in 0 cells"):
+    with pytest.raises(ValueError, match="occurs in 0 cells"):
         book_pages.glossary_page("shelf | 01 | no lesson says this")

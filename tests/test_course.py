@@ -161,8 +161,8 @@ def test_a_set_up_says_which_step_of_how_many_and_moves(
     fetch, unpack = ([re.sub(r" \(\d.*", "", line) for line in seen
                       if line.startswith(name)] for name in ("Step 2", "Step 3"))
     assert fetch[-1] == ("Step 2 of 3: [######..............] 3 of at most 9 packages, "
-                         "590 MB, has fetched small")
-    said = "Step 3 of 3: [{}] {} of 2 packages, unpacks them"
+                         "590 MB, downloaded small")
+    said = "Step 3 of 3: [{}] {} of 2 packages, installing"
     assert unpack[0] == said.format("." * 20, 0)
     assert unpack[-1] == said.format("#" * 20, 2)
     assert len(set(fetch)) >= 3 and len(set(unpack)) == 3
@@ -241,7 +241,7 @@ def test_an_environment_of_somebody_elses_is_left_alone(set_up, capsys):
     own.touch()
     assert set_up("run") == [] and own.exists()
     error = capsys.readouterr().err
-    assert len(error.splitlines()) == 1 and "give it another name" in error
+    assert len(error.splitlines()) == 1 and "rename it" in error
 
 
 def test_cuda_that_cannot_be_fetched_leaves_the_rest_whole(set_up, capsys):
@@ -249,7 +249,7 @@ def test_cuda_that_cannot_be_fetched_leaves_the_rest_whole(set_up, capsys):
     set_up.broken.append(GPU_LINE)
     assert set_up("lab", "--gpu") == [GPU_LINE]
     error = capsys.readouterr().err
-    assert "could not fetch the packages" in error.splitlines()[-1]
+    assert "Could not download the packages" in error.splitlines()[-1]
     assert set_up("lab") == ["-m tools.lab"]
     set_up.broken.clear()
     assert set_up("lab", "--gpu") == [GPU_LINE, "-m tools.lab"]
@@ -257,8 +257,8 @@ def test_cuda_that_cannot_be_fetched_leaves_the_rest_whole(set_up, capsys):
 
 @pytest.mark.parametrize("machine, words", [
     (("Darwin", "arm64"), "on Darwin arm64"), (("Windows", "AMD64"), "on Windows"),
-    (("Linux", "aarch64"), "computes on the CPU alone"),
-    (("Linux", "x86_64"), "finds no NVIDIA driver"),
+    (("Linux", "aarch64"), "uses only the CPU"),
+    (("Linux", "x86_64"), "found no NVIDIA driver"),
 ])
 def test_where_cuda_is_of_no_use_nothing_is_fetched(
         set_up, monkeypatch, capsys, machine, words):

@@ -35,7 +35,7 @@ def test_it_runs_with_any_python_and_no_set_up(tmp_path, monkeypatch):
      ("processor", lambda p: p.setattr(doctor, "CPU_FLAGS", ("no-such-flag",)), "AVX"),
      ("disk", lambda p: (p.setattr(environment, "NEEDED_BYTES", 10**18),
                          p.setattr(environment, "is_set_up", lambda: False)),
-      "make room"),
+      "Free some space"),
      ("data", lambda p: p.setenv("HELPERS_DATA", f"{__file__}/data"),
       "set HELPERS_DATA")],
 )
@@ -60,9 +60,9 @@ SEES = {"version": "2.21.0", "cuda": True, "devices": ["CPU"], "missing": []}
 @pytest.mark.parametrize("seen, driver, state, word", [
     ({"devices": ["CPU", "GPU", "GPU"]}, True, doctor.OK, "sees 2 GPU"),
     ({"missing": ["nvidia-a", "nvidia-b"]}, True, doctor.WARN,
-     "missing nvidia-a, nvidia-b. Run: COMMAND"),
+     "missing: nvidia-a, nvidia-b. Run: COMMAND"),
     ({"missing": ["nvidia-a"]}, False, doctor.OK,
-     "driver is missing, and of CUDA nvidia-a. Install the driver"),
+     "driver and the CUDA packages nvidia-a. Install the driver"),
     ({}, True, doctor.WARN, "too old"),
     ({"cuda": False}, True, doctor.WARN, "built without CUDA"),
 ])

@@ -149,10 +149,12 @@ def test_parameters_stand_behind_the_cell_that_is_tagged():
 
 @pytest.mark.parametrize(("arguments", "line"), [
     (["06b", "-p", "EPOCH", "3"],
-     "06b_train_a_narrow_vgg.ipynb: no parameter EPOCH; there are SOURCE EPOCHS DECAY"),
-    (["01a", "-p", "SOURCE", "x"], "01a_variable_scope.ipynb: no parameter SOURCE; "),
-    (["06b", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "a name comes twice"),
-    (["06b", "-p", "EPOCHS", "1", "--save"], "--save stores a lesson as it is"),
+     "06b_train_a_narrow_vgg.ipynb has no parameter EPOCH. Its parameters are: SOURCE "
+     "EPOCHS DECAY"),
+    (["01a", "-p", "SOURCE", "x"], "01a_variable_scope.ipynb has no parameters"),
+    (["06b", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "a parameter is given twice"),
+    (["06b", "-p", "EPOCHS", "1", "--save"],
+     "--save stores a lesson with its own parameters"),
 ])
 def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["run", *arguments])

@@ -92,7 +92,7 @@ def build(source: Path, output: Path) -> None:
         bar.update(bar.total - bar.n)
     if app.statuscode:
         words = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip()
-        raise DataError(f"the book is not whole:\n{words}")
+        raise DataError(f"Sphinx reported warnings, so there is no book:\n{words}")
 
 
 def _tick(bar: tqdm, page: str) -> None:

@@ -72,7 +72,7 @@ def pitfall_page(text: str) -> str:
     rows = {(number, name): (see, why) for see, why, number, name in ROW.findall(text)}
     for number, name in there.keys() ^ rows.keys():
         where = "docs/pitfalls.md" if (number, name) in there else f"lesson {number}"
-        raise ValueError(f"pitfall '{number}: {name}' is not in {where}")
+        raise ValueError(f"The pitfall '{number}: {name}' is missing in {where}.")
 
     def linked(match):
         see, why, number, name = match.groups()
@@ -94,16 +94,16 @@ def glossary_page(terms: str) -> str:
       ValueError: If the words of a term do not occur in exactly one cell of its lesson.
     """
     cells = [place for place in places() if place.cell.cell_type == "markdown"]
-    lines = ["# Glossary", "", "The words that the course defines, each in the "
-             "sentence of the lesson that does it.", ""]
+    lines = ["# Glossary", "", "Each term is quoted with the sentence of the lesson "
+             "that defines it.", ""]
     rows = [line.split(" | ") for line in terms.splitlines() if line[:1] not in "#"]
     rows.sort(key=lambda row: row[0].strip("`").lower())
     for term, number, words, *count in rows:
         found = [place for place in cells if words in place.cell.source
                  and place.lesson.name.startswith(number)]
         if len(found) != 1:
-            raise ValueError(f"glossary, {term}: {words!r} stands in {len(found)} "
-                             f"cells of lesson {number}, not in one")
+            raise ValueError(f"glossary, {term}: {words!r} occurs in {len(found)} "
+                             f"cells of lesson {number}, but must occur in one")
         sentence = quoted(found[0].cell.source, words, int((count or [1])[0]))
         lines += [term, f":   {sentence} {found[0].link(words)}", ""]
     return "\n".join(lines)
@@ -155,8 +155,9 @@ def reference() -> Iterator[tuple[str, str]]:
     names = [name for name in rooms if name != "checks"]
     yield "index", "\n".join([
         "# Reference of `helpers`", "",
-        "What the lessons have taught and use again, from its docstrings. [The "
-        "architecture on one page](../docs/architecture.md) says what needs what.", "",
+        "The package contains code that the lessons have taught and use again. "
+        "[The architecture on one page](../docs/architecture.md) shows which module "
+        "imports which.", "",
         "```{toctree}", ":maxdepth: 1", "", *names, "```", ""])
     for name in names:
         modules = [f"helpers.{name}"]

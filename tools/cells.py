@@ -276,7 +276,7 @@ def read_cells(path: Path) -> list[nbformat.NotebookNode]:
     try:
         cells = read_json(path, {"cells": list})["cells"]
     except DataError as error:
-        raise ValueError("cannot be read as a notebook: save it again in JupyterLab "
+        raise ValueError("cannot be read as a notebook. Save it again in JupyterLab. "
                          f"({str(error).removeprefix(f'{path}: ')})") from error
     return [_plain(cell) for cell in cells if isinstance(cell, dict)]
 

@@ -49,8 +49,8 @@ def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
     for lesson, path in zip(lessons, paths, strict=True):
         if fresh and path.exists():
             before = path.rename(_free_name(path))
-            print(f"{path.parent.name}/{path.name} is new; what you had is "
-                  f"{before.parent.name}/{before.name}, and progress counts both")
+            print(f"{path.parent.name}/{path.name} is new. Your old copy is now "
+                  f"{before.parent.name}/{before.name}, and progress counts both.")
         if not path.exists():
             nb.store(path, copied(lesson))
     return paths

@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 GIGA = 10**9
 OK, WARN, BAD = "ok", "note", "BAD"
 CPU_FLAGS = ("avx",)
-# Runs where TensorFlow is; of CUDA it names what TensorFlow's own metadata ask for.
+# Runs with the Python that has TensorFlow, and lists the CUDA packages that
+# TensorFlow's metadata require and that are not installed.
 SEEN = """
 import importlib.metadata, json, os, re
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -61,27 +62,27 @@ def python_version(environment) -> Finding:
     try:
         environment.check_machine()
     except environment.Problem as problem:
-        return Finding("Python", BAD, f"{problem}: install one of these beside it")
+        return Finding("Python", BAD, str(problem))
     return Finding("Python", OK, f"{found} on {platform.system()} {platform.machine()}")
 
 
 def set_up(environment) -> Finding:
     if environment.is_set_up():
-        return Finding("set-up", OK, ".venv is whole")
+        return Finding("set-up", OK, ".venv is complete")
     if environment.VENV.is_symlink():
-        return Finding("set-up", BAD, ".venv is a link: take the link away")
+        return Finding("set-up", BAD, ".venv is a link. Remove the link.")
     if environment.VENV.exists():
-        return Finding("set-up", WARN, ".venv is not finished or belongs to another "
-                       "folder: python3 course.py lab makes it anew")
-    return Finding("set-up", WARN, "not done yet: python3 course.py lab does it, once")
+        return Finding("set-up", WARN, ".venv is incomplete or belongs to another "
+                       "folder. python3 course.py lab creates it again.")
+    return Finding("set-up", WARN, "not done yet. python3 course.py lab does it once.")
 
 
 def disk(environment) -> Finding:
     free = shutil.disk_usage(ROOT).free
     text = f"{free / GIGA:.0f} GB free"
     if free < environment.NEEDED_BYTES and not environment.is_set_up():
-        return Finding("disk", BAD, f"{text}, the set-up needs "
-                       f"{environment.NEEDED_BYTES / GIGA:.0f}: make room")
+        return Finding("disk", BAD, f"{text}, but the set-up needs "
+                       f"{environment.NEEDED_BYTES / GIGA:.0f} GB. Free some space.")
     return Finding("disk", OK, text)
 
 
@@ -94,8 +95,8 @@ def processor() -> Finding:
         return Finding("processor", OK, platform.machine())
     missing = [flag for flag in CPU_FLAGS if flag not in flags]
     if missing:
-        return Finding("processor", BAD, "without AVX: TensorFlow's wheel stops with "
-                       "'illegal instruction': use another machine or a cloud")
+        return Finding("processor", BAD, "no AVX, so TensorFlow stops with 'illegal "
+                       "instruction'. Use another machine or a cloud service.")
     return Finding("processor", OK, f"{platform.machine()} with AVX")
 
 
@@ -103,14 +104,14 @@ def tensorflow(environment) -> Finding:
     """Checks that TensorFlow can be imported and whether it sees a GPU."""
     whole = environment.is_set_up()
     if not whole and importlib.util.find_spec("tensorflow") is None:
-        return Finding("TensorFlow", OK, "not installed yet, so it sees nothing")
+        return Finding("TensorFlow", OK, "not installed yet")
     program = environment.venv_python() if whole else sys.executable
     done = subprocess.run([str(program), "-c", SEEN], capture_output=True,
                           text=True)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"code {done.returncode}"])[-1]
-        return Finding("TensorFlow", BAD, f"cannot be imported ({last}): move .venv "
-                       "away, then python3 course.py lab makes it anew")
+        return Finding("TensorFlow", BAD, f"cannot be imported ({last}). Rename .venv; "
+                       "python3 course.py lab then creates a new one.")
     seen = json.loads(done.stdout.splitlines()[-1])
     command = ("python3 course.py lab --gpu" if whole
                else "pip install -r requirements-gpu.txt")
@@ -130,30 +131,32 @@ def gpu(seen: dict, has_driver: bool, command: str) -> Finding:
     if count:
         return Finding("TensorFlow", OK, text)
     if not seen["cuda"]:
-        return Finding("TensorFlow", WARN if has_driver else OK, f"{text}: it is built "
-                       "without CUDA; the wheel `tensorflow` for Linux x86-64 has it")
+        return Finding("TensorFlow", WARN if has_driver else OK, f"{text}: this one is "
+                       "built without CUDA. The package `tensorflow` for Linux x86-64 "
+                       "includes CUDA.")
     libraries = ", ".join(seen["missing"])
     if has_driver and libraries:
-        return Finding("TensorFlow", WARN, f"{text}. The driver is here; of CUDA are "
-                       f"missing {libraries}. Run: {command}")
+        return Finding("TensorFlow", WARN, f"{text}. The driver is installed, but "
+                       f"CUDA packages are missing: {libraries}. Run: {command}")
     if has_driver:
-        return Finding("TensorFlow", WARN, f"{text}, though the driver and CUDA's "
-                       "libraries are here: the driver may be too old; run nvidia-smi")
-    more = f", and of CUDA {libraries}" if libraries else ""
-    return Finding("TensorFlow", OK, f"{text}, and needs none. For a card of NVIDIA: "
-                   f"its driver is missing{more}. Install the driver until nvidia-smi "
-                   f"shows the card, then run: {command}")
+        return Finding("TensorFlow", WARN, f"{text}, although the driver and the CUDA "
+                       "packages are installed. The driver may be too old. Run "
+                       "nvidia-smi to see its version.")
+    more = f" and the CUDA packages {libraries}" if libraries else ""
+    return Finding("TensorFlow", OK, f"{text}, and the course needs none. To use an "
+                   f"NVIDIA GPU, you also need its driver{more}. Install the driver so "
+                   f"that nvidia-smi shows the GPU, then run: {command}")
 
 
 def proxy() -> Finding:
     names = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
     found = [name for name in names if os.environ.get(name)]
     if not found:
-        return Finding("proxy", OK, "none; behind one, set HTTPS_PROXY first")
+        return Finding("proxy", OK, "none. Behind a proxy, set HTTPS_PROXY first.")
     if "127.0.0.1" not in os.environ.get("NO_PROXY", os.environ.get("no_proxy", "")):
-        return Finding("proxy", WARN, f"{found[0]} is set: set NO_PROXY=127.0.0.1 too, "
-                       "or the browser may not reach JupyterLab")
-    return Finding("proxy", OK, f"{found[0]} is set, 127.0.0.1 is spared")
+        return Finding("proxy", WARN, f"{found[0]} is set. Set NO_PROXY=127.0.0.1 too; "
+                       "otherwise the browser may not reach JupyterLab.")
+    return Finding("proxy", OK, f"{found[0]} is set, and 127.0.0.1 is excluded")
 
 
 def loopback() -> Finding:
@@ -164,8 +167,9 @@ def loopback() -> Finding:
             with socket.create_connection(probe.getsockname(), timeout=5):
                 pass
     except OSError as error:
-        return Finding("ports", BAD, f"nothing can listen on 127.0.0.1 ({error}): a "
-                       "firewall? JupyterLab, TensorBoard and lesson 09a need it")
+        return Finding("ports", BAD, f"programs cannot listen on 127.0.0.1 ({error}). "
+                       "Check the firewall: JupyterLab, TensorBoard and lesson 09a "
+                       "need it.")
     taken = []
     for port in (8888, 6006):
         with socket.socket() as probe:
@@ -174,7 +178,7 @@ def loopback() -> Finding:
             except OSError:
                 taken.append(port)
     if taken:
-        return Finding("ports", OK, f"{taken[0]} is taken; another one will be used")
+        return Finding("ports", OK, f"{taken[0]} is in use; another port will be used")
     return Finding("ports", OK, "8888 and 6006 are free")
 
 
@@ -184,9 +188,9 @@ def data_folder() -> Finding:
         folder = folder.expanduser()
     there = folder if folder.exists() else folder.parent
     if not there.is_dir() or not os.access(there, os.W_OK):
-        return Finding("data", BAD, f"{folder} cannot be written: set HELPERS_DATA to "
-                       "a folder of yours")
-    return Finding("data", OK, "can be written")
+        return Finding("data", BAD, f"{folder} is not writable. To use a folder of "
+                       "your own, set HELPERS_DATA.")
+    return Finding("data", OK, "the folder is writable")
 
 
 def examine() -> list[Finding]:

@@ -146,11 +146,12 @@ def _line(row: Row) -> str:
     cell = cell_of(row) if row.where != "-" else None
     untaught = row.note.startswith("not taught: ")
     if cell and cell.word.startswith("#"):
-        raise ValueError(f"documents_names.txt: {row.name} is not under {cell.word!r}")
+        raise ValueError(f"documents_names.txt: the section {cell.word!r} does not "
+                         f"mention {row.name}")
     if (cell is None) != untaught or row.helper and not pydoc.locate(
             f"helpers.{row.helper}"):
-        raise ValueError(f"documents_names.txt: {row.name}: no cell has "
-                         f"{row.where!r}, or helpers has no {row.helper!r}")
+        raise ValueError(f"documents_names.txt: {row.name}: no cell contains "
+                         f"{row.where!r}, or helpers does not define {row.helper!r}")
     became = fate(row, cell) + (f": {row.note}" if row.note and not untaught else "")
     helper = f"`{row.helper}`" if row.helper else ""
     word = f", as `{cell.word}`" if cell and cell.word else ""

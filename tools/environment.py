@@ -22,17 +22,17 @@ VENV = ROOT / ".venv"
 OLD_VENV = ROOT / ".venv.old"
 LOG = ROOT / ".venv.log"
 STAMP = VENV / "complete.txt"
-BEGUN = VENV / "begun.txt"  # its .venv is of this set-up's making, whole or not
+BEGUN = VENV / "begun.txt"  # marks a .venv that this set-up began
 
 OLDEST, NEWEST = (3, 10), (3, 13)  # Pythons for which TensorFlow has a wheel
 
 CALLED_FROM = "COURSE_CALLED_FROM"  # names the folder in which course.py was called
 LOCK = "requirements.txt"
 NEEDED_BYTES = 4 * 10**9
-# What comes on top: its lock, its stamp, the bytes it needs, and what for.
+# Optional packages: lock file, stamp, bytes needed, and description.
 EXTRAS = {
     "dev": ("requirements-dev.txt", VENV / "dev.txt", 10**9,
-            "what the tests and the book need"),
+            "the packages for the tests and the book"),
     "gpu": ("requirements-gpu.txt", VENV / "gpu.txt", 8 * 10**9, "CUDA, 2.8 GB"),
 }
 
@@ -47,9 +47,9 @@ def check_machine(version=None, system=None, machine=None):
     system, machine = system or platform.system(), machine or platform.machine()
     if not OLDEST <= version <= NEWEST:
         raise Problem(
-            "this is Python {}.{}; TensorFlow 2.21 needs Python {}.{} to {}.{}".format(
-                *version, *OLDEST, *NEWEST
-            )
+            "This is Python {}.{}; TensorFlow 2.21 needs Python {}.{} to {}.{}. "
+            "Install one of these and run the same command with it.".format(
+                *version, *OLDEST, *NEWEST)
         )
     wheels = {
         "Linux": ("x86_64", "aarch64"),
@@ -58,8 +58,8 @@ def check_machine(version=None, system=None, machine=None):
     }
     if machine not in wheels.get(system, ()):
         raise Problem(
-            f"TensorFlow 2.21 has no wheel for {system} on {machine}; it has wheels "
-            "for Linux (x86_64, aarch64), macOS (Apple silicon), Windows (64 bit)"
+            f"TensorFlow 2.21 has no wheel for {system} on {machine}. Use a machine "
+            "with Linux (x86_64, aarch64), macOS (Apple silicon), or Windows (64 bit)."
         )
 
 
@@ -68,13 +68,13 @@ def check_gpu(system=None, machine=None):
     system, machine = system or platform.system(), machine or platform.machine()
     if (system, machine) != ("Linux", "x86_64"):
         raise Problem(
-            f"--gpu is for Linux on x86_64 (WSL2 too): on {system} {machine} "
-            "TensorFlow's wheel computes on the CPU alone; leave --gpu out"
+            f"--gpu needs Linux on x86_64 (WSL2 is possible): on {system} {machine}, "
+            "TensorFlow's wheel uses only the CPU. Run the command without --gpu."
         )
     if not has_driver():
         raise Problem(
-            "--gpu finds no NVIDIA driver here: install your card's driver, until "
-            "nvidia-smi shows the card, or leave --gpu out"
+            "--gpu found no NVIDIA driver. Install the driver of your GPU so that "
+            "nvidia-smi shows the GPU, or run the command without --gpu."
         )
 
 
@@ -86,7 +86,7 @@ def wanted_stamp():
     """Returns the hash that marks a complete environment of this folder."""
     digest = hashlib.sha256()
     digest.update((ROOT / LOCK).read_bytes())
-    # A virtual environment holds its own path, so a moved folder is made anew.
+    # A virtual environment contains its own path, so a moved folder needs a new one.
     digest.update(f"{sys.version_info[:2]} ".encode() + os.fsencode(str(ROOT)))
     return digest.hexdigest()
 
@@ -102,7 +102,7 @@ def is_set_up(*extras):
             if EXTRAS[name][1].read_text() != wanted_extra(name):
                 return False
         return STAMP.read_text() == wanted_stamp() and venv_python().exists()
-    except (OSError, UnicodeError):  # none, or one that is damaged
+    except (OSError, UnicodeError):  # the file is missing or damaged
         return False
 
 
@@ -113,7 +113,7 @@ def only_one():
         waits = False
         while not _locked(lock):
             if not waits:
-                say("Another set-up works in this folder: waiting for it.")
+                say("Another set-up is running in this folder. Waiting until it ends.")
             waits = True
             time.sleep(1)
         yield
@@ -140,8 +140,8 @@ def set_up(*extras):
     if is_set_up(*extras):
         return
     if VENV.is_symlink():
-        raise Problem(f"{VENV.name} is a link to {os.readlink(str(VENV))}: take the "
-                      "link away, and run the same command again")
+        raise Problem(f"{VENV.name} is a link to {os.readlink(str(VENV))}. Remove the "
+                      "link and run the same command again.")
     with only_one():
         missing = [name for name in extras if not is_set_up(name)]
         steps = 3 * (not is_set_up()) + 2 * len(missing)
@@ -149,15 +149,17 @@ def set_up(*extras):
         if not is_set_up():
             check_room(NEEDED_BYTES)
             if Path(sys.prefix) == VENV:
-                raise Problem("this is the Python of .venv itself, which is not whole: "
-                              "run the same command with the system's Python")
+                raise Problem("This is the Python of .venv itself, and .venv is "
+                              "incomplete. Run the same command with the system's "
+                              "Python.")
             with old_one_aside():
-                say("Setting up .venv: once, a few minutes, from the network.")
+                say("Setting up .venv. This takes a few minutes, once, and needs the "
+                    "network.")
                 make_environment(names)
         for name in missing:
             lock, stamp, needed, what = EXTRAS[name]
             check_room(needed)
-            say(f"Adding {what} to .venv: once, from the network.")
+            say(f"Installing {what} in .venv. This needs the network, once.")
             install(lock, names)
             stamp.write_text(wanted_extra(name))
 
@@ -180,8 +182,8 @@ def check_room(needed):
     free = shutil.disk_usage(str(ROOT)).free
     if free < needed:
         raise Problem(
-            f"the set-up needs {needed / 1e9:.0f} GB and this disk has "
-            f"{free / 1e9:.1f} GB free: make room, then run the same command again"
+            f"The set-up needs {needed / 1e9:.0f} GB, but this disk has only "
+            f"{free / 1e9:.1f} GB free. Free some space and run the same command again."
         )
 
 
@@ -189,12 +191,12 @@ def check_room(needed):
 def old_one_aside():
     """Moves a complete `.venv` away, and restores it if the new set-up fails."""
     if VENV.exists() and not (STAMP.exists() or BEGUN.exists()):
-        raise Problem(f"{VENV.name} is there, and not of this program's making: "
-                      "activate it and start Jupyter, or give it another name and "
-                      "run the same command again")
+        raise Problem(f"{VENV.name} exists, but this program did not create it. "
+                      "Activate it and start Jupyter yourself, or rename it and run "
+                      "the same command again.")
     if STAMP.exists():
-        say("The folder, the Python or requirements.txt has changed since the last "
-            "set-up.")
+        say("The folder, the Python version or requirements.txt has changed since the "
+            "last set-up.")
         shutil.rmtree(str(OLD_VENV), ignore_errors=True)
         VENV.rename(OLD_VENV)
     shutil.rmtree(str(VENV), ignore_errors=True)
@@ -216,9 +218,9 @@ def make_environment(names):
     """
     VENV.mkdir()
     BEGUN.touch()
-    say(f"{next(names)}: makes the environment")
+    say(f"{next(names)}: creating the environment")
     step([sys.executable, "-m", "venv", VENV],
-         "could not make .venv (on Debian and Ubuntu: apt install python3-venv)")
+         "Could not create .venv. On Debian and Ubuntu, run apt install python3-venv.")
     install(LOCK, names)
     make_importable()
     STAMP.write_text(wanted_stamp())
@@ -226,7 +228,7 @@ def make_environment(names):
 
 def install(lock, names):
     """Installs the exact versions of a lock file with uv, or with pip."""
-    # Not its last line, which is this folder: `make_importable` does that.
+    # The last line is this folder, which `make_importable` adds in another way.
     pins = re.findall(r"^[\w.-]+==.+", (ROOT / lock).read_text(), re.M)
     (VENV / lock).write_text("\n".join(pins))
     command = [venv_python(), "-m", "pip", "--disable-pip-version-check", "install",
@@ -235,21 +237,22 @@ def install(lock, names):
     if shutil.which("uv"):
         command = ["uv", "pip", "install", "--no-deps", "--python", venv_python()]
     step([*command, "-r", VENV / lock],
-         f"could not fetch the packages: the end of {LOG.name} is above; check the "
-         "network or the proxy, then run the same command again",
+         f"Could not download the packages. The lines above are the end of {LOG.name}. "
+         "Check the network or the proxy, then run the same command again.",
          Moving(next(names), next(names), len(pins)))
 
 
 def make_importable():
     """Adds the project folder to the import path of the environment."""
-    # Which encoding a path in such a file has depends on Python; ASCII is in all.
+    # The encoding of such a file depends on the Python version, but ASCII always works.
     program = (
         "import pathlib, sys, sysconfig\n"
         "line = 'import sys; sys.path.append(' + ascii(sys.argv[1]) + ')'\n"
         "where = sysconfig.get_path('purelib')\n"
         "pathlib.Path(where, 'course.pth').write_text(line, encoding='ascii')\n"
     )
-    step([venv_python(), "-c", program, ROOT], "could not write into .venv")
+    step([venv_python(), "-c", program, ROOT],
+         "Could not write to .venv. Check the permissions of the folder.")
 
 
 class Moving:
@@ -265,7 +268,7 @@ class Moving:
         r"(?:Downloading|Using cached) (\S+?)-\d\S* \(([\d.]+) (\w)B\)")
     UNITS = {"k": 1e-3, "M": 1, "G": 1e3}
     WIDTH = 20
-    EVERY = 10  # seconds between two lines, where no line can move
+    EVERY = 10  # seconds between two lines, if the output is not a terminal
 
     def __init__(self, fetches, unpacks, at_most):
         self.fetches, self.unpacks, self.at_most = fetches, unpacks, at_most
@@ -278,13 +281,13 @@ class Moving:
         there = len(re.findall(r"^Requirement already", log, re.M))
         fetched = self.FETCHED.findall(log)
         megabytes = sum(float(size) * self.UNITS[unit] for _, size, unit in fetched)
-        last = "has fetched " + fetched[-1][0] if fetched else "looks for them"
+        last = "downloaded " + fetched[-1][0] if fetched else "searching"
         name, done, every = self.fetches, new + there, self.at_most
         words = f"at most {every} packages, {megabytes:.0f} MB, {last}"
         if re.search("^(?:Installing collected|Prepared)", log, re.M):
             name, every = self.unpacks, new or every - there
             done = min(unpacked() - self.before, every)
-            words = f"{every} packages, unpacks them"
+            words = f"{every} packages, installing"
         full = self.WIDTH * done // max(every, 1)
         seconds = int(time.monotonic() - self.began)
         return (f"{name}: [{'#' * full:.<{self.WIDTH}}] {done} of {words} "
@@ -309,7 +312,7 @@ def unpacked():
 
 def step(command, complaint, moving=None):
     """Runs a command, logs its output, and raises `Problem` if it fails."""
-    # In UTF-8 mode a path is spelt right in every locale.
+    # In UTF-8 mode, paths are correct in every locale.
     environment = dict(os.environ, PYTHONUTF8="1", PYTHONUNBUFFERED="1")
     with open(str(LOG), "ab") as log:
         begin = log.tell()

@@ -138,8 +138,8 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
         for index, half in enumerate(halves, 1):
             total = sum(found[number].total(count) for number, count in half.items())
             if total > HALF_DAY:
-                raise ValueError(f"guide: half day {index} of '{name}' takes {total} "
-                                 f"minutes, and has {HALF_DAY}")
+                raise ValueError(f"Half day {index} of the plan '{name}' takes {total} "
+                                 f"minutes, but only {HALF_DAY} are available.")
             done = ", ".join(f"{count} of {number}" for number, count in half.items()
                              if count)
             rows.append(f"| {index} | {', '.join(half)} | {done} | {total} |")

@@ -113,15 +113,16 @@ def _mark(cell: nbformat.NotebookNode, identity: str, **marks) -> None:
 def main(arguments: list[str]) -> int:
     sys.stdout.reconfigure(errors="backslashreplace")
     parser = nb.parser("handout", __doc__)
-    parser.add_argument("folder", type=Path, help="where the notebooks go")
+    parser.add_argument("folder", type=Path, help="folder for the notebooks")
     parser.add_argument("--nbgrader", action="store_true",
-                        help="write nbgrader's folder `source`, and its settings")
+                        help="write the folder `source` and the settings of nbgrader")
     options, lessons = nb.chosen(parser, arguments)
     folder, make = options.folder, assignment if options.nbgrader else handout
     places = [folder / "source" / path.stem / path.name if options.nbgrader
               else folder / path.name for path in lessons]
     if there := [place for place in places if place.exists()]:
-        parser.error(f"{there[0]} is there and may hold answers: name another folder")
+        parser.error(f"{there[0]} already exists and may hold answers. Choose another "
+                     "folder.")
     try:
         for lesson, place in zip(lessons, places, strict=True):
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -135,11 +136,13 @@ def main(arguments: list[str]) -> int:
     except (DataError, OSError) as error:
         parser.error(str(error))
     if options.nbgrader:
-        print(f"Go on in {folder}: nbgrader generate_assignment {lessons[0].stem}\n"
-              "docs/guide.md says how to install nbgrader, and which commands follow.")
+        print(f"Next, run in {folder}: nbgrader generate_assignment {lessons[0].stem}\n"
+              "docs/guide.md explains how to install nbgrader and lists the other "
+              "commands.")
     else:
-        print("A learner opens one by: python3 course.py lab FILE, and sees what is "
-              "solved by: python3 course.py progress FILE")
+        print("Learners open a notebook with: python3 course.py lab FILE\n"
+              "They see which exercises they have solved with: "
+              "python3 course.py progress FILE")
     return 0
 
 

@@ -24,7 +24,7 @@ from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
 
-# What Jupyter is told; of a plain `jupyter lab`, by tools/jupyter/config.py.
+# Settings for Jupyter. A plain `jupyter lab` gets them from tools/jupyter/config.py.
 JUPYTER = Path(__file__).resolve().parent / "jupyter"
 PLACES = {"JUPYTER_PATH": JUPYTER / "share" / "jupyter",
           "JUPYTER_CONFIG_PATH": JUPYTER / "etc" / "jupyter"}
@@ -32,7 +32,7 @@ PLACES = {"JUPYTER_PATH": JUPYTER / "share" / "jupyter",
 HERE = "--ServerApp.ip=127.0.0.1"
 OPTIONS = [
     f"--LabApp.app_settings_dir={JUPYTER / 'share' / 'jupyter' / 'lab' / 'settings'}",
-    f"--LabApp.workspaces_dir={copies.FOLDER / '.lab'}",  # no tabs of other work
+    f"--LabApp.workspaces_dir={copies.FOLDER / '.lab'}",  # no tabs of other projects
 ]
 
 
@@ -40,14 +40,15 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="course.py lab", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter,
                                      allow_abbrev=False)
-    parser.add_argument("--fresh", action="store_true", help="make the copy anew")
+    parser.add_argument("--fresh", action="store_true",
+                        help="create a new copy and keep the old one")
     options, words = parser.parse_known_args(arguments)
     numbers = [word for word in words if re.fullmatch(r"\d\d?[a-z]?", word)]
     words = [word for word in words if word not in numbers]
     if options.fresh and not numbers:
-        parser.error("--fresh makes a copy anew: of which lesson? lab --fresh 03a")
+        parser.error("--fresh needs the number of a lesson, such as lab --fresh 03a")
     if not any(word.startswith(("--ServerApp.ip=", "--ip=")) for word in words):
-        words.append(HERE)  # in a container the reader gives another, knowingly
+        words.append(HERE)  # a user in a container sets another address on purpose
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         words.append("--allow-root")
     if numbers or not any(word.endswith(".ipynb") for word in words):
@@ -58,7 +59,7 @@ def main(arguments: list[str]) -> None:
     for name, folder in PLACES.items():
         there = [os.environ[name]] if os.environ.get(name) else []
         os.environ[name] = os.pathsep.join([str(folder), *there])
-    # One that is given twice, Jupyter leaves out with all that stand beside it.
+    # If an option is given twice, Jupyter ignores it, together with related options.
     said = {word.partition("=")[0] for word in words}
     ours = [option for option in [*OPTIONS, *address(words)]
             if option.partition("=")[0] not in said]
@@ -85,7 +86,7 @@ def address(words: list[str]) -> list[str]:
     root = Path(said[-1].partition("=")[2]) if said else files[0].parent
     try:
         place = files[0].resolve().relative_to(root.resolve()).as_posix()
-    except ValueError:  # JupyterLab says what it makes of that
+    except ValueError:  # JupyterLab reports the problem itself
         return []
     return [f"--LabApp.default_url=/lab/tree/{urllib.parse.quote(place)}"]
 

@@ -52,7 +52,7 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
                  or asked.isdigit() and int(number(path)[:2]) == int(asked)]
         if not named:
             there = " ".join(map(number, paths))
-            raise ValueError(f"there is no lesson {asked}; there are {there}")
+            raise ValueError(f"there is no lesson {asked}; the lessons are {there}")
         found += [path for path in named if path not in found]
     return found
 
@@ -98,7 +98,7 @@ def chosen(
         invalid.
     """
     parser.add_argument("numbers", nargs="*", default=[], metavar="NN",
-                        help="lessons; default all")
+                        help="numbers of lessons; by default, all lessons")
     options = parser.parse_intermixed_args(arguments)
     try:
         return options, lessons(ROOT, options.numbers)

@@ -110,7 +110,7 @@ def notebooks(words: list[str]) -> list[Path]:
         inside = [p for p in sorted(path.rglob("*.ipynb"))
                   if ".ipynb_checkpoints" not in p.parts] if path.is_dir() else []
         if not path.is_file() and not inside:
-            raise ValueError(f"{word} is no notebook, and no folder of notebooks")
+            raise ValueError(f"{word} is neither a notebook nor a folder of notebooks")
         found += inside or [path]
     return found
 
@@ -126,7 +126,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.reconfigure(errors="backslashreplace")
     parser = nb.parser("progress", __doc__)
     parser.add_argument("words", nargs="*", metavar="NN or FILE",
-                        help="lessons, notebooks or folders; default all lessons")
+                        help="lessons, notebooks or folders; by default, all lessons")
     try:
         words = parser.parse_args(arguments).words
         found = {path: all_states(path) for path in notebooks(words)}

@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
     found = list(others().items())
     if not found:
         print(f"no other Python of {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]} "
-              "is here: nothing was run")
+              "is installed, so nothing was run")
     failed = []
     for (major, minor), program in found[:1] if options.newest else found:
         version = f"{major}.{minor}"

@@ -45,7 +45,8 @@ def head(path: Path) -> dict[str, str]:
     for key, pattern in patterns.items():
         match = re.search(pattern, text, re.M | re.S if key == "builds" else re.M)
         if not match:
-            raise ValueError(f"{path.name}: no `{key}` at its head ({pattern})")
+            raise ValueError(f"{path.name}: the first cells have no `{key}`; "
+                             f"expected {pattern}")
         found[key] = " ".join(match.group(1).split())
     return found
 

@@ -89,7 +89,7 @@ def execute(
         ) from error
     except CellTimeoutError as error:
         raise RuntimeError(
-            f"{path.name}, {here[0]}: took over {CELL_SECONDS} s"
+            f"{path.name}, {here[0]}: the cell ran for more than {CELL_SECONDS} s"
         ) from error
     except DeadKernelError as error:
         raise RuntimeError(
@@ -113,7 +113,8 @@ def differences(executed: nbformat.NotebookNode) -> list[str]:
         marked = nb.IGNORE_TAGS & set(first.metadata.get("tags", []))
         within.settle(second.outputs, first.outputs, within.tolerance(first))
         if not marked and _said(first) != _said(second):
-            found.append(f"code cell {k + 1} said, the second time: {_said(second)}")
+            found.append(f"code cell {k + 1} printed something else the second time: "
+                         f"{_said(second)}")
     return found
 
 
@@ -188,16 +189,16 @@ def run(
                     nb.store(kept[-1], executed)
             bar.update(before + count - bar.n)
             rows.append((path, time.monotonic() - start,
-                         "FAILED" if failures[wrong:] else "every cell ran"))
+                         "FAILED" if failures[wrong:] else "all cells ran"))
     if time_it and not failures:
         keep_seconds({nb.number(path): seconds for path, seconds, _ in rows
                       if path.parent.name != "solutions"})
     for path, seconds, word in rows:
         print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s  {word}")
     print(f"{'sum':52s} {sum(seconds for _, seconds, _ in rows):7.1f} s"
-          + "  nothing was stored" * (not save and not kept))
+          + "  no outputs were stored" * (not save and not kept))
     for path in kept:
-        print(f"What it printed and drew: {path.parent.name}/{path.name}")
+        print(f"The outputs are in {path.parent.name}/{path.name}")
     return failures
 
 
@@ -235,31 +236,33 @@ def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object
     """
     parameters = {name: value_of(text) for name, text in pairs}
     if len(parameters) != len(pairs):
-        raise ValueError("-p: a name comes twice; give each parameter once")
+        raise ValueError("-p: a parameter is given twice. Give each parameter once.")
     for path in paths:
         there = Lesson(path).parameters
         if unknown := [name for name in parameters if name not in there]:
-            known = f"there are {' '.join(there)}" if there else "it has none"
-            raise ValueError(f"{path.name}: no parameter {unknown[0]}; {known}")
+            known = (f"has no parameter {unknown[0]}. Its parameters are: "
+                     f"{' '.join(there)}" if there else "has no parameters")
+            raise ValueError(f"{path.name} {known}")
     return parameters
 
 
 def main() -> int:
     parser = nb.parser("run", __doc__)
-    parser.add_argument("--solutions", action="store_true", help="the solutions too")
+    parser.add_argument("--solutions", action="store_true",
+                        help="also run the solutions")
     parser.add_argument("--save", action="store_true", help="store the outputs")
     parser.add_argument("--time", action="store_true",
-                        help="keep the seconds, from which the guide has its minutes")
+                        help="store the running times, which the guide uses")
     parser.add_argument("--twice", action="store_true",
-                        help="each cell twice in a row; nothing is stored")
+                        help="run each cell twice in a row and store nothing")
     parser.add_argument(
         "-p", "--parameter", nargs=2, action="append", default=[],
         metavar=("NAME", "VALUE"),
-        help="set a parameter of the lessons, such as SOURCE; may come again",
+        help="set a parameter of the lessons, such as SOURCE; may be repeated",
     )
     options, paths = nb.chosen(parser, sys.argv[1:])
     if options.save and options.parameter:
-        parser.error("--save stores a lesson as it is; leave -p out")
+        parser.error("--save stores a lesson with its own parameters; leave -p out")
     try:
         parameters = checked(paths, options.parameter)
     except ValueError as error:

@@ -18,19 +18,19 @@ import time
 from helpers.files import ROOT
 from tools import notebook as nb
 
-# A worker that a test has ended is not replaced: the rest could wait for it for ever.
-# --no-loadscope-reorder: in the order of the conftest and the plugin, the slow first.
+# A worker that a test has killed is not replaced, because the other workers might wait
+# for it forever. --no-loadscope-reorder keeps the order of conftest, slow tests first.
 PYTEST = [
     "-m", "pytest", "-q", "--dist", "loadfile", "--no-loadscope-reorder",
     "--max-worker-restart", "0", "--durations=15",
-    # What hangs is ended, and nothing else (tests/limits.py). Here and not in
-    # pyproject.toml: a learner's pytest has no such option.
+    # Only tests that hang are stopped (tests/limits.py). The option is here and not in
+    # pyproject.toml, because a learner's pytest does not have the plugin.
     "--timeout", "1800", "--timeout-method", "thread",
 ]
 WORKERS = ["-n", "2"]
 EACH_TIME = ["-m", "not weekly"]
-# Unit tests and faults at once: no worker waits for the last of either. The folder of
-# faults is named, so that its conftest is there to sum up.
+# Unit tests and fault tests run together, so that no worker has to wait for the other
+# group. The folder of fault tests is named, so that its conftest can print a summary.
 ALL_TESTS = [*PYTEST, *WORKERS, "tests", "legacy/tests", "tests/faults"]
 UNIT = [*PYTEST, *WORKERS, "tests", "legacy/tests", "--ignore", "tests/faults"]
 NBVAL = [
@@ -47,7 +47,7 @@ PARTS = {
     "tests": [*ALL_TESTS, *EACH_TIME],
     "notebooks": [*NBVAL, "notebooks"],
 }
-# Not run by a plain `test`: parts of `tests`, and what takes too long for each commit.
+# A plain `test` does not run these: parts of `tests`, and parts that take too long.
 MORE = {
     "unit": [*UNIT, *EACH_TIME],
     "faults": [*PYTEST, *WORKERS, *EACH_TIME, "tests/faults"],
@@ -77,9 +77,9 @@ def main(arguments: list[str]) -> int:
              for part in GROUPS.get(name, [name])]
     if unknown := [part for part in parts if part not in commands]:
         known = " ".join([*PARTS, *GROUPS, *MORE])
-        parser.error(f"there is no part {unknown[0]}; there are {known}")
+        parser.error(f"unknown part {unknown[0]}; the parts are {known}")
     if rest and len(parts) != 1:
-        parser.error(f"{rest[0]} is for one part: name that part alone")
+        parser.error(f"{rest[0]} can be passed to only one part; name exactly one part")
     return run({part: [*commands[part], *rest] for part in parts})
 
 

@@ -31,8 +31,8 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         print(f"course.py tensorboard: {error}", file=sys.stderr)
         return 1
-    print(f"TensorBoard: in a few seconds at http://127.0.0.1:{port}/#graphs   "
-          f"(Ctrl-C stops it)\n\nTen questions that looking answers:\n"
+    print(f"TensorBoard starts in a few seconds at http://127.0.0.1:{port}/#graphs   "
+          f"(Ctrl-C stops it)\n\nTen questions that you can answer in TensorBoard:\n"
           f"{TASKS.read_text('utf-8')}", flush=True)
     quiet_tensorflow()
     from tensorboard import main as tensorboard
@@ -70,7 +70,7 @@ def free_port(wish: int) -> int:
             except OSError:
                 continue
             return probe.getsockname()[1]
-    raise OSError("no free port on 127.0.0.1: end a program that listens on one")
+    raise OSError("There is no free port on 127.0.0.1. Stop a program that uses one.")
 
 
 if __name__ == "__main__":

@@ -249,7 +249,7 @@ def main(arguments: list[str]) -> int:
         with whole_file(target) as temporary:
             temporary.write_text(page(lesson), encoding="utf-8")
         print("Open", target.relative_to(ROOT).as_posix())
-    print("Space goes on, S opens the notes")
+    print("Press Space for the next step, and S for the speaker notes.")
     return 0
 
 

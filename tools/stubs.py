@@ -30,7 +30,8 @@ def stub(answer: str) -> str:
     pattern = re.compile(rf"^([ ]*){BEGIN}\n.*?^[ ]*{END}", re.M | re.S)
     text, blocks = pattern.subn(rf"\1{STUB}\n\1pass", answer)
     if not blocks:
-        raise ValueError(f"no {BEGIN} ... {END} in: {answer.splitlines()[0]}")
+        raise ValueError(f"The answer {answer.splitlines()[0]!r} has no block "
+                         f"{BEGIN} ... {END}.")
     return text
 
 

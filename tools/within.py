@@ -27,7 +27,8 @@ def tolerance(cell) -> str:
     for tag in cell.metadata.get("tags", []):
         if tag.startswith("within:"):
             if not TAG.fullmatch(tag):
-                raise ValueError(f"{tag}: write within:10% or within:0.04")
+                raise ValueError(f"Invalid tag {tag}. Write, for example, within:10% "
+                                 "or within:0.04.")
             return tag.partition(":")[2]
     return ""
 
@@ -75,7 +76,7 @@ def widest(outputs: list, allowed: str) -> float:
     found = [abs(number) for places in _texts(outputs).values()
              for place, key in places for number in numbers(place[key]) if number]
     if not found:
-        raise ValueError(f"within:{allowed}: the cell prints no number but 0")
+        raise ValueError(f"within:{allowed}: the cell prints no number other than 0")
     return _limit(allowed, min(found)) / min(found)
 
 

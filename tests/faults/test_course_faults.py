@@ -90,7 +90,7 @@ def test_an_old_environment_outlives_a_new_one_that_cannot_be_made(
     requirements.write_text("numpy==2.2.6\n")
     code, out, err = finish(start(project, "run"))
     assert code == 1 and "requirements.txt has changed" in err, out
-    assert "could not fetch the packages" in err.splitlines()[-1]
+    assert "Could not download the packages" in err.splitlines()[-1]
     requirements.write_text("")
     code, out, err = finish(start(project, "run"))
     assert code == 0 and err == "", err
@@ -130,7 +130,7 @@ def test_no_disk_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr(environment.shutil, "disk_usage", lambda path: Usage)
     assert course.main(["run"]) == 1
     err = capsys.readouterr().err
-    assert len(err.splitlines()) == 1 and "make room" in err
+    assert len(err.splitlines()) == 1 and "Free some space" in err
 
 
 def test_a_taken_port(tmp_path):
