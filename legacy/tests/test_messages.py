@@ -89,7 +89,7 @@ def test_each_entry_names_its_fix_and_a_sitting_that_is_there():
      "value for placeholder tensor 'x' with dtype float\n\t [[{{node x}}]]", 0,
      "Fix: feed it in this call too"),
     ("Fetched 1.5, of an invalid type: no string or Tensor",
-     0, "The nearest:\n  TypeError: Argument 'fetch'"),
+     0, "The nearest ones are:\n  TypeError: Argument 'fetch'"),
     ("ValueError: Cannot feed value of shape (3,) for Tensor y:0, which has shape "
      "(?, 1)", 0, "labels `[batch]` where `[batch, 1]` or"),
     ("out of cheese", 1, "tf1 watch PROGRAM")])
@@ -201,7 +201,7 @@ def test_a_traceback_without_its_last_line_is_told_by_its_place(capsys):
 """
     assert command.explain(log) == 0
     said = capsys.readouterr().out
-    assert "The error is not in it" in said and "list_variables" in said, said
+    assert "not contain the error itself" in said and "list_variables" in said, said
     assert "train.py, line 12" in said, said
     whole = f"{log}NotFoundError: Key w not found in checkpoint"
     [entry, *_], _ = messages.look_up(whole)
@@ -257,7 +257,7 @@ tensorflow.python.framework.errors_impl.InternalError: out of cheese
 \t [[{{node net/cheese_3}}]]"""
     assert command.explain(log) == 1
     said = capsys.readouterr().out
-    for words in ("came last is InternalError", "the op net/cheese_3",
+    for words in ("last error is InternalError", "the op net/cheese_3",
                   "train.py, line 12", "tf1 watch PROGRAM"):
         assert words in said, said
 

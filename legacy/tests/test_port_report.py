@@ -231,7 +231,7 @@ def test_notebooks(tmp_path, capsys):
     one, = found["files"]
     assert [(n["cell"], n["line"], n["name"]) for n in one["names"]] == [
         (4, 1, "tf.Session"), (5, 1, "tf.pack")]
-    assert code == 1 and "cell 6: syntax error in line 1: read as far as it goes" \
+    assert code == 1 and "cell 6: syntax error in line 1: only parts could be read" \
         in one["words"]
     old = {"worksheets": [{"cells": [{"cell_type": "code",
                                       "input": ["import tensorflow as t\n", "t.x"]}]}]}
@@ -280,12 +280,12 @@ TOP = "import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()"
 
 
 @pytest.mark.parametrize("text, expected", [
-    ("x = 1\n", "no TensorFlow in it"),
-    ("import tensorflow as tf\ntf.zeros(3)\n", "it is today's code"),
+    ("x = 1\n", "it does not use TensorFlow"),
+    ("import tensorflow as tf\ntf.zeros(3)\n", "it needs no changes"),
     ('"""Old."""\nimport tensorflow as tf\ntf.Session()\n',
      f"{TOP} in place of line 2: no known obstacle is left"),
     ("from tensorflow import Session\nSession()\n",
-     f"{TOP} before line 1: no known obstacle is left, once the changes are made that "
+     f"{TOP} before line 1: no known obstacle is left, after the changes that "
      "`port --write` makes"),
     ("import tensorflow as tf\ntf.contrib.crf.x()\n\ntf.contrib.crf.y()\n",
      f"2 lines to change by hand (2, 4), then {TOP} in place of line 1: no known "
@@ -293,7 +293,8 @@ TOP = "import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()"
     ("import tensorflow as tf\ntf.layers.dense(x, 3)\n", "import os; os.environ["
      f'"TF_USE_LEGACY_KERAS"] = "1"; {TOP} in place of line 1: '
      "no known obstacle is left"),
-    ("import tensorflow as tf\nx = tf.(\n", "unknown: not all of it could be read"),
+    ("import tensorflow as tf\nx = tf.(\n",
+     "unknown, because it could be read only in part"),
 ])
 def test_distance_says_what_to_put_where(text, expected, tmp_path):
     assert report.distance(page(write(tmp_path, text))) == expected
@@ -336,4 +337,4 @@ def test_a_file_runs_when_what_it_imports_does(tmp_path, capsys):
     write(tmp_path, "import tensorflow as tf\ntf.contrib.crf.x()\n", "model.py")
     _, found = report_of(tmp_path, capsys)
     said = found["summary"]["distance"][str(tmp_path / "a.py")]
-    assert said.endswith("no known obstacle is left; when model.py has none")
+    assert said.endswith("no known obstacle is left, as soon as model.py can run")

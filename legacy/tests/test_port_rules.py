@@ -138,7 +138,7 @@ def test_two_rules_on_one_place_are_a_failure(hook, monkeypatch, tmp_path):
     done, new = copies({"old.py": text}, tmp_path)
     assert done.clashes() and new["old.py"] == text
     words, = {one.words for one in done.of(rule.Left)}
-    assert "np-arguments" in words and "want this place" in words
+    assert "np-arguments" in words and "change this place" in words
 
 
 def test_a_name_or_an_argument_in_two_rules_is_an_error():
@@ -148,7 +148,7 @@ def test_a_name_or_an_argument_in_two_rules_is_an_error():
 
 
 def test_two_edits_of_one_place_are_refused():
-    with pytest.raises(ValueError, match="one place"):
+    with pytest.raises(ValueError, match="overlap"):
         applied("abcd", [Edit(0, 3, "x"), Edit(2, 4, "y")])
 
 

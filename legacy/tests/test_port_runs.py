@@ -26,7 +26,7 @@ SIDES = sorted((HERE / "sides").glob("*.old"))
 LEFT = {
     "crf": "contrib.crf", "eager": "contrib.eager", "estimator": "Estimator",
     "hparams": "HParams", "learn": "contrib.learn", "package": "seq2seq",
-    "py2_prints": "`//`", "resize_old": "its size is one list",
+    "py2_prints": "`//`", "resize_old": "pass the size as one list",
     "style": "cv2",
 }
 
@@ -140,7 +140,7 @@ def test_a_copy_of_a_copy_is_the_same(corpus, folder):
 NAMED = {
     "char_rnn train.py": "NASCell", "char_rnn sample.py": "NASCell",
     "estimator look.py": "drop_remainder", "estimator main.py": "Estimator",
-    "keras_1 towers.py": "the sides of its window", "keras_1 train.py": "nb_epoch",
+    "keras_1 towers.py": "the size of the window", "keras_1 train.py": "nb_epoch",
     "pix2pix pix2pix.py": "unless TensorFlow is 1",
     "pix2pix tools/process.py": "list(...)", "tf_1_13 train.py": "AdamWOptimizer",
 }

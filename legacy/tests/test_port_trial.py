@@ -16,7 +16,7 @@ PROGRAMS = {
               ["failed (exit code 1)", "a.py, line 2: raise", "tf1 port"], False),
     "left by a rule": ("print 3\nexecfile('b.py')\n",
                        ["a.py, line 2: execfile", "[py2-builtins]"], False),
-    "hangs": ("while True: pass\n", ["still ran after 4 seconds"], False),
+    "hangs": ("while True: pass\n", ["still running after 4 seconds"], False),
     "writes": ("n = 0\nwhile True:\n    open(str(n), 'w').write('a' * 10 ** 5)\n"
                "    n += 1\n", ["wrote more than 8 MiB"], False),
     "one file": ("open('a', 'w').write('a' * 10 ** 8)\n", ["a.py, line 1"], False),

@@ -64,8 +64,8 @@ def feed():
 threading.Thread(target=feed, name="feeder").start()
 while True:
     sess.run(take)
-""", ["thread feeder has died of ValueError: invalid literal",
-      "thread feeder, which filled 'numbers', died of ValueError: invalid literal"]),
+""", ["thread feeder ended with ValueError: invalid literal",
+      "thread feeder, which filled 'numbers', ended with ValueError: invalid literal"]),
     "two queues that wait for each other": ("""
 one = tf.FIFOQueue(8, [tf.int32], [[]], name="one")
 two = tf.FIFOQueue(8, [tf.int32], [[]], name="two")
@@ -84,7 +84,8 @@ sess, coord = tf.Session(), tf.train.Coordinator()
 threads = tf.train.start_queue_runners(sess, coord)
 sess.run(batch)
 coord.join(threads)
-""", ["MainThread, in no step", ": coord.join(threads)", "7 of 7", "full: who fills it",
+""", ["MainThread, outside of session.run", ": coord.join(threads)", "7 of 7",
+      "full: the thread that fills it",
       "a coordinator that has not been asked to stop"]),
 }
 
@@ -157,7 +158,7 @@ sys.exit(7)
         out, said = process.communicate(timeout=LIMIT)
     assert process.returncode == 7 and out == "1.0\n", said
     assert "no queue: the step is slow" in said
-    assert "it was slow, and did not hang" in said
+    assert "it was slow, but did not hang" in said
 
 
 # Each way to end by an error, and what is said last.

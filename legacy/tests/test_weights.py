@@ -113,7 +113,8 @@ def test_names_go_by_a_table_and_a_wrong_table_is_refused(tmp_path):
     table = tmp_path / "names.csv"
     table.write_text("a/w,first\nb/w,second\n")
     assert list(weights.renamed(arrays, table)) == ["first", "second", "c"]
-    for text, words in [("a/w\n", "line 1: wants"), ("a/x,y", "a/x is not among"),
+    for text, words in [("a/w\n", "line 1: expected two names"),
+                        ("a/x,y", "a/x is not among"),
                         ("a/w,c", "two arrays would be called c")]:
         table.write_text(text)
         with pytest.raises(DataError, match=words):
@@ -171,9 +172,9 @@ KERNEL = {"a/kernel": np.zeros([3, 3, 3, 4], np.float32)}
 
 
 @pytest.mark.parametrize("arrays, chain, words", [
-    (KERNEL, "", "numbers and no graph"), (KERNEL, "b relu", "b is no layer"),
+    (KERNEL, "", "numbers and no graph"), (KERNEL, "b relu", "b is neither a layer"),
     ({**KERNEL, "b/w": np.zeros([4, 2])}, "a relu", "leaves b/w out"),
-    (KERNEL, "a:0", "0 is no stride"),
+    (KERNEL, "a:0", "0 is neither a stride"),
     ({"a/kernel": np.zeros([3, 3, 4])}, "a", "3 axes is neither"),
     (KERNEL, "a flatten", "--input is needed")])
 def test_what_the_chain_does_not_say_is_refused(arrays, chain, words, tmp_path):
@@ -234,7 +235,7 @@ def test_a_kernel_is_turned_by_the_kind_of_its_layer(name, before, after):
 
 @pytest.mark.parametrize("name, shape", UNKNOWN)
 def test_an_array_of_an_unknown_kind_is_refused_by_its_name(name, shape):
-    with pytest.raises(DataError, match=f"{name}: it is not known"):
+    with pytest.raises(DataError, match=f"{name}: the kind of layer is unknown"):
         weights.as_torch({name: np.zeros(shape, np.float32)})
 
 

@@ -30,15 +30,15 @@ COMMANDS = {
     "port": Command("tf1tools.port.command",
                     "report on old code, or write a copy that runs on TensorFlow 2"),
     "explain": Command("tf1tools.messages.command",
-                       "explain an error message or a log, and say how to fix it"),
+                       "explain an error message or a log, and suggest a fix"),
     "watch": Command("tf1tools.watch.command",
-                     "run an old program, and say why it hangs or fails",
+                     "run an old program and explain why it hangs or fails",
                      ("tensorflow",)),
     "weights": Command("tf1tools.weights.command",
-                       "convert the weights of an old file for other programs",
+                       "convert the weights of an old file to other formats",
                        ("numpy", "tqdm", "tensorflow", "helpers")),
     "describe": Command("tf1tools.describe",
-                        "say what a file of TensorFlow 1 or Keras contains",
+                        "describe the contents of a file of TensorFlow 1 or Keras",
                         ("tensorflow", "helpers")),
 }
 
@@ -66,7 +66,7 @@ def _run(name: str, rest: list[str]) -> int:
         print(usage())
         return 0
     if name not in COMMANDS:
-        print(f"tf1: there is no command {name!r}\n\n{usage()}", file=sys.stderr)
+        print(f"tf1: unknown command {name!r}\n\n{usage()}", file=sys.stderr)
         return 2
     command = COMMANDS[name]
     if "helpers" in command.packages and (CHECKOUT / "helpers").is_dir():
@@ -85,7 +85,7 @@ def usage() -> str:
     """Returns the usage message, which lists all commands with their purposes."""
     lines = [f"  {name:10s}{command.purpose}" for name, command in COMMANDS.items()]
     return "\n".join(["usage: tf1 COMMAND [ARGUMENTS]", "", *lines, "",
-                      "tf1 COMMAND --help says more about a command."])
+                      "For more about a command, run tf1 COMMAND --help."])
 
 
 def _documentation(module: str) -> str:
@@ -99,8 +99,8 @@ def _advice(name: str, missing: list[str]) -> str:
     line = f"python3 course.py {name} ..." if name in ("watch", "weights") else (
         f".venv/bin/python legacy/tf1.py {name} ...")
     place = CHECKOUT if (CHECKOUT / "course.py").exists() else "a clone of the course"
-    return (f"it needs {', '.join(missing)}, which this Python does not have; run "
-            f"`{line}` in {place} (the checkout brings them)")
+    return (f"the command needs {', '.join(missing)}, which this Python does not have. "
+            f"Run `{line}` in {place}; the checkout installs them.")
 
 
 if __name__ == "__main__":

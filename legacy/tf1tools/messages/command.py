@@ -10,10 +10,10 @@ import sys
 
 from tf1tools.messages import lookup
 
-NEXT = """Give it the last line of the error, with the error's name, or a whole log:
+NEXT = """Pass the last line of the error, with the name of the error, or a whole log:
   tf1 explain - < LOG
-To see the first error, and what stands still: tf1 watch PROGRAM
-For names that are gone: tf1 port PROGRAM"""
+To see the first error, or why a program hangs: tf1 watch PROGRAM
+To port names that TensorFlow 2 no longer has: tf1 port PROGRAM"""
 
 
 def explain(message: str) -> int:
@@ -25,15 +25,17 @@ def explain(message: str) -> int:
     fitting, near = lookup.look_up(message)
     for entry in fitting[:1]:
         if entry.section == lookup.CUT:
-            print("The error is not in it. What is raised at this place, mostly:")
+            print("The log does not contain the error itself. At this place, it is "
+                  "usually:")
         print(lookup.shown(entry, lookup.pattern_of(entry, message)))
     if not fitting:
-        print("No message on errors.md is this one. The nearest:"
-              if near else "No message on errors.md is near this one.")
+        print("The page errors.md does not contain this message. The nearest ones are:"
+              if near else
+              "The page errors.md contains neither this message nor a similar one.")
         for entry in near:
             print(f"  {entry.patterns[0]}")
         if near:
-            print("If one of them is yours: tf1 explain 'ITS WORDS'")
+            print("If one of them is yours, run: tf1 explain 'TEXT OF THE MESSAGE'")
     if not fitting or fitting[0].section in (lookup.GENERAL, lookup.CUT):
         print("\n".join([*lookup.trail(message), NEXT]))
     return int(not (fitting or near))

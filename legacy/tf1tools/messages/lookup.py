@@ -406,17 +406,17 @@ def trail(log: str) -> list[str]:
     """Returns the error name, op and source line that an unknown log contains."""
     found, log = [], _squeezed(log)
     if kinds := re.findall(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception))\b", log, re.M):
-        found.append(f"The error that came last is {kinds[-1]}.")
+        found.append(f"The last error is {kinds[-1]}.")
     ops = re.findall(r"(?:\{\{node |\[\[node |\[Node: |at node '"
                      r"|Caused by op u?')([\w./-]+)", log)
     if ops:
-        found.append(f"It comes from the op {ops[0]}; what goes in: sess.run(list("
+        found.append(f"It comes from the op {ops[0]}. To see its inputs: sess.run(list("
                      f"sess.graph.get_operation_by_name('{ops[0]}').inputs), feeds)")
     lines = re.findall(r'File "([^"\n]+)", line (\d+)', log)
     own = [f"{path}, line {line}" for path, line in lines
            if not re.search(r"site-packages|dist-packages|lib/python|lib\\|^<", path)]
     if own:
-        found.append(f"The last line of your own that it passed is {own[-1]}.")
+        found.append(f"The last line of your own code in it is {own[-1]}.")
     return found
 
 

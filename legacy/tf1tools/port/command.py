@@ -62,23 +62,24 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tf1 port",
                                      description=__doc__.split("\n")[0])
     parser.add_argument("path", type=Path, nargs="?",
-                        help="a file, or a folder of .py and .ipynb")
-    parser.add_argument("out", type=Path, nargs="?", help="the copy that --write makes")
-    parser.add_argument("--write", action="store_true", help="make a changed copy")
+                        help="a file, or a folder with .py and .ipynb files")
+    parser.add_argument("out", type=Path, nargs="?", help="folder for the copy")
+    parser.add_argument("--write", action="store_true",
+                        help="write a copy with all safe changes")
     parser.add_argument("--try", metavar="COMMAND", dest="script", default="",
-                        help="run a program of the copy, and say how it ended")
+                        help="run a program of the copy and report the result")
     parser.add_argument("--seconds", type=seconds, default=120,
-                        help="time after which --try ends the program (120)")
+                        help="seconds after which --try stops the program (120)")
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="",
-                        help="the page of a rule; without a name, the list of all")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
+                        help="explain a rule; without a name, list all rules")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     arguments = parser.parse_args(argv)
     if arguments.write != (arguments.out is not None):
-        parser.error("--write and the folder OUT go together")
+        parser.error("--write needs the folder OUT, and OUT needs --write")
     if arguments.explain is None and arguments.path is None:
-        parser.error("which file or folder?")
+        parser.error("name the file or folder to port")
     if arguments.script and not arguments.write:
-        parser.error("--try runs the copy that --write makes")
+        parser.error("--try needs --write, because it runs the copy")
     return arguments
 
 
@@ -86,7 +87,8 @@ def _try(arguments: argparse.Namespace, done) -> int:
     from tf1tools.port.outcome import trial
 
     if not (script := trial.script_of(arguments.script)):
-        print('--try takes "python PROGRAM.py ARGUMENTS"', file=sys.stderr)
+        print('--try needs a command such as "python PROGRAM.py ARGUMENTS"',
+              file=sys.stderr)
         return 2
     ended = trial.tried(arguments.out, script, done, arguments.seconds)
     print(ended.words)
@@ -101,9 +103,9 @@ def _write(path: Path, out: Path, done) -> int:
         return 2
     patch = write.write(path, out, done)
     print(write.what_is_left(path, done))
-    print(f"the copy: {out}; the changes: {patch}")
+    print(f"The copy is in {out}, and the changes are in {patch}.")
     program = out / (path.name if path.is_file() else "PROGRAM.py")
-    print(f"run a program of it: tf1 watch {program}", flush=True)
+    print(f"To run a program of the copy: tf1 watch {program}", flush=True)
     return 1 if any(one.left or not file.whole
                     for file, one in done.outcomes.items()) else 0
 
@@ -116,7 +118,7 @@ def _explain(name: str) -> int:
         print(rulebook.page(rules[name]))
         return 0
     if name:
-        print(f"there is no rule {name}; there are:", file=sys.stderr)
+        print(f"There is no rule {name}. The rules are:", file=sys.stderr)
     width = max(map(len, rules))
     for one in sorted(rules):
         print(f"{one:{width}s}  {rules[one].summary}")

@@ -36,7 +36,9 @@ def pages() -> str:
     """Returns the Markdown text of docs/rules.md."""
     head = ("# What `port` changes\n\nMade by `python -m tf1tools.port.rulebook` from "
             "the rules in `tf1tools/port/rules/`. `tf1 port --explain RULE` prints one "
-            "page. Each example is a test.\n")
+            "page. Each example is a test.\n\nA rule that "
+            "*marks* a line leaves it unchanged and adds it to the list of lines that "
+            "you have to change yourself.\n")
     return "\n".join([head, *(page(one) for _, one in sorted(load().items()))])
 
 

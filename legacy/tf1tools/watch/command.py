@@ -101,8 +101,8 @@ class Watch:
             show(death)
             if death.exc_value is not None and death.exc_type is not SystemExit:
                 self.died.append((death.thread, death.exc_value))
-                name = death.thread.name if death.thread else "of no name"
-                say(f"thread {name} has died of {self._line(death.exc_value)}")
+                name = death.thread.name if death.thread else "without a name"
+                say(f"thread {name} ended with {self._line(death.exc_value)}")
 
         threading.excepthook = note
 
@@ -131,7 +131,7 @@ class Watch:
         say(f"the error to look at is {message}")
         print(messages.shown(entry), file=sys.stderr, flush=True)
         if entry.section == messages.OLD_NAMES:
-            say("the program is older than this TensorFlow; port it first: "
+            say("the program is too old for this TensorFlow; port it first: "
                 f"tf1 port {script}")
 
     def _line(self, error: BaseException) -> str:
@@ -212,10 +212,13 @@ def main(arguments: list[str]) -> None:
         prog="tf1 watch", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stall", type=seconds, default=10, metavar="SECONDS",
-                        help="how long no step may end (10)")
-    parser.add_argument("--film", type=Path, metavar="FILE", help="write the film")
+                        help="seconds without the end of a step that count as a "
+                             "hang (10)")
+    parser.add_argument("--film", type=Path, metavar="FILE",
+                        help="write a recording of the queues as a page")
     parser.add_argument("script", help="the program")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER,
+                        help="arguments of the program")
     options = parser.parse_args(arguments)
     script = Path(options.script)
     if not script.is_file():

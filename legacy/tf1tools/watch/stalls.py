@@ -130,7 +130,7 @@ class Stalls:
             with self._unnoted():
                 self._movie = self._open.enter_context(film(session))
         except (RuntimeError, ValueError) as error:
-            say(f"there will be no film: {error}")
+            say(f"the queues cannot be recorded: {error}")
             self._path = None
 
     def end_film(self) -> None:
@@ -145,11 +145,11 @@ class Stalls:
         shot.frames = self._movie.frames.copy()
         shot.diagnosis = diagnosis
         shot.save(self._path)
-        say(f"the film is in {self._path}")
+        say(f"the recording of the queues is in {self._path}")
 
     def say_end(self) -> None:
         """Prints how many session calls the program completed."""
-        say(f"the program has ended; calls of session.run: {self._done}")
+        say(f"the program ended after {self._done} calls of session.run")
 
     def step_of_main(self) -> Step | None:
         """Returns the step that the main thread is running, or `None`."""
@@ -158,8 +158,8 @@ class Stalls:
     def say_if_over(self) -> None:
         """Prints that a reported stall was only a slow step, if one has ended."""
         if self._told and self._told != self._ended:
-            say(f"a step has ended {self._ended - self._told:.1f} s after the one "
-                "before: it was slow, and did not hang")
+            say(f"a step has ended, {self._ended - self._told:.1f} s after the one "
+                "before: it was slow, but did not hang")
             self._told = 0.0
 
     def look(self) -> None:
@@ -175,8 +175,8 @@ class Stalls:
         self._told = self._ended
         ago = time.monotonic() - self._ended
         since = time.strftime("%H:%M:%S", time.localtime(time.time() - ago))
-        say(f"no step has ended since {since}; calls of session.run that had ended "
-            f"before: {self._done}")
+        say(f"no step has ended since {since}, after {self._done} calls of "
+            "session.run")
         under_way, diagnosis = dict(self._under_way), None
         stand = {step.session: step.fetches for thread, step in under_way.items()
                  if not _fills(thread)}
@@ -188,7 +188,7 @@ class Stalls:
                 _show_thread(thread, frames[thread], under_way.get(thread))
         if self._movie:
             self._save(diagnosis)
-        say("the program goes on as it is; Ctrl-C ends it")
+        say("the program continues unchanged; Ctrl-C ends it")
 
     def failed(self) -> list[BaseException]:
         """Returns the errors that ended the threads of queue runners."""
@@ -207,7 +207,7 @@ class Stalls:
             how = "has ended"
             if thread in causes:
                 error = causes[thread]
-                how = f"died of {type(error).__name__}: {first_line(error)}"
+                how = f"ended with {type(error).__name__}: {first_line(error)}"
             for name in names:
                 say(f"thread {thread.name}, which filled '{name}', {how}")
 
@@ -251,7 +251,7 @@ def _why(queue: QueueState) -> str:
     if queue.why:
         return f"; starves: {queue.why}"
     full = 0 <= queue.capacity <= queue.size and not queue.closed
-    return "; full: who fills it waits" if full else ""
+    return "; full: the thread that fills it waits" if full else ""
 
 
 def _fills(thread: int) -> bool:
@@ -265,9 +265,9 @@ def _name_of(thread: int) -> str:
 
 def _show_thread(thread: int, frame: Any, step: Step | None) -> None:
     """Prints the program lines of a thread, or where its op was built."""
-    stack, doing = traceback.extract_stack(frame), "in no step"
+    stack, doing = traceback.extract_stack(frame), "outside of session.run"
     if step is not None:
-        doing = f"in a step for {time.monotonic() - step.start:.1f} s"
+        doing = f"in session.run for {time.monotonic() - step.start:.1f} s"
         if _fills(thread):
             stack = step.session.graph.as_graph_element(step.fetches).traceback
             doing = f"{doing}; its op was built here"
@@ -280,7 +280,8 @@ def _show_thread(thread: int, frame: Any, step: Step | None) -> None:
         coordinator = frame.f_locals.get("self")
         if frame.f_code.co_name == "join" and hasattr(coordinator, "should_stop"):
             asked = "has been" if coordinator.should_stop() else "has not been"
-            say(f"it joins the threads of a coordinator that {asked} asked to stop")
+            say(f"it waits for the threads of a coordinator that {asked} asked to "
+                "stop")
         frame = frame.f_back
 
 

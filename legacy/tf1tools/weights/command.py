@@ -153,12 +153,12 @@ def _averages(
         if what.of in found:
             raise DataError(
                 f"{shown(what.of)} has two averages, {shown(found[what.of])} and "
-                f"{shown(name)}. Leave --averages out, and choose with --all and "
-                "--names")
+                f"{shown(name)}. Leave --averages out, and choose one with --all and "
+                "--names.")
         found[what.of] = name
     if not found:
-        raise DataError("the file holds no averages of its weights: leave --averages "
-                        "out")
+        raise DataError("the file contains no averages of its weights. Leave "
+                        "--averages out.")
     return {owner: arrays[name] for owner, name in found.items()}
 
 
@@ -180,10 +180,10 @@ def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarr
         raise DataError(f"{table}: cannot be read: {error}") from error
     for number, row in enumerate(rows, 1):
         if len(row) != 2 and row:
-            raise DataError(f"{table}, line {number}: wants `old,new`")
+            raise DataError(f"{table}, line {number}: expected two names, `old,new`")
         if row and row[0] not in new:
             raise DataError(f"{table}, line {number}: {shown(row[0])} is not among the "
-                            f"weights; tf1 weights lists them")
+                            "weights. Without --to, tf1 weights lists them.")
         new.update([row] if row else [])
     return _under(arrays, new)
 
@@ -216,16 +216,17 @@ def _turned(name: str, last: str, array: np.ndarray) -> np.ndarray:
     if last in _KERNELS and array.ndim in _AXES and not _RECURRENT.search(name):
         return array.transpose(_AXES[array.ndim])
     raise DataError(
-        f"{shown(name)}: it is not known of which kind of layer this array of shape "
-        f"{array.shape} is, so it cannot be turned for PyTorch. Give it a name that "
-        "ends with kernel, depthwise_kernel or embeddings with --names, or leave "
-        "--layout torch out")
+        f"{shown(name)}: the kind of layer is unknown for this array of shape "
+        f"{array.shape}, so its axes cannot be converted for PyTorch. With --names, "
+        "give it a name that ends with kernel, depthwise_kernel or embeddings, or "
+        "leave --layout torch out.")
 
 
 def _under(arrays: Mapping[str, np.ndarray], names: Mapping) -> dict[str, np.ndarray]:
     twice = sorted({n for n in names.values() if list(names.values()).count(n) > 1})
     if twice:
-        raise DataError(f"two arrays would be called {shown(twice[0])}: give --names")
+        raise DataError(f"two arrays would be called {shown(twice[0])}. Rename one of "
+                        "them with --names.")
     return {names[name]: array for name, array in arrays.items()}
 
 
@@ -291,12 +292,13 @@ def refuse_to_replace(out: Path, source: Path, names: Path | None = None) -> Non
     part = re.escape(read.name) + r"\.(index|meta|data-\d+-of-\d+)"
     if (place in (read, names and _place(names)) or place.is_relative_to(read)
             or place.parent == read.parent and re.fullmatch(part, place.name)):
-        raise DataError(f"{out}: this is a part of what is read. Nothing was written. "
-                        "Name another file with --out")
+        raise DataError(f"{out} is part of the input. Nothing was written. Choose "
+                        "another file with --out.")
     if place.exists() and place.suffix not in ENDINGS.values():
         kinds = ", ".join(ENDINGS.values())
-        raise DataError(f"{out}: there is a file of another kind. Nothing was written. "
-                        f"Name a new file, or one that ends with one of {kinds}")
+        raise DataError(f"{out} exists and is a file of another kind. Nothing was "
+                        f"written. Choose a new file, or one that ends with one of "
+                        f"{kinds}.")
 
 
 def _place(path: Path) -> Path:
@@ -326,11 +328,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--to", choices=ENDINGS)
     parser.add_argument("--out", type=Path, metavar="FILE",
-                        help="the new file; else the checkpoint's name in this folder")
+                        help="new file (default: the checkpoint's name, here)")
     parser.add_argument("--averages", action="store_true",
-                        help="averages in the place of their weights")
-    parser.add_argument("--all", action="store_true", help="slots and averages too")
-    parser.add_argument("--names", type=Path, metavar="FILE", help="lines `old,new`")
+                        help="replace weights with their moving averages")
+    parser.add_argument("--all", action="store_true", help="include slots and averages")
+    parser.add_argument("--names", type=Path, metavar="FILE",
+                        help="table of names with lines `old,new`")
     parser.add_argument("--layout", choices=["tensorflow", "torch"],
                         default="tensorflow", help="names and order of axes")
     parser.add_argument("--chain", default="", metavar="LAYERS", help="layers in order")
@@ -347,7 +350,7 @@ def main(arguments: list[str]) -> int:
     try:
         size = tuple(int(n) for n in filter(None, options.input.split(",")))
     except ValueError:
-        parser.error("--input wants numbers: 224,224,3")
+        parser.error("--input needs numbers, such as 224,224,3")
     quiet_tensorflow()
     from helpers.inherited import read_weights
 
@@ -362,8 +365,8 @@ def main(arguments: list[str]) -> int:
         if options.layout == "torch":
             found = as_torch(found)
         if not found:
-            raise DataError(f"{options.checkpoint}: holds no weights to write; --all "
-                            "takes what belongs to the optimizer")
+            raise DataError(f"{options.checkpoint} holds no weights to write. --all "
+                            "writes the arrays of the optimizer.")
         out = options.out or Path(options.checkpoint.name + ENDINGS[options.to])
         refuse_to_replace(out, options.checkpoint, options.names)
         write(found, options.to, out, options.chain, size)

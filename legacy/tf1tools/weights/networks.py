@@ -54,13 +54,14 @@ def chain_of(arrays: Mapping[str, np.ndarray], chain: str) -> list[Layer]:
     words = chain.split() or _vgg(arrays)
     if not words:
         raise DataError(
-            "a checkpoint holds numbers and no graph: name the layers in order, as in "
-            '--chain "conv1 relu pool flatten scores"; a whole graph goes by tf2onnx')
+            "a checkpoint holds numbers and no graph. Name the layers in order, as in "
+            '--chain "conv1 relu pool flatten scores". For a whole graph, use tf2onnx.')
     taken: set[str] = set()
     layers = [_layer(word, arrays, taken) for word in words]
     if left := sorted(set(arrays) - taken):
         raise DataError(f"the chain leaves {left[0]} out"
-                        f"{f', and {len(left) - 1} more' if left[1:] else ''}")
+                        f"{f', and {len(left) - 1} more' if left[1:] else ''}. Name "
+                        "all layers in --chain.")
     return layers
 
 
@@ -83,7 +84,7 @@ def _layer(word: str, arrays: Mapping[str, np.ndarray], taken: set[str]) -> Laye
     name, *options = word.split(":")
     for option in options:
         if not re.fullmatch(r"[1-9]\d*|same|valid", option):
-            raise DataError(f"{word}: {option} is no stride, same or valid")
+            raise DataError(f"{word}: {option} is neither a stride nor same or valid")
     stride = next((int(option) for option in options if option.isdigit()), 1)
     if name in WORDS:
         return Layer(name, stride=stride, same="same" in options)
@@ -101,13 +102,13 @@ def _layer(word: str, arrays: Mapping[str, np.ndarray], taken: set[str]) -> Laye
         bias = take(*_BIASES)
         kind = {4: CONV, 2: DENSE}.get(kernel.ndim)
         if kind is None:
-            raise DataError(f"{name}: a kernel of {kernel.ndim} axes is neither a "
+            raise DataError(f"{name}: a kernel with {kernel.ndim} axes is neither a "
                             "convolution nor a dense layer")
         bias = np.zeros(kernel.shape[-1], kernel.dtype) if bias is None else bias
         return Layer(kind, name, stride, same, (kernel, bias))
     mean, variance = take("moving_mean"), take("moving_variance")
     if mean is None or variance is None:
-        raise DataError(f"{word} is no layer of the file, and none of "
+        raise DataError(f"{word} is neither a layer of the file nor one of "
                         f"{', '.join(WORDS)}")
     gamma, beta = take("gamma"), take("beta")
     gamma = np.ones_like(mean) if gamma is None else gamma
@@ -147,7 +148,7 @@ def keras_model(layers: list[Layer], size: tuple[int | None, ...]):
     build = tf.keras.layers
     first = next(layer for layer in layers if layer.arrays).arrays[0]
     if not size and any(layer.kind == "flatten" for layer in layers):
-        raise DataError("--input is needed, for Flatten: --input 224,224,3")
+        raise DataError("--input is needed because of Flatten: --input 224,224,3")
     size = size or ((first.shape[0],) if first.ndim == 2 else
                     (None, None, first.shape[2]))
     model = tf.keras.Sequential([tf.keras.Input(size)])

@@ -24,8 +24,8 @@ from tf1tools.port.text.syntax import Arguments
 EAGER = ("tf.function", "tf.GradientTape", ".numpy()")
 VERDICTS = ("kept", "moved", "replaced", "another result", "gone")
 _PLACES = {
-    "tf_slim": " (package tf-slim, beside slim_shim.py)",
-    **{name: f" (tf1tools/port/beside/{name}.py beside the program)"
+    "tf_slim": " (package tf-slim, with slim_shim.py)",
+    **{name: f" (tf1tools/port/beside/{name}.py next to the program)"
        for name in BESIDE},
 }
 # Arguments that have another name, stand where they stood, and are in no table of
@@ -89,7 +89,8 @@ def _of_library(name: str) -> str:
     if new:
         python3 = row is not None and row.rule.since == "Python 3.0"
         return new.lstrip(".") + (", in Python 3" if python3 else "")
-    return row and row.words or "nothing has this name today: write what it did"
+    return row and row.words or (
+        "no current package has this name: write the code yourself")
 
 
 def _of_call(path: str, call: Arguments | None) -> tuple[str, str] | None:
@@ -113,7 +114,7 @@ def _verdict(path: str, call: Arguments | None) -> tuple[str, str]:
         return ("gone", _instead_of_gone(path)) if keras or old is NOTHING else (
             "moved", _instead_of_moved(path))
     if old is NOTHING and not keras and f"tf.{path}" in section("renamed"):
-        return "replaced", f"tf.{path} is another thing"
+        return "replaced", f"tf.{path} has another meaning today"
     if old is NOTHING and not keras:
         return "kept", f"tf.{path}"
     said = verdicts(f"tf.{path}", call)
@@ -147,7 +148,7 @@ def _misfit(old: Known, new: Known, path: str, call: Arguments | None) -> str:
     lost = [] if before is None else [
         word for word in before.names if word not in [*after.names, *given]]
     if call.open and lost:
-        return f"tf.{path}: see that the dictionary has none of {', '.join(lost)}"
+        return f"tf.{path}: the dictionary must contain none of {', '.join(lost)}"
     return ""
 
 
@@ -185,12 +186,12 @@ def _private(path: str) -> Fate:
     written, new = "tensorflow." + path, today(f"tf.{path}")
     known = words_of(f"tf.{path}")
     if inner(path) is not NOTHING and new == f"tf.{path}":
-        return Fate(written, "moved", known or "a private module: find the public "
-                    "tf.compat.v1 name or copy what you need", "10a")
+        return Fate(written, "moved", known or "a private module: use the public name "
+                    "in tf.compat.v1, or copy the code", "10a")
     if new:
         known = _written(new) + (f", or {known}" if known else "")
-    return Fate(written, "gone", known or "TensorFlow's own parts moved: find the "
-                f"public name of {path.split('.')[-1]}", "10a")
+    return Fate(written, "gone", known or "TensorFlow's private modules moved: find "
+                f"the public name of {path.split('.')[-1]}", "10a")
 
 
 def _own_words(path: str) -> str:
@@ -220,7 +221,7 @@ def _instead_of_gone(path: str) -> str:
     other = (words_of(found) if found else "") or _of_the_course(path) or \
         words_of(f"tf.{path}")
     if found is None:
-        return other or "nothing: write it yourself, or keep TensorFlow 1.15 for it"
+        return other or "no replacement: write the code yourself, or use TensorFlow 1"
     if _needs_keras_2(found) and other:
         return f"{_written(found)}; in Keras 3 {other}"
     return _written(found)
@@ -232,7 +233,7 @@ def _written(full: str) -> str:
     if root != "tf":
         return full + _PLACES[root]
     if _needs_keras_2(full):
-        return f"tf.compat.v1.{path} under TF_USE_LEGACY_KERAS=1"
+        return f"tf.compat.v1.{path} with TF_USE_LEGACY_KERAS=1"
     return full if look("tf2", path) is not NOTHING else f"tf.compat.v1.{path}"
 
 

@@ -13,8 +13,8 @@ from tf1tools.port.rule import Left, Rule, row_of
 from tf1tools.port.table.known import is_gone
 
 MARKS = {"moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
-LEGEND = ("> only tf.compat.v1 has it   ! tf has it, and takes another call   "
-          "? tf takes it, and gives something else   x nothing has it")
+LEGEND = ("> only tf.compat.v1 has it   ! tf has it, but rejects this call\n"
+          "? tf accepts the call, but returns something else   x no package has it")
 
 
 class Page(NamedTuple):
@@ -103,7 +103,7 @@ def distance(one: Page, top: str = "") -> str:
     """
     it = one.became
     if not it.file.whole:
-        return "unknown: not all of it could be read"
+        return "unknown, because it could be read only in part"
     first = "first Python 3, then " if "Python 2" in one.words else ""
     if it.left:
         places = {(left.part.number, left.line) for _, left in it.left}
@@ -114,11 +114,12 @@ def distance(one: Page, top: str = "") -> str:
     if it.top:
         first += f"{top or '; '.join(it.top)} {it.place}: no known obstacle is left"
     elif not it.left:
-        first += ("no known obstacle is left" if it.is_old else "it is today's code") \
-            if one.rows else "no TensorFlow in it"
+        first += ("no known obstacle is left" if it.is_old else "it needs no changes") \
+            if one.rows else "it does not use TensorFlow"
     if it.changes > 1:
-        first += ", once the changes are made that `port --write` makes"
-    return first + (f"; when {' and '.join(it.waits)} has none" if it.waits else "")
+        first += ", after the changes that `port --write` makes"
+    return first + (
+        f", as soon as {' and '.join(it.waits)} can run" if it.waits else "")
 
 
 def _counted(number: int, text: str) -> str:
@@ -161,7 +162,7 @@ def _lines(use: Use, fate: Fate) -> list[str]:
     cell = "" if use.part.cell is None else f"[{use.part.cell}] "
     place = f"{cell}{line}:{column}"
     first = f"  {MARKS[fate.verdict]} {place:9s} {fate.name:38s} {fate.verdict}"
-    then = textwrap.wrap(f"{fate.instead} (sitting {fate.lesson})", 66,
+    then = textwrap.wrap(f"{fate.instead} (lesson {fate.lesson})", 66,
                          initial_indent=" " * 14, subsequent_indent=" " * 14)
     return [first, *then]
 

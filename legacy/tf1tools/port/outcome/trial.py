@@ -76,14 +76,15 @@ def tried(out: Path, script: list[str], work: Work, seconds: float = SECONDS) ->
             while process.poll() is None and not why:
                 time.sleep(0.2)
                 if time.monotonic() - start > seconds:
-                    why = f"still ran after {seconds:g} seconds, and was ended"
+                    why = f"was still running after {seconds:g} seconds and was stopped"
                 elif _size(out) - before > DISK:
-                    why = f"wrote more than {DISK >> 20} MiB, and was ended"
+                    why = f"wrote more than {DISK >> 20} MiB, so it was stopped"
         finally:
             _end(process)
         said.seek(0)
         text = said.read()
-    where = "without a network" if network else "with the network, which cannot be cut"
+    where = "without a network" if network else (
+        "with a network, which cannot be disabled")
     head = f"tried {shlex.join(script)} ({where}): it "
     if process.returncode == 0 and not why:
         return Ended(True, f"{head}ran, in {time.monotonic() - start:.0f} s")
@@ -124,7 +125,7 @@ def _end(process: subprocess.Popen) -> None:
 
 def _code(code: int) -> str:
     return f"failed (exit code {code})" if code > 0 else \
-        f"was ended by {signal.Signals(-code).name}"
+        f"was killed by {signal.Signals(-code).name}"
 
 
 def _where(text: str, out: Path, work: Work) -> list[str]:
@@ -142,7 +143,7 @@ def _where(text: str, out: Path, work: Work) -> list[str]:
     words = [f"{name}, line {line}: "
              + path.read_text(errors="replace").split("\n")[line - 1].strip()]
     before = _line_before(line, one) if one else 0
-    return words + [f"  the rule knows it: {by_hand(*found)}"
+    return words + [f"  a rule has left this line: {by_hand(*found)}"
                     for found in (one.left if one else ())
                     if found.thing.line == before]
 

@@ -105,8 +105,8 @@ class Work:
         for one, other in clashes:
             part, at = one.thing[:2]
             self.take(one.rule, [Left(part, part.place(at)[0], (
-                f"the rules {one.rule.name} and {other.rule.name} want this place: "
-                "nothing is changed here, which is a fault of port"))])
+                f"the rules {one.rule.name} and {other.rule.name} change this place, "
+                "so nothing is changed here; this is a fault of port"))])
         for file in project.files.values():
             for part in file.parts:
                 self._hold_back_what_is_no_python(part)
@@ -138,8 +138,8 @@ class Work:
                 self.beside[there].add(rule.name)
             elif not there.is_file() or \
                     there.read_bytes() != (BESIDE / name).read_bytes():
-                self.take(rule, [Left(part, 1, f"{name}: there is one of your own, "
-                                               "which stays; give it another name")])
+                self.take(rule, [Left(part, 1, f"{name}: the project has a file of "
+                                               "this name, which is kept; rename it")])
 
     def _hold_back_what_is_no_python(self, part: Part) -> None:
         """Discards the changes of a part if they would make it invalid Python."""
@@ -154,8 +154,9 @@ class Work:
             rule, change = min((one for one in self.said(Change, part.file)
                                 if one.thing.part is part), key=lambda f: f.thing.start)
             self.take(rule, [Left(part, part.place(change.start)[0], (
-                f"with the changes from here on it would be no Python ({error.msg}): "
-                "nothing is changed here, which is a fault of port"))])
+                f"with the changes from here on, this is not valid Python "
+                f"({error.msg}), so nothing is changed here; this is a fault of "
+                "port"))])
 
     def take(self, rule: Rule, things) -> None:
         """Stores the results that a rule yields."""
@@ -221,7 +222,8 @@ class Work:
         if new is None:
             if row and row.old != "keras" or is_tensorflow(use.name) or is_gone(
                     use.name):  # of Keras the import is left
-                self.take(rule, [use.left(row and row.words or "nothing has it today")])
+                self.take(rule, [
+                    use.left(row and row.words or "no current package has it")])
         elif new.startswith("."):
             self.take(rule, self._method(use, new[1:]))
         else:
@@ -239,8 +241,8 @@ class Work:
         if certainty is Certainty.YES:
             yield use.rename_method(new)
         elif certainty and not self.project.is_todays(use.part.file):
-            left = use.left(f"{new} today, if it is that {row_of(use.name).words}, "
-                            "which cannot be seen here; as it is, if not")
+            left = use.left(f"write {new} if this is a method {row_of(use.name).words}"
+                            ", which cannot be seen here; otherwise leave it")
             yield left if self.project.is_of_then(use.part.file) else Note(*left)
 
     def _nodes(self, part) -> None:
@@ -260,7 +262,7 @@ class Work:
         if changes and hook.perhaps:
             part, start, *_ = changes[0]
             yield Left(part, part.place(start)[0],
-                       f"{hook.perhaps} if it is Python 2")
+                       f"{hook.perhaps} if this is Python 2 code")
 
     # What comes of it.
 
@@ -350,5 +352,5 @@ def work(path: Path) -> Work:
     load()
     paths = list(sources.files_of(path))
     if not paths:
-        raise sources.Unreadable("no .py and no .ipynb in it")
+        raise sources.Unreadable("the folder contains no .py or .ipynb files")
     return Work(Project(paths, path))

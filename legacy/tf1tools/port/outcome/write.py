@@ -21,9 +21,9 @@ def refusal(folder: Path, out: Path) -> str:
     """Returns why a copy cannot be written to a folder, or ""."""
     if out.is_symlink() or out.exists() and not (
             out.is_dir() and not any(out.iterdir())):
-        return "is there already: name a folder that is new or empty"
+        return "it exists already. Choose a folder that is new or empty."
     if folder.is_dir() and folder.resolve() in [out.resolve(), *out.resolve().parents]:
-        return "lies in the folder that is to be copied"
+        return "it is inside the folder to copy. Choose a folder outside it."
     return ""
 
 
@@ -170,8 +170,9 @@ def what_is_left(path: Path, work: Work) -> str:
       work: Results of the rules.
     """
     root = work.project.root
-    lines = [f"{path.relative_to(root)}: a link that leads out of the folder: it is "
-             "copied as a link" for path in (links_out(root) if path.is_dir() else ())]
+    lines = [f"{path.relative_to(root)}: a link that leads out of the folder, "
+             "so it was copied as a link"
+             for path in (links_out(root) if path.is_dir() else ())]
     for file, one in work.outcomes.items():
         lines.append(f"{file.path.relative_to(root)}: " + (
             f"{len(one.left)} left" if one.left else

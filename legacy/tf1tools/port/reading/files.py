@@ -14,7 +14,7 @@ from tf1tools.port.text.edits import Edit, applied
 from tf1tools.port.text.syntax import parse
 
 ENDINGS = (".py", ".ipynb")
-NOT_UTF_8 = "not UTF-8: read as Latin-1"
+NOT_UTF_8 = "not UTF-8, so it was read as Latin-1"
 SKIPPED = {"__pycache__", "node_modules", "site-packages"}
 # A magic before a line of Python leaves it where it stands, under an `if` as wide.
 _TIMED = re.compile(r"^(\s*)(%(?:time|timeit|prun|memit))(?=\s+[^-\s])", re.M)
@@ -114,7 +114,7 @@ def decoded(path: Path, words: list[str]) -> Decoded:
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}") from error
     if b"\0" in raw[:65536]:
-        raise Unreadable("binary, not Python: not read")
+        raise Unreadable("a binary file, not Python")
     try:
         coding, _ = tokenize.detect_encoding(iter(raw.splitlines(True)).__next__)
         coding = "utf-8" if coding == "utf-8-sig" else coding
@@ -172,7 +172,7 @@ def parsed(code: str) -> Parsed:
     edits = [edit for hook in HOOKS["text"] for edit in hook.ask(code, tree)]
     if edits:
         tree, wrong = _tried(applied(code, edits))
-    words = [f"syntax error in line {wrong[0]}: read as far as it goes"] * (not tree)
+    words = [f"syntax error in line {wrong[0]}: only parts could be read"] * (not tree)
     return Parsed(edits, tree, (*["Python 2"] * bool(edits), *words), wrong)
 
 

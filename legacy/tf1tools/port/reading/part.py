@@ -258,7 +258,7 @@ class Part:
             yield Change(self, end, end, written, order)
         elif isinstance(call.args and call.args[-1], ast.GeneratorExp) and \
                 self.text.span(call.args[-1])[1] > end:
-            yield self.left(call, f"give it {written} too")
+            yield self.left(call, f"add the argument {written}")
         elif comma := self._gap(last := arguments[-1][1], end, ","):
             yield Change(self, comma[0] + 1, comma[0] + 1, f" {written},", order)
         else:

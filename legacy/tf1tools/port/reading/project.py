@@ -67,7 +67,7 @@ class File:
             return
         if sources.is_snippet("\n".join(code for _, code in cells)):
             reader.top.names["tf"] = "tf"
-            self.words.append("no import: tf is taken for TensorFlow")
+            self.words.append("nothing imports tf, so it is taken for TensorFlow")
         self.parts = [Part(self, n, *one) for n, one in enumerate(cells)]
         for part in self.parts:
             part.read(reader)

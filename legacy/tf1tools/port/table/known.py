@@ -162,9 +162,10 @@ class Signature:
     def refusal(self, call: Arguments) -> str:
         """Returns why the function rejects a call, or ""."""
         if len(self.places) < call.positional and not self.any_place:
-            return f"it takes {len(self.places)} arguments"
+            return f"it accepts only {len(self.places)} positional arguments"
         other = [word for word in call.keywords if word not in self.names]
-        return f"it takes no {other[0]}=" if other and not self.any_keyword else ""
+        return f"it does not accept {other[0]}=" if other and not self.any_keyword \
+            else ""
 
     def takes(self, call: Arguments) -> bool:
         """Returns whether the function accepts a call."""

@@ -41,4 +41,5 @@ def order(use):
     if labels[1] and not labels[0] and use.call.positional < 4:
         yield from use.name_arguments("inputs", "labels", "sequence_length")
     elif labels[0] == labels[1]:
-        yield use.left("name labels= and inputs=, since 1.0 the labels come first")
+        yield use.left("name labels= and inputs=, because the labels come first "
+                       "since TensorFlow 1.0")

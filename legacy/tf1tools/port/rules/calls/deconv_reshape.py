@@ -27,5 +27,5 @@ def by_shape(use):
         other.name.startswith(("tf.nn.conv2d_transpose", "tf.nn.deconv2d"))
         for other in use.part.file.uses)
     if deconvolves and "".join(use.arguments[1:2]).endswith(".get_shape()"):
-        yield use.left("give tf.shape(...), for the batch of conv2d_transpose is its "
-                       "input's today, and may be unknown")
+        yield use.left("pass tf.shape(...) instead, because the batch size of "
+                       "conv2d_transpose may be unknown today")

@@ -9,7 +9,7 @@ Side: TensorFlow 0.12
 Left:
 
     x = tf.placeholder(tf.float32, [1, 8, 8, 3])
-    y = tf.image.resize_images(x, 4, 4)  # left: its size is one list
+    y = tf.image.resize_images(x, 4, 4)  # left: pass the size as one list
     z = tf.image.resize_images(x, [4, 4], 1)
 """
 
@@ -22,4 +22,4 @@ rule = Rule(__name__, __doc__, __file__)
 def two_numbers(use):
     """Marks a call that passes height and width separately."""
     if use.call.positional > 2 and use.call.second != "list":
-        yield use.left("its size is one list, [height, width]")
+        yield use.left("pass the size as one list, [height, width]")

@@ -28,4 +28,5 @@ def order(use):
     """Marks a call unless its third argument is clearly the labels."""
     if len(use.arguments) > 3 and not any(
             word in use.arguments[2] for word in LABELS):
-        yield use.left("name labels= and inputs=, since 1.0 the labels come first")
+        yield use.left("name labels= and inputs=, because the labels come first "
+                       "since TensorFlow 1.0")

@@ -23,4 +23,5 @@ rule = Rule(__name__, __doc__, __file__)
 def order(use):
     """Marks a call with more than one positional argument."""
     if use.call.positional > 1:
-        yield use.left("name compute_uv= and full_matrices=, which changed places")
+        yield use.left("name compute_uv= and full_matrices=, because they changed "
+                       "places")

@@ -44,8 +44,8 @@ rule = Rule(__name__, __doc__, __file__)
 
 NAMES = [f"tf.nn.{kind}_cross_entropy_with_logits"
          for kind in ("softmax", "sparse_softmax", "sigmoid")]
-rule.in_tf2("another result", "logits=..., labels=...: by position the labels come "
-            "first today, under compat.v1 too, and nothing complains", *NAMES,
+rule.in_tf2("another result", "logits=..., labels=...; by position, the labels come "
+            "first today, under compat.v1 too, and no error is raised", *NAMES,
             when=lambda call: call.positional > 1)
 
 
@@ -58,6 +58,7 @@ def name_both(use):
     first, *more = use.arguments
     if use.call.open or any(word in first for word in ("label", "target", "y_")) or any(
             "logit" in one for one in more):
-        yield use.left("name logits= and labels=")
+        yield use.left("name logits= and labels=, because the labels come first "
+                       "today")
     else:
         yield from use.name_arguments(*("logits", "labels")[:use.call.positional])

@@ -26,4 +26,5 @@ def order(use):
     if use.call.positional > 1 and (
             "logit" in use.arguments[0] or "label" in use.arguments[1]
             or "target" in use.arguments[1]):
-        yield use.left("name labels= and logits=, today the labels come first")
+        yield use.left("name labels= and logits=, because the labels come first "
+                       "today")

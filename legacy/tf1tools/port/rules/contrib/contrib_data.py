@@ -35,7 +35,8 @@ def threads(node, part):
         yield Change(part, start, start + len("num_threads"), "num_parallel_calls")
     word = words.get("output_buffer_size")
     if word and not isinstance(word.value, ast.Constant | ast.Name):
-        yield part.left(node, "output_buffer_size= is .prefetch(...) behind the call")
+        yield part.left(node, "replace output_buffer_size= with .prefetch(...) after "
+                              "the call")
     elif word:
         place = next(n for n, (start, end) in enumerate(spans)
                      if start <= part.start(word) < end)

@@ -29,9 +29,9 @@ After:
 
 Left:
 
-    tf.contrib.rnn.MultiRNNCell([cell] * 2)  # left: each layer needs a cell of its own
-    tf.contrib.rnn.GRUCell(3, input_size=2)  # left: it takes no input_size=
-    tf.contrib.rnn.LayerNormBasicLSTMCell(3)  # left: a cell of your own
+    tf.contrib.rnn.MultiRNNCell([cell] * 2)  # left: each layer needs its own cell
+    tf.contrib.rnn.GRUCell(3, input_size=2)  # left: it does not accept input_size=
+    tf.contrib.rnn.LayerNormBasicLSTMCell(3)  # left: write your own cell
 
 Report:
 
@@ -49,7 +49,7 @@ CELLS = ["tf.nn.rnn_cell", "tf.contrib.rnn", "tf.contrib.rnn.core_rnn_cell",
 rule.rows(dict.fromkeys(CELLS[2:], "tf.nn.rnn_cell"))
 rule.rows({
     "tf.contrib.rnn": ("tf.nn.rnn_cell",
-                            "a cell of your own on tf.compat.v1.nn.rnn_cell"),
+                            "write your own cell, based on tf.compat.v1.nn.rnn_cell"),
     "tf.contrib.rnn.static_rnn": "tf.nn.static_rnn",
     "tf.contrib.rnn.static_bidirectional_rnn": "tf.nn.static_bidirectional_rnn",
     "tf.models.rnn.rnn": "tf.nn", "tf.models.rnn.rnn.rnn": "tf.nn.static_rnn",
@@ -66,7 +66,7 @@ def legacy(new, part):
 def refused(use):
     """Marks arguments that the current cells reject."""
     if "input_size" in use.call.keywords:
-        yield use.left("it takes no input_size=")
+        yield use.left("it does not accept input_size=")
     elif use.name.endswith(".MultiRNNCell") and \
             use.call.first == "repeated":
-        yield use.left("each layer needs a cell of its own, [make() for _ in range(n)]")
+        yield use.left("each layer needs its own cell: [make() for _ in range(n)]")

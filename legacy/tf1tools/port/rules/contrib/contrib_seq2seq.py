@@ -32,14 +32,14 @@ After:
 
 Left:
 
-    tf.contrib.legacy_seq2seq.attention_decoder(x, s, a, c)  # left: a loop of your own
+    tf.contrib.legacy_seq2seq.attention_decoder(x, s, a, c)  # left: write your own loop
 """
 
 from tf1tools.port.rule import Need, Rule
 
 rule = Rule(__name__, __doc__, __file__)
 
-LOOP = "a loop of your own, as lesson 08a's decoder"
+LOOP = "write your own loop, like the decoder of lesson 08a"
 rule.rows({
     "tf.contrib.legacy_seq2seq": ("old_seq2seq", LOOP),
     "tf.contrib.legacy_seq2seq.python.ops.seq2seq": ("old_seq2seq", LOOP),

@@ -93,7 +93,8 @@ def _import(node, part, work, old):
         elif len(node.names) == 1 and (alias.asname or "." not in local):
             yield part.instead(node, f"{local} = {written(new, part)}")
         else:
-            yield part.left(node, f"import {alias.name}")
+            yield part.left(node, f"import {alias.name} by its current name, in a line "
+                                  "of its own")
 
 
 def _is_own(module: str | None, file) -> bool:
@@ -134,8 +135,8 @@ def _import_from(node, part, work, old):
             lines, moved = list(_of_star(module, part, work, uses)), True
             if not uses:
                 if not handed_on:
-                    yield part.left(node, f"import the names of {node.module} that it "
-                                          "needs, one by one")
+                    yield part.left(node, f"import the names that are used from "
+                                          f"{node.module} one by one")
                 return
             continue
         if len(node.names) > 1 and is_gone(f"{module}.{alias.name}") and \
@@ -165,8 +166,8 @@ def _handed_on(module: str, node, part, old: bool):
     if takers:
         names = ", ".join(sorted(takers))
         files = ", ".join(sorted(set(takers.values())))
-        yield part.left(node, f"others ({files}) take {names} of {node.module} by way "
-                              "of this star: import it there, by name")
+        yield part.left(node, f"other files ({files}) get {names} of {node.module} "
+                              "through this star import: import it there by name")
 
 
 def _was_brought(full: str) -> bool:

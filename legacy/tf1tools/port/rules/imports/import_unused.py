@@ -26,7 +26,7 @@ After:
 Left:
 
     import tensorflow as tf
-    import tensorflow.contrib as tf_contrib  # left: nothing has it today
+    import tensorflow.contrib as tf_contrib  # left: no current package has it
     tf_contrib.crf.viterbi_decode(a, b)  # left: a forward pass
     import keras.nowhere as n  # left: find its name in tf.keras
 """
@@ -60,7 +60,7 @@ def drop(file, work):
 
 def _words(name: str) -> str:
     row = row_of(name)
-    return row.words if row and row.words else "nothing has it today"
+    return row.words if row and row.words else "no current package has it"
 
 
 def is_gone(name: str) -> bool:

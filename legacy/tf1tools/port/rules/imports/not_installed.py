@@ -53,5 +53,5 @@ def missing(file, work):
                 if not (is_package(package) or elsewhere or file.project.own(
                         file.path, name) or file.project.is_own(file.path, name)
                         or package in BESIDE):
-                    yield part.left(node, f"the package {package}, which is not "
-                                          "installed here")
+                    yield part.left(node, f"install the package {package}, which is "
+                                          "not installed here")

@@ -13,7 +13,7 @@ Side: none
 
 Left:
 
-    x = (  # left: not all of it could be read: '(' was never closed
+    x = (  # left: the file could be read only in part: '(' was never closed
 
 Left:
 
@@ -39,9 +39,9 @@ def broken(file, work):
     for part in file.parts:
         if part.tree is None:
             line, cause = part.wrong
-            yield Left(part, line, f"not all of it could be read: {cause}")
+            yield Left(part, line, f"the file could be read only in part: {cause}")
     if NOT_UTF_8 in file.words:
         head = re.match(r"[\x00-\x7f]*", file.code)
-        yield Left(file.parts[0], head[0].count("\n") + 1, "no UTF-8, and no line says "
-                   "what it is: begin the file with # -*- coding: latin-1 -*- if it is "
-                   "that")
+        yield Left(file.parts[0], head[0].count("\n") + 1, "the file is not UTF-8 and "
+                   "declares no encoding: if it is Latin-1, begin it with "
+                   "# -*- coding: latin-1 -*-")

@@ -35,7 +35,7 @@ rule.rows()
 for word, words in LOST.items():
     rule.in_tf2("replaced", words, "tf.keras.layers", "tf.keras.optimizers",
            when=lambda call, word=word: word in call.keywords)
-rule.in_tf2("another result", "give reset_after=False for weights of Keras 2.0 or of "
+rule.in_tf2("another result", "pass reset_after=False for weights of Keras 2.0 or of "
             "GRUCell", "tf.keras.layers.GRU")
-rule.in_tf2("another result", "training= of the call",
+rule.in_tf2("another result", "pass training= to the call instead",
             "tf.keras.backend.learning_phase")

@@ -30,9 +30,9 @@ Left:
     import keras
     from keras.layers.core import Dropout
     from keras.layers import *  # left: one by one
-    model.fit(x, y, nb_epoch=1)  # left: nb_epoch= is epochs=
-    model.add(keras.layers.Convolution2D(8, 3, 3))  # left: the sides of its window
-    m = keras.models.Model(input=a, output=b)  # left: input= is inputs=
+    model.fit(x, y, nb_epoch=1)  # left: write epochs= in place of nb_epoch=
+    model.add(keras.layers.Convolution2D(8, 3, 3))  # left: the size of the window
+    m = keras.models.Model(input=a, output=b)  # left: write inputs= in place of input=
 """
 
 import ast
@@ -91,8 +91,9 @@ def arguments(node, part):
             not part.file.project.has_keras(part.file):
         return
     if windows:
-        yield part.left(node, f"{name}: the sides of its window are one argument, "
+        yield part.left(node, f"{name}: pass the size of the window as one argument, "
                               "(rows, columns)")
     else:
         (old, new), *_ = found
-        yield part.left(node, f"{old}= is {new}=" if new else f"without {old}=")
+        yield part.left(node, f"write {new}= in place of {old}=" if new else
+                        f"remove {old}=")

@@ -24,6 +24,6 @@ def shares(use):
     if "reuse" in use.call.keywords and any(
             other.name.startswith(("tf.layers.", "tf.contrib.layers."))
             for other in use.part.file.uses):
-        yield Note(use.part, use.line, "reuse shares the weights of the old layers; "
-                   "Keras 3's share nothing by it: make each layer once and call it "
-                   "twice")
+        yield Note(use.part, use.line, "reuse shares the weights of the old layers, "
+                   "but not of those of Keras 3: there, create each layer once and "
+                   "call it twice")

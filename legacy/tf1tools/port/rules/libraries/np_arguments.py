@@ -25,7 +25,7 @@ After:
 Left:
 
     import numpy as np
-    r = np.corrcoef(x, y, bias=True)  # left: bias= is gone, it did nothing
+    r = np.corrcoef(x, y, bias=True)  # left: remove bias=, which had no effect
 """
 
 from tf1tools.port.rule import Rule
@@ -38,7 +38,7 @@ rule.rows({f"numpy.{name}(interpolation=)": "method"
            for name in ("percentile", "nanpercentile", "quantile", "nanquantile")})
 rule.rows({"numpy.linalg.matrix_rank(M=)": "A", "numpy.reshape(newshape=)": "shape"})
 rule.rows({f"numpy.{name}({word}=)": (
-               "", f"{word}= is gone, it did nothing: leave it out")
+               "", f"remove {word}=, which had no effect")
            for name, word in [("corrcoef", "bias"), ("corrcoef", "ddof"),
                               ("ma.corrcoef", "bias"), ("ma.corrcoef", "ddof"),
                               ("array2string", "style"), ("save", "fix_imports")]})

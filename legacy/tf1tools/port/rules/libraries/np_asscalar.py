@@ -18,7 +18,7 @@ Stays:
 
     import numpy as np
     x = asscalar(y)
-    z = map(np.asscalar, y)  # left: nothing has it today
+    z = map(np.asscalar, y)  # left: no current package has it
 """
 
 from tf1tools.port.rule import Rule

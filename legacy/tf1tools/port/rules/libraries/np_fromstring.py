@@ -22,4 +22,4 @@ rule = Rule(__name__, __doc__, __file__)
 def of_bytes(use):
     """Marks a call that reads bytes instead of text."""
     if "sep" not in use.call.keywords and use.call.positional < 4:
-        yield use.left("numpy.frombuffer(...).copy(), for bytes")
+        yield use.left("for bytes, write numpy.frombuffer(...).copy()")

@@ -39,7 +39,7 @@ Stays:
 Left:
 
     import matplotlib.pyplot as plt
-    plt.hold(True)  # left: leave it out
+    plt.hold(True)  # left: remove it
 """
 
 import ast
@@ -54,7 +54,7 @@ rule.rows({
     "matplotlib.pyplot.grid(b=)": "visible",
     "matplotlib.pyplot.subplot(axisbg=)": "facecolor",
     "matplotlib.pyplot.axes(axisbg=)": "facecolor",
-    "matplotlib.pyplot.hold": ("", "leave it out: a plot is drawn over the last one"),
+    "matplotlib.pyplot.hold": ("", "remove it: each plot is drawn over the last one"),
 })
 _OF_AXES = {"hist": ("normed", "density"), "grid": ("b", "visible")}
 
@@ -73,7 +73,7 @@ def of_axes(node, part):
         if certainty is Certainty.YES:
             yield Change(part, start, start + len(old), new)
         elif certainty:
-            yield part.left(node, f"{name}: {new}= today, if it is Matplotlib's")
+            yield part.left(node, f"{name}: write {new}= if this is Matplotlib's")
 
 
 @rule.node(ast.Call)
@@ -88,5 +88,5 @@ def of_the_window(node, part):
         if certainty is Certainty.YES:
             yield Change(part, place, place, "manager.")
         elif certainty:
-            yield part.left(node, "set_window_title: canvas.manager has it today, if "
-                                  "it is Matplotlib's")
+            yield part.left(node, "set_window_title: if this is a canvas of "
+                                  "Matplotlib, call it on canvas.manager")

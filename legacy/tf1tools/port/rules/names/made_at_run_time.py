@@ -7,7 +7,7 @@ Side: none: nothing is written
 Noted:
 
     import tensorflow as tf
-    make = getattr(tf.train, name + "Optimizer")  # note: a name of tf.train is made
+    make = getattr(tf.train, name + "Optimizer")  # note: computes a name of tf.train
 """
 
 import ast
@@ -24,5 +24,6 @@ def asked_for(node, part):
     if dotted(node.func) == "getattr" and node.args:
         module = part.full(node.args[0])
         if module.partition(".")[0] == "tf":
-            yield Note(part, part.line(node), f"a name of {module} is made at run "
-                                              "time: look for yourself")
+            yield Note(part, part.line(node),
+                       f"the program computes a name of {module} at run time: check it "
+                       "yourself")

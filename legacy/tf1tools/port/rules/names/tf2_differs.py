@@ -12,18 +12,18 @@ Side: none: nothing is written
 
 Report:
 
-    tf.nn.dropout(x, 0.5)  # another result: the second argument drops
+    tf.nn.dropout(x, 0.5)  # another result: the fraction to drop
     tf.nn.dropout(x, rate=0.5)  # kept: tf.nn.dropout
-    partial(tf.nn.dropout, keep_prob=0.5)  # another result: the second argument drops
+    partial(tf.nn.dropout, keep_prob=0.5)  # another result: the fraction to drop
     tf.summary.scalar("a", x)  # another result: False
     tf.nn.embedding_lookup(table, ids)  # kept: tf.nn.embedding_lookup
     tf.nn.embedding_lookup([a, b], ids)  # another result: shards
     tf.nn.nce_loss(w, b, labels, inputs, 2, 3)  # kept: tf.nn.nce_loss
     tf.image.resize(x, [2, 2])  # another result: half-pixel
-    tf.where(c, x, y)  # another result: picks rows no more
+    tf.where(c, x, y)  # another result: selects no rows
     tf.where(c)  # kept: tf.where
     tf.device("/gpu:%d" % i)  # kept: tf.device
-    tf.device(setter)  # replaced: it takes no function
+    tf.device(setter)  # replaced: it accepts no function
 """
 
 from tf1tools.port.rule import Rule
@@ -38,34 +38,38 @@ def has_shards(call) -> bool:
     return call.first == "list" or "partition_strategy" in call.keywords
 
 
-rule.in_tf2(OTHER, "tf.nn.dropout(rate=1 - keep_prob): the second argument drops",
+rule.in_tf2(OTHER, "tf.nn.dropout(rate=1 - keep_prob): the second argument is "
+            "the fraction to drop",
             "tf.nn.dropout", when=lambda call: "rate" not in call.keywords)
-rule.in_tf2(OTHER, "the ids of several shards go to other rows",
+rule.in_tf2(OTHER, "with several shards, the ids refer to other rows",
             "tf.nn.embedding_lookup", "tf.nn.embedding_lookup_sparse",
             "tf.nn.safe_embedding_lookup_sparse", "tf.nn.sampled_softmax_loss",
             "tf.nn.nce_loss", when=has_shards)
 rule.in_tf2(OTHER, "tf.nn.sparse_softmax_cross_entropy_with_logits, or "
-            "tf.stop_gradient(labels): the labels get a gradient",
+            "tf.stop_gradient(labels), because the labels get a gradient",
             "tf.nn.softmax_cross_entropy_with_logits",
             when=lambda call: call.positional < 2)
 rule.in_tf2(OTHER, "tf.image.resize: half-pixel centres, [0, 2, 4] becomes "
             "[4.5, 6.5, 8.5]",
             "tf.image.resize")
-rule.in_tf2(OTHER, "it gives False and writes nothing without "
+rule.in_tf2(OTHER, "it returns False and writes nothing without "
             "tf.summary.create_file_writer", "tf.summary.scalar",
             "tf.summary.histogram", "tf.summary.image", "tf.summary.audio",
             "tf.summary.text")
-rule.in_tf2(OTHER, "a condition of one axis picks rows no more: it broadcasts",
+rule.in_tf2(OTHER, "a condition with one axis is broadcast, and selects no rows",
             "tf.where",
             when=lambda call: call.positional + len(call.keywords) > 1)
-rule.in_tf2(OTHER, "a ragged tensor in place of a sparse one", "tf.strings.split")
-rule.in_tf2(OTHER, "give stddev: its default went from 1 to 0.05",
+rule.in_tf2(OTHER, "it returns a ragged tensor in place of a sparse one",
+            "tf.strings.split")
+rule.in_tf2(OTHER, "pass stddev, because its default changed from 1 to 0.05",
             "tf.random_normal_initializer",
             when=lambda call: call.positional < 2 and "stddev" not in call.keywords)
-rule.in_tf2(OTHER, "give minval and maxval: the defaults went from 0 and 1 to "
-            "-0.05 and 0.05", "tf.random_uniform_initializer",
+rule.in_tf2(OTHER, "pass minval and maxval, because the defaults changed from "
+            "0 and 1 to -0.05 and 0.05", "tf.random_uniform_initializer",
             when=lambda call: call.positional + len(call.keywords) < 2)
-rule.in_tf2(OTHER, "a Keras initializer: its defaults and its seed work otherwise",
+rule.in_tf2(OTHER, "it is a Keras initializer, with other defaults and another "
+            "use of the seed",
             "tf.initializers")
-rule.in_tf2("replaced", "tf.device with a name: it takes no function", "tf.device",
+rule.in_tf2("replaced", "tf.device with a name, because it accepts no function",
+            "tf.device",
             when=lambda call: call.first != "str")

@@ -22,7 +22,7 @@ Report:
     tf.saved_model.load(session, tags, folder)  # replaced: compat.v1's with a session
     tf.summary.scalar("a", x, collections=[])  # replaced: without collections=
     tf.argmax(x, dimension=1)  # replaced: axis
-    tf.argmax(x, **options)  # replaced: see that the dictionary has none of
+    tf.argmax(x, **options)  # replaced: the dictionary must contain none of
 """
 
 from tf1tools.port.rule import Rule

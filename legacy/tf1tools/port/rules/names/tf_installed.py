@@ -11,8 +11,8 @@ Side: TensorFlow 1.15
 Stays:
 
     x = tf.placeholder(tf.float32, [None, 3])
-    tf.contrib.no_such_thing(x)  # left: nothing has it today
-    tf.pack(x, dims=3)  # left: it takes no dims=
+    tf.contrib.no_such_thing(x)  # left: no current package has it
+    tf.pack(x, dims=3)  # left: it does not accept dims=
 
 Left:
 
@@ -23,7 +23,7 @@ Report:
 
     tf.compat.v1.Session()  # kept: compat.v1.Session
     tf.compat.v1.layers.dense(x, 3)  # gone: Dense
-    tf.contrib.no_such_thing(x)  # gone: nothing
+    tf.contrib.no_such_thing(x)  # gone: no replacement
     tf.float32.as_numpy_dtype  # kept: tf.float32
     tf.Coordinator()  # gone: tf.train.Coordinator
     x.shape[1].value  # moved: an int
@@ -50,5 +50,5 @@ def both(file, work):
     """Marks TensorFlow 1 names in a program that also needs TensorFlow 2."""
     for use in file.uses if file.project.is_mixed(file) else ():
         if fates.age(use) == "old" and not isinstance(use.node, ast.alias):
-            yield use.left(f"{fates.fate(use.name, use.call).instead}: nothing is "
-                           "changed, as other calls here are those of TensorFlow 2")
+            yield use.left(f"{fates.fate(use.name, use.call).instead}; nothing is "
+                           "changed, because other calls here need TensorFlow 2")

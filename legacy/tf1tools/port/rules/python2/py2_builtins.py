@@ -15,7 +15,7 @@ After:
 
 Left:
 
-    execfile("a.py")  # left: nothing has it today
+    execfile("a.py")  # left: no current package has it
 """
 
 from tf1tools.port.rule import Rule
@@ -28,5 +28,5 @@ TODAY = {
     "reload": "importlib.reload", "intern": "sys.intern",
     "execfile": "", "cmp": "", "apply": "", "coerce": "",
 }
-rule.rows({"builtins.buffer": ("", "memoryview(...), of bytes and not of text")})
+rule.rows({"builtins.buffer": ("", "write memoryview(...) of bytes, not of text")})
 rule.rows({f"builtins.{old}": new for old, new in TODAY.items()})

@@ -47,7 +47,7 @@ Left:
 Left:
 
     for name, column in frame.iteritems():
-        print(name, 7 / 2)  # left: write `//` if it is Python 2
+        print(name, 7 / 2)  # left: write `//` if this is Python 2 code
 """
 
 import ast
@@ -78,8 +78,8 @@ def divide(node, part):
         sign = part.text.text.index("/", end, start)
         yield Change(part, sign, sign + 1, "//")
     else:
-        yield part.left(node, "`/` of two whole numbers gave a whole one: write `//` "
-                              "if both are")
+        yield part.left(node, "in Python 2, `/` of two integers returned an integer: "
+                              "write `//` if both are integers")
 
 
 def _divides_as_today(part) -> bool:

@@ -79,8 +79,8 @@ def say_from_where(node, part):
         return
     if path.parent in homes or any("." in name for name in beside) and isinstance(
             node, ast.Import):
-        yield part.left(node, f"{beside[0]}: of this folder, which a program finds "
-                              "that is started in it, and no other")
+        yield part.left(node, f"only programs that are started in this folder find "
+                              f"{beside[0]}: import it in a way that works for all")
     elif isinstance(node, ast.ImportFrom):
         start = part.text.text.index(node.module, part.text.span(node)[0] + 4)
         yield part.instead(node, part.written(node).replace(

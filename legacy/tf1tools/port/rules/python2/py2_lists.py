@@ -38,7 +38,7 @@ After:
 Left:
 
     for k, v in frame.iteritems():
-        pairs = zip(k, v)  # left: list(...) if it is Python 2
+        pairs = zip(k, v)  # left: list(...) if this is Python 2 code
 
 Left:
 
@@ -66,7 +66,7 @@ CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popi
            "remove", "reverse", "setdefault", "sort", "update"}
 
 
-@rule.python2(ast.Call, perhaps="list(...)")
+@rule.python2(ast.Call, perhaps="write list(...)")
 def make_list(node, part):
     """Wraps a call in `list(...)` if it has to return a list."""
     if not _gave_list(node, part):
@@ -79,8 +79,8 @@ def make_list(node, part):
             yield from part.wrapped(node, '"".join(')
             return
         if (dotted(node.args[0]) or "").partition(".")[0] in ("str", "unicode"):
-            yield part.left(node, '`filter` of text gave text: "".join(filter(...)), '
-                                  "if it is text")
+            yield part.left(node, '`filter` of a string returned a string: write '
+                                  '"".join(filter(...)) if this is a string')
             return
     elif name == "map" and len(node.args) > 1 and not any(
             isinstance(one, ast.Starred) for one in node.args):

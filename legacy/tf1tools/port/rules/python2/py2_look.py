@@ -10,7 +10,7 @@ Side: none: nothing is written
 
 Left:
 
-    print x.decode("utf-8")  # left: bytes have it, text has not
+    print x.decode("utf-8")  # left: only bytes have `decode`
     print "a".encode("hex")  # left: codecs
     name = input()  # left: evaluated
     x.sort(cmp=order)  # left: cmp_to_key
@@ -37,19 +37,20 @@ def look(node, part):
     method = getattr(node.func, "attr", "")
     coding = getattr(node.args[0], "value", "") if node.args else ""
     if method == "encode" and coding in CODECS:
-        yield part.left(node, "`encode` to this is codecs.encode, of bytes")
+        yield part.left(node, "write codecs.encode, and pass bytes")
     elif method == "decode":
-        yield part.left(node, "`decode`: bytes have it, text has not")
+        yield part.left(node, "only bytes have `decode`, and text does not")
     elif method == "read" and node.args and "as_" not in getattr(
             getattr(part.parents[node], "func", None), "attr", "") and any(
             (dotted(getattr(one, "func", None)) or "").endswith("ZipFile")
             for one in part.given.get(dotted(node.func.value) or "", [])):
-        yield part.left(node, "a zip file gives bytes: tf.compat.as_str(...), if it is "
-                              "text")
+        yield part.left(node, "a zip file returns bytes: write tf.compat.as_str(...) "
+                              "if they are text")
     elif dotted(node.func) == "input":
-        yield part.left(node, "`input` evaluated what was typed")
+        yield part.left(node, "`input` evaluated the text that the user typed, but now "
+                              "it returns the text")
     if any(word.arg == "cmp" for word in node.keywords):
-        yield part.left(node, "cmp= is key=functools.cmp_to_key(...)")
+        yield part.left(node, "write key=functools.cmp_to_key(...) in place of cmp=")
 
 
 @rule.python2(ast.ExceptHandler)
@@ -58,5 +59,5 @@ def message(handler, part):
     for node in part.nodes if handler.name else ():
         if isinstance(node, ast.Attribute) and node.attr == "message" and \
                 getattr(node.value, "id", "") == handler.name:
-            yield part.left(node, "`message` is str() of the exception; TensorFlow's "
-                                  "errors have it still")
+            yield part.left(node, "write str() of the exception: only TensorFlow's "
+                                  "errors still have `message`")

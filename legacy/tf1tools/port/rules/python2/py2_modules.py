@@ -53,5 +53,5 @@ rule.rows({
     "string.uppercase": "string.ascii_uppercase", "os.getcwdu": "os.getcwd",
     "sys.maxint": "sys.maxsize",
     "string.join": ("", "' '.join(words)"),
-    "sys.setdefaultencoding": ("", "nothing: delete the line"),
+    "sys.setdefaultencoding": ("", "delete the line"),
 })

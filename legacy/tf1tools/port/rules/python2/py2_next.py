@@ -47,7 +47,7 @@ def ask(node, part):
 def own(node, part):
     """Marks the definition of a method `next` without arguments."""
     if node.name == "next" and len(node.args.args) < 2:
-        yield part.left(node, "`next` is `__next__` in Python 3")
+        yield part.left(node, "this method is called `__next__` in Python 3")
 
 
 def _functions(part):

@@ -56,9 +56,9 @@ METHODS = {
     "__rdiv__": "__rtruediv__"}
 LEFT = {
     **dict.fromkeys(("__getslice__", "__setslice__", "__delslice__"),
-                    "a slice goes to __getitem__, __setitem__ and __delitem__"),
+                    "slices use __getitem__, __setitem__ and __delitem__"),
     "__cmp__": "write __eq__ and __lt__, with functools.total_ordering",
-    "__coerce__": "nothing asks for it", "__unicode__": "write __str__",
+    "__coerce__": "remove it", "__unicode__": "write __str__",
     "__hex__": "write __index__", "__oct__": "write __index__"}
 HELD = {
     "func_name": "__name__", "func_code": "__code__", "func_defaults": "__defaults__",
@@ -78,7 +78,7 @@ def special(node, part):
             yield part.left(one, f"write class {node.name}(..., metaclass="
                                  f"{part.written(one.value)})")
         elif name in LEFT and isinstance(one, ast.FunctionDef):
-            yield part.left(one, f"Python 3 does not ask for {name}: {LEFT[name]}")
+            yield part.left(one, f"Python 3 does not call {name}: {LEFT[name]}")
         elif name in METHODS and METHODS[name] not in names and isinstance(
                 one, ast.FunctionDef):
             start = part.text.text.index(name, part.start(one))

@@ -32,9 +32,9 @@ After:
 Left:
 
     best = None
-    print [one for one in x], one  # left: outlive
+    print [one for one in x], one  # left: no longer exists
     if y > best or None < 3:  # left: less than
-        print round(y)  # left: to the even one
+        print round(y)  # left: halves to even
     def f():
         exec "z = 1"  # left: no local
         return z
@@ -47,8 +47,8 @@ from tf1tools.port.text.syntax import dotted
 
 rule = Rule(__name__, __doc__, __file__)
 
-NONE = ("`None` was less than every number, and has no order today: ask `is None` "
-        "first")
+NONE = ("`None` was less than every number, but today it cannot be compared: test "
+        "`is None` first")
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda, ast.Module)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -87,16 +87,16 @@ def asked(node, part):
     """Passes bytes to methods of bytes, and marks calls that changed meaning."""
     name = dotted(node.func)
     if name == "round" and len(node.args) == 1:
-        yield part.left(node, "`round` of 2.5 was 3.0, and is the integer 2 today: it "
-                              "goes to the even one")
+        yield part.left(node, "`round` of 2.5 was 3.0, but today it is the integer 2: "
+                              "it rounds halves to even")
     elif name in ("sorted", "min", "max") and any(
             isinstance(one, ast.Constant) and one.value is None for given in node.args
             for one in [given, *getattr(given, "elts", [])]):
         yield part.left(node, NONE)
     elif name == "exec" and len(node.args) == 1 and not isinstance(
             _function(node, part), ast.Module):
-        yield part.left(node, "`exec` sets no local of a function: give it a "
-                              "dictionary, and take the values from there")
+        yield part.left(node, "`exec` sets no local variables of a function: pass a "
+                              "dictionary, and read the values from it")
     elif getattr(node.func, "attr", "") in _TAKE_TEXT and _is_bytes(
             node.func.value, part):
         yield from _as_bytes(node.args, part)
@@ -118,8 +118,8 @@ def leaked(node, part):
         if one.id not in seen and not _is_of_a_comprehension(one, part):
             seen.add(one.id)
             if isinstance(one.ctx, ast.Load) and not _is_set_by_loop(one, part):
-                yield part.left(node, f"its variable {one.id} does not outlive it "
-                                      "today: set it before it is used")
+                yield part.left(node, f"its variable {one.id} no longer exists "
+                                      "after it: set it before it is used")
 
 
 def _is_set_by_loop(name: ast.Name, part) -> bool:

@@ -10,7 +10,7 @@ Side: none: nothing is written
 Left:
 
     import numpy as np
-    x = np.lib.pad(y, 1, "constant")  # left: nothing has it today
+    x = np.lib.pad(y, 1, "constant")  # left: no current package has it
 """
 
 from tf1tools.port.rule import Rule

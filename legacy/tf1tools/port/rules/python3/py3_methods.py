@@ -47,7 +47,7 @@ Left:
     import tensorflow as tf
     import matplotlib.pyplot as plt
     tf.Session()
-    plt.figure().isAlive()  # left: is_alive today, if it is that of a thread
+    plt.figure().isAlive()  # left: write is_alive if this is a method of a thread
 """
 
 from tf1tools.port.rule import Rule

@@ -41,7 +41,7 @@ After:
 Left:
 
     import inspect
-    spec = inspect.getargspec(f)  # left: it has seven parts today, not four
+    spec = inspect.getargspec(f)  # left: the result has seven parts today
     args, varargs, keywords, defaults = spec
 """
 
@@ -79,7 +79,7 @@ def four(use):
             if isinstance(holder, ast.Attribute):
                 yield from _varkw(part, holder)
             elif not isinstance(holder, ast.Subscript):
-                yield use.left("it has seven parts today, not four")
+                yield use.left("the result has seven parts today")
 
 
 def _varkw(part, attribute: ast.Attribute):

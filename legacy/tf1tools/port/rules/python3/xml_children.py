@@ -30,7 +30,7 @@ Left:
     import tensorflow as tf
     tf.Session()
     ET.parse("a.xml")
-    plt.figure().getchildren()  # left: getchildren: list(...) today, if it is XML's
+    plt.figure().getchildren()  # left: write list(...) if this is an XML element
 """
 
 import ast
@@ -58,4 +58,4 @@ def children(node, part):
         yield Change(part, start, start, "list(", order)
         yield Change(part, dot, end, ")", -order)
     elif certainty:
-        yield part.left(node, "getchildren: list(...) today, if it is XML's")
+        yield part.left(node, "write list(...) if this is an XML element")

@@ -25,7 +25,7 @@ Left:
 
     FLAGS = tf.app.flags.FLAGS
     tf.app.flags.DEFINE_integer("rate", 0.5, "a float")  # left: DEFINE_float
-    tf.app.flags.DEFINE_string("size", 3, "no text")  # left: a default of text
+    tf.app.flags.DEFINE_string("size", 3, "no text")  # left: its default must be text
     FLAGS.rate = 3
     FLAGS.words = 4  # left: define the flag words first
 """
@@ -54,9 +54,9 @@ def define(use):
     value, kind = getattr(default, "value", None), use.name.rpartition("_")[2]
     if kind == "integer" and isinstance(value, float):
         yield use.part.instead(default, str(int(value))) if value.is_integer() else \
-            use.left("it takes a whole number; write DEFINE_float")
+            use.left("its default must be an integer; else write DEFINE_float")
     elif kind == "string" and isinstance(value, int | float):
-        yield use.left("it takes a default of text, or None")
+        yield use.left("its default must be text or None")
 
 
 def _values(use, *names: str) -> list:
@@ -83,7 +83,7 @@ def assigned(project, work):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and \
                     node.attr not in names | OF_ABSL and is_flags(node.value, part):
                 yield part.left(node, f"define the flag {node.attr} first, with "
-                                      "tf.flags.DEFINE_...: absl sets no other")
+                                      "tf.flags.DEFINE_...: absl rejects others")
 
 
 def is_flags(node, part) -> bool:

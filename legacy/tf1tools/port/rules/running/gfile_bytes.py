@@ -55,4 +55,4 @@ def as_text(use):
         else:
             yield from use.add_argument('"rb"')
     elif at_once and _BYTES.search(use.part.file.code):
-        yield use.left('give "rb", if these are the bytes of a picture or a proto')
+        yield use.left('pass "rb" if this is a picture or a protocol buffer')

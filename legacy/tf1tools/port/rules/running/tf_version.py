@@ -11,9 +11,9 @@ Side: TensorFlow 1.15
 Left:
 
     import tensorflow as tf
-    if tf.__version__.split(".")[0] != "1":  # left: it stops unless TensorFlow is 1
+    if tf.__version__.split(".")[0] != "1":  # left: stops unless TensorFlow is 1
         raise Exception("TensorFlow version 1 required")
-    assert tf.VERSION.startswith("1.")  # left: it stops unless TensorFlow is 1
+    assert tf.VERSION.startswith("1.")  # left: stops unless TensorFlow is 1
     tf.Session()
 
 Stays:
@@ -45,5 +45,5 @@ def stops(node, part):
              for sign in one.ops]
     if asked and guards and not (signs and isinstance(signs[0], newest)) and \
             part.file.project.is_old(part.file):
-        yield part.left(node, "it stops unless TensorFlow is 1, and this is 2: drop "
-                              "the condition")
+        yield part.left(node, "the program stops unless TensorFlow is 1: remove the "
+                              "condition")
