@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-sys.path.insert(0, str(ROOT))  # however Python was started
+sys.path.insert(0, str(ROOT))  # even with `python -I`
 
 from tools.command import take_output  # noqa: E402
 from tools.environment import (  # noqa: E402
@@ -76,7 +76,7 @@ def python(*arguments, folder=ROOT):
     # file if a variable asks for colours.
     environment = dict(os.environ, PYTHONNOUSERSITE="1", PYTHONUTF8="1",
                        PYTHON_COLORS="0")
-    if folder == ROOT:  # TensorFlow is imported in 4 s where it is compiled, else in 10
+    if folder == ROOT:  # with compiled files, TensorFlow takes 4 s to import, not 10
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(command, cwd=str(folder), env=environment)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
@@ -85,7 +85,7 @@ def python(*arguments, folder=ROOT):
         try:
             code = process.wait()
         except KeyboardInterrupt:
-            interrupted = True  # Ctrl-C reaches the child too; it decides how to end
+            interrupted = True  # the child gets Ctrl-C too and decides how to end
             continue
         if interrupted and code:
             raise KeyboardInterrupt

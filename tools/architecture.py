@@ -16,7 +16,7 @@ from helpers.files import ROOT
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN = "<!-- drawing: made by python -m tools.architecture -->"
 END = "<!-- end of drawing -->"
-# Everything may raise an error, and everything is begun by a lesson.
+# Almost every module imports these, so their arrows would say nothing.
 EVERYWHERE = {"errors", "arguments", "files", "lesson"}
 
 

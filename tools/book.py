@@ -62,7 +62,7 @@ def write_source(folder: Path) -> None:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # In the book the front page stands for the README.
+    # In the book, the front page replaces the README.
     text = re.sub(r"\]\(((?:\.\./)*)README\.md\)", r"](\1index.md)", text)
     path.write_text(text, encoding="utf-8")
 
@@ -114,11 +114,11 @@ def make(book: Path = BOOK) -> Path:
       DataError: If Sphinx reports a warning, if another program created the folder, or
         if the disk is full.
     """
-    made = {"made_by": MADE_BY, "at": time.time_ns()}  # each one is made anew
+    made = {"made_by": MADE_BY, "at": time.time_ns()}  # unique, so none is reused
     with whole_or_absent(book, **made) as new, tempfile.TemporaryDirectory() as work:
         source = Path(work) / "source"
         write_source(source)
-        # Beside its output Sphinx leaves files of its own, so it works elsewhere.
+        # Sphinx leaves other files next to its output, so it works in another folder.
         build(source, Path(work) / "html")
         shutil.copytree(Path(work) / "html", new, dirs_exist_ok=True)
     return book / "index.html"
@@ -126,7 +126,7 @@ def make(book: Path = BOOK) -> Path:
 
 def main(arguments: list[str]) -> int:
     nb.parser("book", __doc__).parse_args(arguments)
-    lesson.begin("book")  # TensorFlow comes in without its words
+    lesson.begin("book")  # imports TensorFlow without its log messages
     try:
         found = make()
     except DataError as error:

@@ -134,7 +134,7 @@ def front_page(text: str) -> str:
     entries = "\n".join(
         f"{nb.number(path)} {readme.head(path)['title']} <notebooks/{path.stem}>"
         for path in nb.lessons(ROOT))
-    text = text.replace("](../", "](docs/")  # the page stands above the folder there
+    text = text.replace("](../", "](docs/")  # the page is one folder higher
     return text.replace("```{lessons}\n```", table).replace("LESSONS", entries)
 
 

@@ -17,9 +17,9 @@ from docutils import nodes
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import math_to_image
 
-# A machine without STIX has another font, and says so for each formula.
+# Without the font STIX, Matplotlib uses another font and warns for each formula.
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
-POINTS = 12  # what the drawing's size is measured against
+POINTS = 12  # font size in which the drawing is measured
 HEAD = ('<svg class="formula" role="img" aria-label="{tex}" fill="currentColor" '
         'xmlns="http://www.w3.org/2000/svg" '
         'xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{box}" '
@@ -43,7 +43,7 @@ def svg(tex: str) -> str:
     text = file.getvalue().decode()
     box = re.search(r'viewBox="([^"]+)"', text)[1]
     width, height = (float(number) / POINTS for number in box.split()[2:])
-    # The glyphs stay; the white ground and the black ink go.
+    # Keep the glyphs, but remove the white background and the black colour.
     ground = r'<g id="patch_1">.*?</g>'
     body = re.search(r"<defs>.*</svg>", re.sub(ground, "", text, flags=re.S), re.S)[0]
     body = re.sub(r"<style.*?</style>|<!--.*?-->|(?<=<g) id=\"\w+\"", "", body,
@@ -75,7 +75,7 @@ def text_alternatives(app, doctree):
 def examples(app, what, name, obj, options, lines):
     """Marks indented blocks in a docstring as literal code blocks."""
     if what in ("attribute", "property"):
-        lines.insert(0, "")  # else napoleon takes words before a colon for a type
+        lines.insert(0, "")  # otherwise napoleon takes text before a colon for a type
     for i in range(len(lines) - 1, 0, -1):
         if lines[i].startswith("    ") and not lines[i - 1].strip():
             below = next((line for line in lines[i - 1::-1] if line.strip()), "")
@@ -89,7 +89,7 @@ def no_plain_fields(app, what, name, obj, skip, options):
     return True if alias else None
 
 
-# From a disk a page may not read another one: the search finds the texts here.
+# A page opened from disk may not read other pages, so the search gets the texts here.
 EXCERPTS = """\
 const TEXTS = %s;
 if (location.protocol === 'file:') {

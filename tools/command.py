@@ -10,8 +10,8 @@ import os
 import runpy
 import sys
 
-CLOSED = 128 + 13  # what a shell says of a program that SIGPIPE has ended
-STOPPED = 128 + 2  # and of one that Ctrl-C has; `course.py` says so
+CLOSED = 128 + 13  # exit code that a shell reports for SIGPIPE
+STOPPED = 128 + 2  # exit code that a shell reports for Ctrl-C
 
 
 class Output(io.TextIOWrapper):
@@ -39,7 +39,7 @@ class Output(io.TextIOWrapper):
 
 def _end():
     nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 1)  # for what is still to be flushed
+    os.dup2(nothing, 1)  # for text that is still in the buffer
     sys.exit(CLOSED)
 
 

@@ -18,7 +18,7 @@ from tools.cells import is_question
 FOLDER = ROOT / "my"
 HEAD = """Your own copy: write into it. To compare: [the lesson with its \
 outputs](../notebooks/{name})."""
-# Enter opens it in every Jupyter; in `course.py lab` a click alone does.
+# Enter opens the cell in every Jupyter. In `course.py lab`, a click is enough.
 PREDICTION = "*My prediction (click here, press Enter, write; then Shift+Enter):*"
 TAG = "prediction"
 

@@ -306,7 +306,7 @@ class Moving:
 
 def unpacked():
     """Returns the number of packages that are installed in `.venv`."""
-    return sum(1 for place in ("lib/python*", "Lib")  # the second is Windows'
+    return sum(1 for place in ("lib/python*", "Lib")  # the second is for Windows
                for _ in VENV.glob(f"{place}/site-packages/*.dist-info"))
 
 

@@ -17,8 +17,8 @@ from helpers.language import DARK, INK, LOST, SOFT, TOWER
 from helpers.queues import Film, film
 
 PICTURE = ROOT / "docs" / "film.svg"
-SECONDS, FRAMES = 3.2, 16  # how long the step waits, and how many moments are drawn
-PLAYED = 6.0  # seconds that the picture takes, and then begins anew
+SECONDS, FRAMES = 3.2, 16  # duration of the recording, and number of frames
+PLAYED = 6.0  # seconds for one loop of the animation
 CAPACITY = {"names": 8, "lines": 6, "batches": 4}
 WIDE, HIGH, TANK = 620, 190, 90
 COLOURS = {"ink": INK, "soft": SOFT, "bad": LOST, "a": TOWER[0]}
@@ -117,7 +117,7 @@ def _style() -> str:
     return (f"text{{font:15px sans-serif;fill:currentColor}}{light}"
             f"@media(prefers-color-scheme:dark){{{dark}}}"
             f".frame{{visibility:hidden;animation:flip {PLAYED}s steps(1) infinite}}"
-            f".frame:last-child{{visibility:visible}}"  # where nothing may move
+            f".frame:last-child{{visibility:visible}}"  # without animations
             f"@keyframes flip{{0%{{visibility:visible}}{share:.3f}%,100%"
             f"{{visibility:hidden}}}}@media(prefers-reduced-motion:reduce){{.frame{{animation:none}}}}")
 

@@ -24,19 +24,19 @@ WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 95, 15, 5
 HALF_DAY = 240  # minutes, without breaks
 CLASS, BREAK, CLOSE = 120, 10, 5  # minutes
 CLOCK = """
-What a class of two hours takes of each subject, at the pace of a reader. The headings
-that *leave out* names below, in italics, are left out here, whole, and of each
-sitting's exercises only the first is done in the room.
+Each table below is a class of two hours on one subject, at the pace of a reader. The
+sections that *leave out* names further below, in italics, are skipped completely. Of
+each lesson's exercises, only the first is done in class.
 """
 GRADING = "## Grade with nbgrader"  # what follows in TEACHING comes after the classes
-# Half days: lessons, and how many exercises of each are done in the room.
+# Half days: lessons, with the number of exercises that are done in class.
 PLANS = {
     "One day: the core": [{"01a": 1, "02a": 0, "03a": 1, "04a": 0},
                           {"05a": 1, "06a": 0, "07a": 1, "08a": 0}],
     "Two hours on queues": [{"03a": 1, "03b": 1}],
     "Two hours on records": [{"04a": 1, "04b": 1}],
     "Half a day on towers": [{"05a": 1, "05b": 1, "05c": 0}],
-    "Half a day for an heir": [{"10a": 1, "10b": 1, "11": 1}],
+    "Half a day on old code": [{"10a": 1, "10b": 1, "11": 1}],
     "Two days": [{"01a": 1, "02a": 0, "03a": 1, "03b": 0},
                  {"04a": 0, "05a": 1, "05b": 1, "13a": 0},
                  {"06a": 0, "06b": 0, "07a": 1, "08a": 1},
@@ -113,7 +113,7 @@ def guide() -> str:
 
 
 def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
-    rows = ["| sitting | read | predict | run | exercises | all |",
+    rows = ["| lesson | read | predict | run | exercises | all |",
             "| --- | --- | --- | --- | --- | --- |"]
     for number, path in lessons.items():
         m, title = found[number], readme.head(path)["title"]
@@ -133,7 +133,7 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
     """
     parts = []
     for name, halves in PLANS.items():
-        rows = [f"### {name}", "", "| half day | sittings | exercises | minutes |",
+        rows = [f"### {name}", "", "| half day | lessons | exercises | minutes |",
                 "| --- | --- | --- | --- |"]
         for index, half in enumerate(halves, 1):
             total = sum(found[number].total(count) for number, count in half.items())
@@ -171,13 +171,13 @@ def _class(subject: str, lessons: list[Lesson], advice: dict[str, str]) -> str:
                 clock, rested = clock + BREAK, True
             rows.append((clock, lesson.number, f"*{title}*"))
             clock += length
-    rows.append((clock, "", "each says one thing that is new; the questions below"))
+    rows.append((clock, "", "each learner names one new thing; the questions below"))
     lines = [f"### {subject}: {', '.join(lesson.title for lesson in lessons)}", "",
-             "| clock | sitting | what |", "| --- | --- | --- |",
+             "| clock | lesson | content |", "| --- | --- | --- |",
              *(f"| {at // 60}:{at % 60:02d} | {number} | {what} |"
                for at, number, what in rows)]
     if home:
-        lines += ["", f"For home: {', '.join(home)}."]
+        lines += ["", f"As homework: {', '.join(home)}."]
     return "\n".join(lines)
 
 
@@ -189,7 +189,7 @@ def _steps(lesson: Lesson, advice: str) -> list[tuple[str, int]]:
     """
     out = re.findall(r"\*([^*]+)\*", "".join(
         re.findall(r"leave out (.+?)(?:; |\. |$)", advice, re.M)))
-    steps, before = [], 0.0  # the head and the set-up count with what follows them
+    steps, before = [], 0.0  # title and set-up are added to the next section
     for cells in sections(lesson.cells):
         title = re.findall(r"^##? (.+)$", cells[0].source, re.M)[-1]
         if title.startswith("Exercise"):

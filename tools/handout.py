@@ -38,7 +38,7 @@ Stuck? `check_NAME(NAME, hints=1)` gives a hint, `hints=2` the next one.
 
 Name: &nbsp; &nbsp; Date:"""
 
-# nbgrader leaves the stub that a check knows as "not tried yet".
+# nbgrader inserts the stub that the checks recognise as "not tried yet".
 NBGRADER = """c = get_config()
 c.CourseDirectory.course_id = "tensorflow-machinery"
 c.ClearSolutions.code_stub = {{"python": "{stub}\\npass"}}
@@ -47,7 +47,7 @@ c.ExecutePreprocessor.timeout = 300
 TEST = """\
 import contextlib, io
 
-# What is written to standard error, such as progress, nbgrader takes for a failure.
+# nbgrader takes output on standard error, such as progress bars, for a failure.
 with contextlib.redirect_stderr(io.StringIO()):
 {call}
 assert report, report

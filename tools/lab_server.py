@@ -63,7 +63,7 @@ def _jupyter_server_extension_points() -> list[dict]:
 
 
 def _load_jupyter_server_extension(server) -> None:
-    # A list of twenty programs, just below the address that one looks for.
+    # This message lists twenty programs directly below the address that users need.
     server.log.addFilter(
         lambda record: "Skipped non-installed server" not in record.getMessage())
     server.contents_manager.register_pre_save_hook(keep_metadata)
@@ -71,5 +71,5 @@ def _load_jupyter_server_extension(server) -> None:
     base = server.web_app.settings["base_url"]
     server.web_app.add_handlers(
         ".*$", [(url_path_join(base, r"proxy/(\d+)/(.*)"), Board)])
-    # The kernels inherit it.
+    # Kernels inherit this variable.
     os.environ.setdefault("TENSORBOARD_PROXY_URL", url_path_join(base, "proxy/%PORT%/"))

@@ -21,7 +21,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 IGNORE_TAGS = {"nbval-ignore-output", "nbval-skip"}
-REASON = "within_reason"  # why a tolerance is wide: the one key beside the tags
+REASON = "within_reason"  # reason for a wide tolerance, in the metadata
 NUMBER = re.compile(r"(\d\d)([a-z]?)_")
 
 
@@ -160,7 +160,7 @@ def _canonical_outputs(cell, count: int) -> None:
             outputs.append(output)
     for output in outputs:
         if output.output_type == "stream":
-            # What a terminal would show of a line that was overwritten.
+            # Keep only the final text of lines that were overwritten, like a terminal.
             output.text = re.sub(r"[^\n]*\r(?!\n)", "", output.text)
     cell.outputs = outputs
 

@@ -81,7 +81,7 @@ def written(path: Path) -> list[bool]:
     known = list(map(bool, copies.predictions(path)))
     for old in _readable(path):
         there = copies.predictions(old)
-        if len(there) == len(known):  # else the lesson is another today
+        if len(there) == len(known):  # otherwise the lesson has changed
             known = [one or bool(text) for one, text in zip(known, there, strict=True)]
     return known
 

@@ -21,7 +21,7 @@ from tools.environment import NEWEST, OLDEST
 
 FOLDER = ROOT / "build" / "pythons"
 CORE = "01a"
-STARTS = ("subprocess.", "Cluster(")  # what the source of a lesson that starts one has
+STARTS = ("subprocess.", "Cluster(")  # in lessons that start processes
 
 
 def others() -> dict[tuple[int, int], str]:
@@ -68,7 +68,7 @@ def run_under(version: str, program: str, lessons: list[Path]) -> int:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     environment = {k: v for k, v in os.environ.items() if k != "VIRTUAL_ENV"}
-    # Any command makes the environment first.
+    # Every command creates the environment first.
     code = subprocess.call([program, "course.py", "progress"], cwd=folder,
                            env=environment, stdout=subprocess.DEVNULL)
     python = folder / ".venv" / ("Scripts/python.exe" if os.name == "nt"

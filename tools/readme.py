@@ -12,7 +12,7 @@ from helpers.files import ROOT
 from tools import notebook as nb
 from tools.cells import Lesson
 
-# From the first scope to the first caption: what a reader with one day reads.
+# The core lessons, from the first scope to the first caption, take one day.
 CORE = tuple(f"{subject:02d}a" for subject in range(1, 9))
 # The chapters, and the first and the last subject of each.
 CHAPTERS = {

@@ -35,7 +35,7 @@ from tools.cells import (
 )
 from tools.environment import CALLED_FROM
 
-CELL_SECONDS = 1500  # a busy machine, or a slow one, takes ten times as long
+CELL_SECONDS = 1500  # slow or busy machines need ten times as long
 
 
 def execute(
@@ -81,7 +81,7 @@ def execute(
     except (AssertionError, asyncio.CancelledError) as error:
         if isinstance(error, AssertionError) and client.km is not None:
             raise
-        # On Ctrl-C nbclient ends the kernel, then misses it.
+        # On Ctrl-C, nbclient ends the kernel and then fails because it is gone.
         raise KeyboardInterrupt from None
     except CellExecutionError as error:
         raise RuntimeError(
@@ -164,7 +164,7 @@ def run(
     """
     # ipykernel hides C-level output from cells while this variable is set.
     os.environ.pop("PYTEST_CURRENT_TEST", None)
-    os.environ.pop(CALLED_FROM, None)  # what a lesson starts is called from there
+    os.environ.pop(CALLED_FROM, None)  # for programs that lessons start
     counts = [
         sum(c.cell_type == "code" for c in nbformat.read(p, as_version=4).cells)
         * (1 + twice) for p in paths

@@ -66,7 +66,7 @@ STYLE = """
 """
 
 
-# What is too much for a slide at 28 pixels is set smaller, until all of it is seen.
+# If a slide does not fit at 28 pixels, the font is reduced until it does.
 FIT = """
 function fit({currentSlide}) {
   const over = () => currentSlide.scrollHeight > 780
@@ -100,12 +100,12 @@ def text(source: str) -> Slide:
     task = source.startswith("## Exercise")  # it is for the class to read
     shown = [p for p in paragraphs if task or SHOWN.match(p)]
     notes = [p for p in paragraphs if p not in shown]
-    if shown and shown[-1].startswith(">"):  # what it announces is not shown
+    if shown and shown[-1].startswith(">"):  # it announces hidden text
         shown[-1] = re.sub(r"(?<=[.*]) [^.*]*:$", "", shown[-1])
     if notes and shown and all(p.startswith("#") for p in shown):
         subject = next((p for p in notes if p.startswith("**You build")), notes[0])
         first = re.split(r"(?<=[.?!:]) (?=[A-Z`*])", subject)[0]
-        if not first.endswith(":"):  # nor here
+        if not first.endswith(":"):  # the text that it announces is hidden too
             shown = [*shown, first]
     return Slide(_html("\n\n".join(shown)), _html("\n\n".join(notes)))
 
@@ -124,7 +124,7 @@ def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
       cell: Code cell with its outputs.
       asked: Whether the outputs answer a question. If so, they appear in a second step.
     """
-    knobs = "<iframe" in str(cell.outputs)  # then the page says all
+    knobs = "<iframe" in str(cell.outputs)  # it replaces code and text
     drawn = knobs or "image/png" in str(cell.outputs)
     program = "" if drawn else Highlight2HTML()(cell.source)
     parts = []
@@ -138,7 +138,7 @@ def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
             parts.append(data["text/html"])
         elif not knobs:
             words = output.get("text") or data.get("text/plain", "")
-            if not words.startswith("Figure: "):  # it is the picture's text
+            if not words.startswith("Figure: "):  # this is the alternative text
                 parts.append(f'<pre class="output" tabindex="0">{html.escape(words)}'
                              "</pre>")
     shown = "\n".join(parts)
@@ -162,7 +162,7 @@ def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
                    and section.index(c) > section.index(asked[0])][:1]
         before = [a for a, b in itertools.pairwise(section)
                   if asked and b is asked[0] and a.cell_type == "code"
-                  and not a.outputs]  # what it builds is asked about
+                  and not a.outputs]  # the question is about its results
         keep = [section[0], *before, *asked[:1], *answers,
                 *(pages or figure or ([] if answers else seen))[:1]]
         found += [c for c in section if any(c is k for k in keep)]
@@ -191,7 +191,7 @@ def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:
                 if re.match(r"##? ", part) and columns[-1]:
                     columns.append([])
                 slide = text(part)
-                if not slide.shown and columns[-1]:  # it speaks of what stands there
+                if not slide.shown and columns[-1]:  # notes for the last slide
                     last = columns[-1].pop()
                     slide = Slide(last.shown, last.notes + slide.notes)
                 columns[-1].append(slide)
@@ -236,7 +236,7 @@ def _asset(name: str) -> str:
     """Returns a reveal.js file without references to external files."""
     folder = files("sphinx_revealjs") / "_static" / "revealjs" / "dist"
     source = folder.joinpath(*name.split("/")).read_text("utf-8")
-    # Fonts would be requests; the source map too.
+    # Fonts and source maps would be network requests.
     source = re.sub(r"@import url\([^)]*\);?|//# sourceMappingURL=\S+", "", source)
     return re.sub(r"</(script|style)", r"<\\/\1", source, flags=re.I)
 

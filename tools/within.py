@@ -88,7 +88,7 @@ def numbers(text: str) -> list[float]:
 def _limit(allowed: str, then: float) -> float:
     relative = allowed.endswith("%")
     limit = float(allowed[:-1]) / 100 * abs(then) if relative else float(allowed)
-    return limit * (1 + 1e-9)  # 1 - 0.96 is a little over 0.04
+    return limit * (1 + 1e-9)  # because 1 - 0.96 is slightly more than 0.04
 
 
 def _words(text: str) -> list[str]:

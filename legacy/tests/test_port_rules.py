@@ -20,7 +20,7 @@ BOOK = rulebook.load()
 
 def failures(rule: Rule, folder) -> list[str]:
     """Returns what is wrong with the examples of a rule, and what a page lacks."""
-    wrong = [f"no {fact}:" for fact in ("Since", "Sitting", "Side")
+    wrong = [f"no {fact}:" for fact in ("Since", "Lesson", "Side")
              if fact not in rule.facts]
     if not rule.examples:
         wrong.append("no example")

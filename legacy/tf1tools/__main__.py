@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     name, rest = (arguments or [""])[0], arguments[1:]
-    if name == "watch":  # the program that it runs has an output of its own
+    if name == "watch":  # the program that it runs handles its own output
         return _run(name, rest)
     with closing_quietly():
         return _run(name, rest)

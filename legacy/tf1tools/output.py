@@ -41,7 +41,7 @@ def _end():
 @contextlib.contextmanager
 def closing_quietly() -> Iterator[None]:
     """Exits without a traceback on a closed pipe or Ctrl-C."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # not what a test has put there
+    if isinstance(sys.stdout, io.TextIOWrapper):  # tests may replace it
         old = sys.stdout
         sys.stdout = Output(old.buffer, old.encoding, old.errors,
                             line_buffering=old.line_buffering)

@@ -26,7 +26,7 @@ tf.logging.set_verbosity(tf.logging.ERROR)
 
 SEED = 2019
 HERE = sys.argv[1] if len(sys.argv) > 1 else "museum"
-# What a museum has beside each piece: its label.
+# A label for each piece, as in a museum.
 LABELS = {}
 
 
@@ -391,7 +391,7 @@ def make_events():
           story="a graph and ten values of a loss, for TensorBoard")
 
 
-# 12: a training that stopped, and what its next steps gave: no piece of lesson 11.
+# 12: a stopped training and the results of its next steps; not used in lesson 11.
 
 def make_training():
     random, size = chance(), 8

@@ -16,42 +16,42 @@ OLD_NAMES = "Names of TensorFlow 1, of old libraries and of Python 2"
 FOLLOWS = "What follows from another error"
 GENERAL = "What any program of Python says"
 NO_MESSAGE = "No message at all"
-CUT = "A traceback without its last line"  # asked only where no error is named
-_LAST = (FOLLOWS, GENERAL, NO_MESSAGE)  # said where nothing else is, in this order
+CUT = "A traceback without its last line"  # used only if a log names no error
+_LAST = (FOLLOWS, GENERAL, NO_MESSAGE)  # used if no other section matches
 _PART = re.compile(r"^(?P<level>##|###) (?P<title>[^\n]+)\n(?P<body>.*?)(?=^##|\Z)",
                    re.M | re.S)
 _CODE = re.compile(r"```python\n(.*?)```", re.S)
 _ALSO = re.compile(r"\s*Also\s(`[^`]+`(?:;\s`[^`]+`)*)\.\n\n")
 _OP = r"[A-Z]\w*[a-z]\w*"
-_NOTICE = re.compile(r"^\S* ?\S*: I \w+/.*\n?", re.M)  # a log says what went well
-# What a log warns of has mostly nothing to do with the error that ends it.
+_NOTICE = re.compile(r"^\S* ?\S*: I \w+/.*\n?", re.M)  # informational messages
+# Warnings in a log rarely have anything to do with the error that ends it.
 _WARNING = re.compile(
     r"^(?:.*W \w+/\S*(?:dso_loader|cudart|cuda_\w+|gpu_\w+|feature_guard|numa)\S*\].*"
     r"|WARNING:.*|[IW]\d{4} .*"
     r"|.*\b(?:Future|Deprecation|User|Runtime)Warning: .*)\n?", re.M)
-_ERROR = re.compile(  # an exception: its line, and those that still belong to it
+_ERROR = re.compile(  # the line of an exception and its continuation lines
     r"^[ >|E]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b(?! +Traceback)"
     r"[^\n]*(?:\n(?!Traceback|During|The above|Caused by|[ >|]*File |-{5})[^\n]*)*",
     re.M)
 _FATAL = re.compile(r"^.*\b[EF]\d{0,4} (?:\S+ )*\S+\.cc:\d+\].*", re.M)
-_TRACE = re.compile(  # lines of a traceback: Python's, IPython's, pytest's
+_TRACE = re.compile(  # lines of a traceback of Python, IPython or pytest
     r"""['"], line \d+|\bTraceback\b|^\W*-+> ?\d+ |\.pyc?\S* in \w+\(|Caused by op"""
     r"|\.py:\d+:? (?:in )?\w", re.M)
-_CODE_LINE = re.compile(  # where a word is a name
+_CODE_LINE = re.compile(  # lines in which a word is a name
     r"""(?m)^\W*(?:File ['"].*(?:\n[ \t>]+.*)?|(?:-+> ?)?\d+ .*|at .*:\d+)$""")
 _NAMED = re.compile(r"^[\w.]*[A-Z]\w+: \S", re.M)  # an exception, whatever its name
 _OURS = re.compile(r"tensor|keras|\btf\d?\b|tf_|protobuf|session graph|placeholder|"
                    r"feed_dict|\.ckpt|graphdef|savedmodel", re.I)
 _FOREIGN = re.compile(r"\b(?:torch\w*|django|flask|fastapi|jax\w*|mxnet|paddle\w*|"
                       r"sqlalchemy|celery|asyncio|requests|state_dict)\b", re.I)
-# The same word in two spellings: colours, quotes, Python 2, old names of modules.
+# Different spellings of one text: colours, quotes, Python 2, old module names.
 _SPELT = [(re.compile(was), now) for was, now in (
     (r"\x1b\[[\d;]*m|\^\[\[[\d;]*m", ""), (r"(?m)^[ \t]*(?:> ?)+", ""),
     (r"[`\"\u2018\u2019\u201c\u201d\u00b4]", "'"), (r"\bu(?=')", ""),
     (r"<type '", "<class '"), (r"tensorflow_core\b", "tensorflow"),
     (r"(No module named|cannot import name) (?!')([\w.]+)", r"\1 '\2'"))]
-_GAP = r"[\s\S]{0,600}?"  # what differs; a log is longer than one message
-# What a machine writes before each line, and how a text is written inside of another.
+_GAP = r"[\s\S]{0,600}?"  # variable text, limited because a log has many messages
+# Prefixes that tools write before each line, and escapes in a quoted text.
 _PREFIX = re.compile(
     r"(?m)^(?:[ \t]*(?:"
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
@@ -62,19 +62,19 @@ _PREFIX = re.compile(
     r"[ \t]*)+")
 _ESCAPES = ((re.compile(r"\\+[nr]"), "\n"), (re.compile(r"\\+t"), " "),
             (re.compile(r"\\+(?=['\"])"), ""))
-_TEXTS = re.compile(  # one, over two lines of a program
+_TEXTS = re.compile(  # a string literal over two lines of a program
     r"""(?<=[\w,:.] )["'] *\n *(?:\d+ +)?f?["'](?=\w)""")
-_DRIVE = re.compile(r"\b[A-Za-z]:\\")  # whose folders may begin with n, too
-_ENDS = re.compile(r"\.{3,}|\u2026|\n[ \t]*\n|```|\Z")  # where a paste was cut
+_DRIVE = re.compile(r"\b[A-Za-z]:\\")  # in Windows paths, \n may begin a folder name
+_ENDS = re.compile(r"\.{3,}|\u2026|\n[ \t]*\n|```|\Z")  # where pasted text was cut off
 _APOSTROPHE = re.compile(r"(?<=n)'(?=t\b)")
-_ENOUGH = 20  # letters that a beginning must have to stand for all of a message
-_RUN = 24  # and a run of four or five words inside of it
-_FAR = "\n" + " _" * 400 + "\n"  # further than any gap
-_LONG = 5000  # letters at the end of a log in which words alone are looked for
-# What a log may be without being cut, and what is kept of a longer one.
+_ENOUGH = 20  # minimum letters of a truncated message
+_RUN = 24  # minimum letters of a run of words
+_FAR = "\n" + " _" * 400 + "\n"  # longer than any gap
+_LONG = 5000  # characters at the end of a log that are searched for words
+# Maximum length of an unshortened log, and the lengths kept of a longer one.
 _WHOLE, _HEAD, _TAIL = 120_000, 10_000, 40_000
 _TELLING = re.compile(r"Error|Exception|Traceback|\b[EF] ?\S+\.cc:", re.I)
-_BEFORE, _AFTER, _PLACES = 8, 12, 60  # lines kept around how many telling ones
+_BEFORE, _AFTER, _PLACES = 8, 12, 60  # lines kept around each of at most 60 errors
 
 
 class Entry(NamedTuple):
@@ -124,7 +124,7 @@ class Entry(NamedTuple):
                    and re.search(r": .*\w|^[^:]+$", p))
 
     def _has(self, pattern: str, message: str) -> bool:
-        # In a long log a word is found a hundred times as fast as a pattern.
+        # In a long log, finding words is a hundred times faster than patterns.
         if not all(word in _small(message) for word in _literal(pattern)):
             return False
         found = _regex(pattern, self.section == NO_MESSAGE)
@@ -141,12 +141,12 @@ def _literal(pattern: str) -> list[str]:
 
 @cache
 def _regex(pattern: str, said: bool) -> re.Pattern:
-    if said:  # words that people use
+    if said:  # symptoms in plain words
         words = r"\W+".join(map(re.escape, pattern.split()))
         return re.compile(rf"\b{words.replace('…', _GAP)}\b", re.I)
     words = pattern if "⟨Op⟩" in pattern else _essence(pattern)
     parts = [re.escape(part.strip()) for part in _plain(words).split("…")]
-    found = _GAP.join(filter(None, parts)).replace(r"\ ", " ?")  # as people type it
+    found = _GAP.join(filter(None, parts)).replace(r"\ ", " ?")  # spaces are optional
     return re.compile(found.replace("⟨Op⟩", _OP), 0 if "⟨Op⟩" in words else re.I)
 
 
@@ -185,7 +185,7 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
         message = _WARNING.sub("", message)
     raised = "\n".join(_ERROR.findall(message))
     every = entries()
-    if raised:  # a log is full of words
+    if raised:  # a log contains many unrelated words
         every = [entry for entry in every if entry.section != NO_MESSAGE]
     sure = [entry for entry in every if entry.section not in (*_LAST[1:], CUT)]
     cut = [entry for entry in every if entry.section == CUT and not raised]
@@ -295,7 +295,7 @@ def _run(entry: Entry, words: list[str]) -> str:
                  for cut in ("…", "…|[.:;] ")
                  for part in re.split(cut, _essence(pattern))}:
         own = _words_of(part).split()
-        least = min(5, max(4, len(own)))  # four where they are all of a part
+        least = min(5, max(4, len(own)))  # four if the part has only four words
         for first in range(len(own) - least + 1):
             last = first + least
             while last <= len(own) and f" {' '.join(own[first:last])} " in said:

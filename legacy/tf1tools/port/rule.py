@@ -3,7 +3,7 @@
 A rule is a module in the folder `rules`, and its name is that of the file. The
 docstring of the module is the documentation of the rule: it says what the rule does and
 why. Then come three facts: `Since` is the version from which the old form fails,
-`Sitting` is the lesson that shows it, and `Side` is an old version that can run the
+`Lesson` is the lesson that shows it, and `Side` is an old version that can run the
 example. Examples follow, each between blank lines:
 
     Before: / After:            a program, and its copy; if the program has no import,
@@ -50,7 +50,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-FACTS = re.compile(r"^(Since|Sitting|Side): +(.*)$", re.M)
+FACTS = re.compile(r"^(Since|Lesson|Side): +(.*)$", re.M)
 _BLOCK = re.compile(
     r"^(Before|After|Stays|Left|Noted|Report):\n\n((?:    .*\n|\n)+)", re.M)
 _LEFT = re.compile(r"#.*\b(?:left|note): (.*)$")
@@ -58,7 +58,7 @@ _VERDICT = re.compile(r"# (kept|moved|replaced|another result|gone): (.*)$")
 
 
 class Change(NamedTuple):
-    """Replacement of the text from `start` to `end` in a part.
+    """Replacement of the text from `start` to `end` in a part of a file.
 
     Attributes:
       order: Order of insertions at the same offset. Text after a node has minus its
@@ -160,7 +160,7 @@ class Example(NamedTuple):
 
 
 class Rule:
-    """Rule that a module of `rules` defines."""
+    """Porting rule that a module of the package `rules` defines."""
 
     def __init__(self, module: str, page: str | None, path: str):
         """Parses the documentation of the rule's module."""

@@ -13,7 +13,7 @@ Otherwise the program runs unchanged, with its own arguments, folder and exit co
 Relative paths start at the current folder. Ctrl-C ends the program, even during a step.
 """
 
-# It is started by its path, not as a module: programs have a `tools` of their own.
+# It is started by its path and not as a module, because programs may have a `tools`.
 
 import argparse
 import builtins
@@ -36,7 +36,7 @@ from tf1tools.arguments import seconds
 ROOT = Path(__file__).resolve().parents[3]
 SESSIONS = "tensorflow.python.client.session"
 COORDINATORS = "tensorflow.python.training.coordinator"
-_DEAF = 2.0  # seconds after Ctrl-C, before a step counts as deaf to it
+_DEAF = 2.0  # seconds after which a step counts as ignoring Ctrl-C
 _POLL = 0.25
 
 

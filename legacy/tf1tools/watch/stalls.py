@@ -37,8 +37,8 @@ from helpers.queues.outside import (
     stalled,
 )
 
-RUNNER = "QueueRunnerThread-"  # how the names of its threads begin
-_LOOK = 2.0  # seconds that a look at the queues may take
+RUNNER = "QueueRunnerThread-"  # prefix of the names of its threads
+_LOOK = 2.0  # time limit for a look at the queues, in seconds
 _PATHS = sysconfig.get_paths()
 _NOT_THEIRS = ("<frozen", str(ROOT / "helpers"), str(ROOT / "legacy"),
                _PATHS["stdlib"], _PATHS["purelib"], _PATHS["platlib"])
@@ -59,7 +59,7 @@ class StepHook(SessionHook):
         self._stalls, self._session = stalls, weakref.ref(session)
 
     def around(self, call: Callable, fetches: Any, feeds: Any) -> Callable:
-        """Returns the call, wrapped to record when it begins and ends."""
+        """Wraps a session call to record its start and end."""
         return self._stalls.noted(self._session(), fetches, call)
 
 
@@ -75,24 +75,24 @@ class Stalls:
           died: List that receives each thread that an error ends, with the error.
         """
         self._died = died
-        self._feeders: dict[threading.Thread, Step] = {}  # the last step of each
+        self._feeders: dict[threading.Thread, Step] = {}  # last step of each thread
         self._stall, self._path = stall, path
-        self._under_way: dict[int, Step] = {}  # by the number of the thread
-        self._looking: set[int] = set()  # threads that look, and make no step
+        self._under_way: dict[int, Step] = {}  # by thread id
+        self._looking: set[int] = set()  # ids of threads that run checks
         self._sessions: weakref.WeakSet = weakref.WeakSet()
         self._ended, self._done = time.monotonic(), 0
-        self._told = 0.0  # the end of the last step, when a stall was reported
+        self._told = 0.0  # end of the last step before the reported stall
         self._movie: Film | None = None
         self._open = contextlib.ExitStack()
 
     def hook_on(self, session: tf1.Session) -> None:
-        """Starts to monitor a session."""
+        """Starts to monitor the calls of a session."""
         self._sessions.add(session)
         self._begin_film(session)
         add_hook(session, StepHook(self, session))
 
     def noted(self, session: tf1.Session, fetches: Any, call: Callable) -> Callable:
-        """Returns the call, wrapped to record it if the program makes it."""
+        """Wraps a session call of the program to record its start and end."""
         thread = threading.current_thread()
         if thread.ident in self._looking or thread.name == "film":
             return call
@@ -239,7 +239,7 @@ class Stalls:
             with self._unnoted():
                 try:
                     return look(*arguments)
-                except RuntimeError as error:  # what the pipeline lacks
+                except RuntimeError as error:  # a requirement is missing
                     say(str(error))
             return None
 

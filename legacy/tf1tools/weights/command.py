@@ -212,7 +212,7 @@ def _turned(name: str, last: str, array: np.ndarray) -> np.ndarray:
         high, wide, channels, multiplier = array.shape
         return array.reshape(high, wide, 1, channels * multiplier).transpose(3, 2, 0, 1)
     if last in _EMBEDDINGS and array.ndim == 2:
-        return array  # a row for each word, in both
+        return array  # one row per word, in both formats
     if last in _KERNELS and array.ndim in _AXES and not _RECURRENT.search(name):
         return array.transpose(_AXES[array.ndim])
     raise DataError(
@@ -370,7 +370,7 @@ def main(arguments: list[str]) -> int:
         out = options.out or Path(options.checkpoint.name + ENDINGS[options.to])
         refuse_to_replace(out, options.checkpoint, options.names)
         write(found, options.to, out, options.chain, size)
-    except Exception as error:  # whatever a stranger's file raises
+    except Exception as error:  # an unknown file may raise anything
         line = first_line(error)
         kind = "" if isinstance(error, DataError | OSError) else (
             f"{options.checkpoint}: cannot be read ({type(error).__name__}): ")

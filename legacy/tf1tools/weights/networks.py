@@ -124,7 +124,7 @@ def write(arrays: Mapping[str, np.ndarray], form: str, path: Path, chain: str,
         path.write_bytes(onnx_model(layers).SerializeToString())
     else:
         model = keras_model(layers, size)
-        whole = path.with_name(path.name + ".keras")  # Keras asks for the ending
+        whole = path.with_name(path.name + ".keras")  # Keras requires this suffix
         try:
             model.save(whole)
             whole.replace(path)

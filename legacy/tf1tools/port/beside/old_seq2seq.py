@@ -2,7 +2,7 @@
 
 import tensorflow.compat.v1 as tf
 
-TINY = 1e-12  # no division by zero where all weights are 0
+TINY = 1e-12  # avoids division by zero if all weights are 0
 
 
 def _loss(softmax_loss_function, logits, targets):

@@ -15,6 +15,7 @@ for part in "", ".base", ".convolutional", ".core", ".normalization":
 ops.Tensor, ops.IndexedSlices = tf.Tensor, tf.IndexedSlices
 control_flow_ops.cond, control_flow_ops.case = tf.cond, tf.case
 
-# tf.contrib.slim had its nets at once; a package and its module have one name.
+# In tf.contrib.slim, nets were imported with slim. `training` is both a package and a
+# module in it.
 importlib.import_module("tf_slim.nets")
 sys.modules["tf_slim.training"] = sys.modules["tf_slim"].training

@@ -14,7 +14,7 @@ class DataSet:
     def __init__(self, images, labels):
         self.images, self.labels = images, labels
         self.num_examples, self.epochs_completed = len(images), 0
-        self._rest = None  # rows of this epoch that are to come
+        self._rest = None  # indices of the remaining rows of this epoch
 
     def next_batch(self, batch_size, fake_data=False, shuffle=True):
         rows = self._epoch(shuffle) if self._rest is None else self._rest

@@ -28,8 +28,8 @@ _PLACES = {
     **{name: f" (tf1tools/port/beside/{name}.py next to the program)"
        for name in BESIDE},
 }
-# Arguments that have another name, stand where they stood, and are in no table of
-# TensorFlow's own.
+# Arguments that were renamed but kept their position, and that are missing in
+# TensorFlow's own table.
 _SAME_PLACE = {"keep_prob": "rate", "device_name_or_function": "device_name",
                "uniform_noise": "noise", "tensor": "data", "values": "data"}
 
@@ -55,7 +55,7 @@ class Fate(NamedTuple):
 
 
 def exists(name: str) -> bool:
-    """Returns whether TensorFlow 1 or 2 has a name, or once renamed it."""
+    """Returns whether any version of TensorFlow has had a given full name."""
     path = name.removeprefix("tf.")
     return (look("tf1", path) is not NOTHING or look("tf2", path) is not NOTHING
             or name in section("renamed"))
@@ -141,7 +141,7 @@ def _misfit(old: Known, new: Known, path: str, call: Arguments | None) -> str:
         if its_place not in (one, other.get(one)):
             return f"tf.{path}({one}=...): argument {place} is {its_place} today"
     for word in [*given[len(after.names):], *call.keywords]:
-        known = before is None or word in before.names  # Keras 2 says what it took
+        known = before is None or word in before.names  # Keras 2 is in the table
         if known and word not in after.names and not after.any_keyword:
             return (f"tf.{path}({other[word]}=...) for {word}=" if word in other else
                     f"tf.{path} without {word}=")
@@ -285,7 +285,7 @@ def age(use) -> str:
         return "today's"
     verdict = fate(name, use.call).verdict
     if verdict == "replaced" and taken:
-        return ""  # both take it
+        return ""  # both versions accept it
     return "old" if verdict in ("moved", "gone", "replaced") else ""
 
 

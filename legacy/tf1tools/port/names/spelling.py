@@ -32,7 +32,7 @@ def from_import(new: str) -> str:
 
 
 def needs(new: str, part):
-    """Yields the requirements of a current name, each with the rule that knows it."""
+    """Yields the requirements of a current name, each with the rule that defines it."""
     for hook in hooks_of("writes", new):
         for need in hook.ask(new, part):
             yield hook.rule, need
@@ -51,7 +51,7 @@ def spelled(use, new: str) -> str | None:
     """
     name, through = use.name, use.through
     if new.startswith("tf.python.") and through in MODULE_ROOTS and name != through:
-        return None  # compat.v1 has it by an import of its own alone
+        return None  # this name needs a separate import
     if name == through or name.startswith("tf.compat.") or (
             name == new and through in MODULE_ROOTS):
         return ""
@@ -62,7 +62,7 @@ def spelled(use, new: str) -> str | None:
         return None if new.startswith("tf.python") else written(new, use.part)
     if new.rpartition(".")[0] == name.rpartition(".")[0] and name != through:
         local = use.part.written(use.function)  # `Image.x` of `from PIL import Image`
-        if name == f"{through}.{local}":  # `from PIL.Image import *` brings it
+        if name == f"{through}.{local}":  # from `from PIL.Image import *`
             return new[len(through) + 1:]
         return local.removesuffix(name[len(through):]) + new[len(through):]
     package = name.partition(".")[0]
@@ -72,7 +72,7 @@ def spelled(use, new: str) -> str | None:
     if through != package:
         return None
     local = use.part.written(use.function)
-    if name == f"{package}.{local}":  # `from numpy import *` brings it
+    if name == f"{package}.{local}":  # from `from numpy import *`
         return new if "." in new[len(package) + 1:] else new[len(package) + 1:]
     return local.removesuffix(name[len(package):]) + new[len(package):]
 

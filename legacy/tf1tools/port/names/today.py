@@ -47,7 +47,7 @@ def _is_there(new: str, tensorflow: bool) -> bool:
         return True
     if tensorflow or new.startswith("tf.") or new.partition(".")[0] in BESIDE:
         return value(new) is not NOTHING
-    # What is not installed cannot be asked, and is named at its import.
+    # A package that is not installed cannot be checked; its import is reported.
     return "." not in new or resolves(new) or not is_package(new.partition(".")[0])
 
 

@@ -41,7 +41,7 @@ class Page(NamedTuple):
 
 
 def pages(work: Work) -> list[Page]:
-    """Returns one section of the report per file."""
+    """Returns the sections of the report, one for each file of the project."""
     return [
         Page(one, [(use, fate(use.name, use.call)) for use in file.uses
                    if _has_fate(use, work.project)],

@@ -20,7 +20,7 @@ from tf1tools.port.outcome.work import Work
 SECONDS, MEMORY, DISK = 120, 16 << 30, 2 << 30
 _TF1 = Path(__file__).parents[3] / "tf1.py"
 _WITHOUT_NETWORK = (("unshare", "-n"), ("unshare", "-rn"))
-# Brings up the loopback for clusters of one machine, then becomes the program.
+# Enables the loopback interface for local clusters, then becomes the program.
 _LOOPBACK = """if True:
     import contextlib, os, subprocess, sys
     with contextlib.suppress(OSError):
@@ -111,7 +111,7 @@ def _size(folder: Path) -> int:
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            with contextlib.suppress(OSError):  # it was removed meanwhile
+            with contextlib.suppress(OSError):  # the file was removed meanwhile
                 total += os.lstat(os.path.join(place, name)).st_size
     return total
 
@@ -131,7 +131,7 @@ def _code(code: int) -> str:
 def _where(text: str, out: Path, work: Work) -> list[str]:
     """Returns the failing line of the copy, and the rules that left it unchanged."""
     root = out.resolve()
-    raised = _BUILT.split(text)[0]  # not where an op of the error was built
+    raised = _BUILT.split(text)[0]  # without the traceback of the op
     frames = [(Path(name), int(line)) for name, line in _FRAME.findall(raised)
               if Path(name).resolve().is_relative_to(root)]
     if not frames:

@@ -192,7 +192,7 @@ class Work:
     def _name(self, use: Use) -> None:
         if use.part.tree is None or is_tensorflow(
                 use.name) and not self.project.is_old(use.part.file):
-            return  # what could not be read whole is left as it is
+            return  # files that could be read only in part stay unchanged
         hooks = hooks_of("call", use.name) if use.is_call else ()
         said = [Found(hook.rule, thing) for hook in hooks
                 for thing in hook.ask(use) or ()]
@@ -221,7 +221,7 @@ class Work:
             "tf-installed" if is_tensorflow(use.name) else "library-gone"]
         if new is None:
             if row and row.old != "keras" or is_tensorflow(use.name) or is_gone(
-                    use.name):  # of Keras the import is left
+                    use.name):  # for Keras, the import is left instead
                 self.take(rule, [
                     use.left(row and row.words or "no current package has it")])
         elif new.startswith("."):
@@ -264,7 +264,7 @@ class Work:
             yield Left(part, part.place(start)[0],
                        f"{hook.perhaps} if this is Python 2 code")
 
-    # What comes of it.
+    # Outcomes.
 
     def _outcome(self, file: File) -> Outcome:
         """Summarises the results for one file."""

@@ -51,7 +51,7 @@ def write(folder: Path, out: Path, work: Work) -> Path:
         patch = _free_name(part)
         (part / patch).write_bytes(b"".join(changes))
         if out.exists():
-            out.rmdir()  # it is empty: `refusal` has seen to that
+            out.rmdir()  # `refusal` has checked that it is empty
         part.rename(out)
     return out / patch
 

@@ -16,7 +16,7 @@ from tf1tools.port.text.syntax import parse
 ENDINGS = (".py", ".ipynb")
 NOT_UTF_8 = "not UTF-8, so it was read as Latin-1"
 SKIPPED = {"__pycache__", "node_modules", "site-packages"}
-# A magic before a line of Python leaves it where it stands, under an `if` as wide.
+# A magic before a statement is replaced with an `if 1:` of the same width.
 _TIMED = re.compile(r"^(\s*)(%(?:time|timeit|prun|memit))(?=\s+[^-\s])", re.M)
 _MAGIC = re.compile(r"^(\s*)([%!?].*|.*\?)$", re.M)
 _CELL = re.compile(r"^\s*%%(?:time|timeit|capture|prun|writefile)\b")
@@ -51,7 +51,7 @@ def files_of(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
     elif path.is_dir():
-        # No pipe, no socket, and no link: it stays one, and leads where it led.
+        # Pipes and sockets are skipped, and so are links, which are copied as links.
         yield from (file for file in walk(path, _is_hidden)
                     if file.name.endswith(ENDINGS) and not file.is_symlink()
                     and file.is_file())
@@ -80,7 +80,7 @@ def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Path]:
         if path is not folder:
             yield path
         if path.is_dir() and (path is folder or not path.is_symlink()):
-            with contextlib.suppress(OSError):  # a folder that may not be read
+            with contextlib.suppress(OSError):  # the folder is not readable
                 inside = sorted(path.iterdir(), key=lambda each: (
                     each.is_dir() and not each.is_symlink(), each.name))
                 ahead += [each for each in inside[::-1] if not leave_out(each)]
@@ -191,7 +191,7 @@ def _tried(code: str) -> tuple[ast.Module | None, tuple[int, str]]:
 def pieces(code: str) -> Iterator[ast.Module]:
     """Yields the trees of those statements in broken code that can be parsed."""
     for start, block in _blocks(code):
-        with contextlib.suppress(SyntaxError):  # the one that is broken
+        with contextlib.suppress(SyntaxError):  # skip the broken statement
             yield ast.increment_lineno(parse(block), start)
 
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 from tf1tools.port.text.syntax import dotted, given_by
 
-# Functions of Python that hand on what they are given, one way or another.
+# Built-in functions whose results come from their arguments.
 _HAND_ON = {"enumerate", "filter", "iter", "list", "map", "max", "min", "next",
             "reversed", "set", "sorted", "tuple", "zip"}
 _DICTIONARIES = {"dict", "globals", "locals", "vars"}

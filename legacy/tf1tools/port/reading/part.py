@@ -9,7 +9,7 @@ from tf1tools.port.rule import Change, Left
 from tf1tools.port.text.edits import Places, Text, applied
 from tf1tools.port.text.syntax import ROOT, Arguments, dotted, given_by
 
-# What may stand between two nodes: a sign, a comment, blanks.
+# Text that may occur between two nodes: punctuation, comments and spaces.
 _BETWEEN = re.compile(r"[(),]|#[^\n]*|[\s\\]+")
 
 
@@ -143,7 +143,7 @@ class Part:
 
     @functools.cached_property
     def nodes(self) -> list[ast.AST]:
-        """All nodes of the syntax tree, in breadth-first order."""
+        """The nodes of the syntax tree in breadth-first order, outer ones first."""
         return list(ast.walk(self.tree)) if self.tree else []
 
     @functools.cached_property
@@ -231,7 +231,7 @@ class Part:
         at, found = self._gap(self.text.span(call.func)[1], end, "(")[0] + 1, []
         for node in sorted([*call.args, *call.keywords], key=self.start):
             start, stop = self.text.span(node)
-            if stop > end:  # the parentheses of `f(x for x in y)` are the call's
+            if stop > end:  # in `f(x for x in y)`, the parentheses belong to the call
                 return [(start + 1, end)]
             opened = self._gap(at, start, "(")
             closed = self._gap(stop, end, ")")

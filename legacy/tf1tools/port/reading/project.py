@@ -128,7 +128,7 @@ class Project:
             file.read()
         return file
 
-    # Which module is the project's own.
+    # Modules that belong to the project.
 
     def own(self, path: Path, module: str, level: int = 0) -> File | None:
         """Returns the project file that an import refers to, or `None`.
@@ -199,7 +199,7 @@ class Project:
         """The names that other files import from each file."""
         return handed.taken(self)
 
-    # Who belongs to whom.
+    # Programs and the files that they consist of.
 
     @functools.cache  # noqa: B019 (a run has one project)
     def reached(self, file: File) -> set[File]:
@@ -297,7 +297,7 @@ class Project:
                     found.setdefault(key, []).append(use)
         return found
 
-    # What is a matter of all files that go together.
+    # Properties that depend on all connected files.
 
     @functools.cache  # noqa: B019
     def is_old(self, file: File) -> bool:
@@ -353,7 +353,7 @@ class Project:
             return Certainty.YES
         return Certainty.PERHAPS if signs else Certainty.NO
 
-    # Where a value comes from.
+    # Origins of values.
 
     def is_renamed_method(self, use: Use) -> Certainty:
         """Returns how certain it is that a call means the renamed method.

@@ -26,7 +26,7 @@ from tf1tools.port.text.syntax import (
 
 OLD_METHODS = ("make_one_shot_iterator", "make_initializable_iterator")
 AXIS_VALUE = "tf.Dimension.value"
-# What fails between these is caught, and what asks for these knows both Pythons.
+# Code that catches these errors, or tests these names, supports both Pythons.
 _GUARDS = ("ImportError", "ModuleNotFoundError", "NameError", "AttributeError",
            "Exception")
 _VERSIONS = ("version_info", "version", "PY2", "PY3", "hexversion")
@@ -65,7 +65,7 @@ class Reader(ast.NodeVisitor):
         self.bound |= bound
         self.top.names |= known
         self.visit(tree)
-        for function, scope in self._later:  # it grows: functions hold functions
+        for function, scope in self._later:  # it grows by nested functions
             self._read_function(function, scope)
         self._later = []
 
@@ -82,7 +82,7 @@ class Reader(ast.NodeVisitor):
         self.scope.hidden |= {one.arg for one in ast.walk(arguments) if isinstance(
             one, ast.arg) and outside.get(one.arg) not in MODULE_ROOTS}
 
-    # What binds a name.
+    # Nodes that bind a name.
 
     def visit_Import(self, node):
         self._note(node)
@@ -183,7 +183,7 @@ class Reader(ast.NodeVisitor):
         outside, methods = self.scope, Scope(self.scope)
         self.scope = Scope(outside)
         self.scope.of_methods = methods
-        for statement in ast.walk(node):  # `self.cell = tf...` serves other methods
+        for statement in ast.walk(node):  # other methods see `self.cell = tf...`
             if isinstance(statement, ast.Import | ast.ImportFrom):
                 self.scope.names |= brought(statement)
             if isinstance(statement, ast.Assign):
@@ -212,7 +212,7 @@ class Reader(ast.NodeVisitor):
         self.visit(node.body)
         self.scope = outside
 
-    # What uses one.
+    # Nodes that use a name.
 
     def visit_Call(self, node):
         arguments = arguments_of(node)
@@ -235,7 +235,7 @@ class Reader(ast.NodeVisitor):
 
     def visit_Attribute(self, node):
         if node.attr[:2] == "__":
-            self.visit(node.value)  # of the value that a name stands for
+            self.visit(node.value)  # `__x__` is an attribute of the value
             return
         if found := self._full(node):
             self._add(node, found[0], through=found[1])
@@ -252,7 +252,7 @@ class Reader(ast.NodeVisitor):
         elif node.id not in self.bound:
             self._add(node, f"builtins.{node.id}")
 
-    # Names in full.
+    # Full names.
 
     def _full(self, node) -> tuple[str, str] | None:
         """Returns the full name of a dotted expression and of its alias."""
@@ -264,15 +264,15 @@ class Reader(ast.NodeVisitor):
             known = ".".join(parts[:length])
             if full := self.scope.get(known):
                 if full.endswith(".FLAGS"):
-                    return None  # FLAGS.x is the program's own
+                    return None  # the program defines the attributes of FLAGS
                 rest = parts[length:]
                 if any(part.endswith("()") for part in rest):
                     return None
                 if any(part[:2] == "__" for part in rest):
-                    return None  # what Python gives each module is a value
+                    return None  # `__x__` is an attribute of every module
                 name = ".".join([full, *rest])
                 return None if ".FLAGS." in name else (name, full)
-        # What a call gives has methods, and no names.
+        # The result of a call has methods, but no importable names.
         for star in self._stars if "()" not in local else ():
             full = f"{star}.{parts[0]}"
             if parts[0] not in self.bound and parts[0][:2] != "__" and (

@@ -16,17 +16,17 @@ from typing import NamedTuple
 from tf1tools.port.text.syntax import Arguments, parse
 
 INNER = ("python", "core", "tools", "examples", "models", "tensorboard")
-# What we have for old programs, to lie beside them.
+# Support files that are copied next to old programs.
 BESIDE = {path.stem: path
           for path in (Path(__file__).parents[1] / "beside").glob("*.py")}
 _OURS = {*Path(__file__).resolve().parents[3:5]}
 _HOMES = ("layers", "nn.rnn_cell", "keras")
-# Python's own are looked into: they are there, and importing them does nothing.
+# Modules of Python are imported to look up names, because that has no side effects.
 _OWN = sys.stdlib_module_names - {"antigravity", "this"}
 
 
 class Known(NamedTuple):
-    """Kind, parameters and members of a known name.
+    """Table entry of a name, with its kind, its parameters and its members.
 
     Attributes:
       kind: `m` for a module, `c` for a class, `f` for a function, or `v` for a value.
@@ -41,7 +41,7 @@ class Known(NamedTuple):
 
 
 NOTHING = Known("")
-_ANY = Known("v")  # what a value has, which nobody looks into
+_ANY = Known("v")  # attributes of values are not checked
 
 
 @functools.cache
@@ -63,7 +63,7 @@ def _sections() -> dict[str, dict[str, list[str]]]:
 
 @functools.cache
 def look(space: str, path: str) -> Known:
-    """Returns the entry of a dotted name in a section, or `NOTHING`."""
+    """Returns the table entry of a dotted name in a section, or `NOTHING`."""
     if not path:
         return Known("m")
     if space == "tf2" and path.startswith("compat."):
@@ -88,7 +88,7 @@ def _known(words: list[str]) -> Known:
 
 @functools.cache
 def value(name: str) -> Known:
-    """Returns the entry of a full name under `compat.v1`, or `NOTHING`."""
+    """Returns the table entry of a full name under `compat.v1`, or `NOTHING`."""
     root, _, path = name.partition(".")
     if root in BESIDE:
         return Known("f") if path in _functions(root) else NOTHING
@@ -115,7 +115,7 @@ def is_same(path: str) -> bool:
 
 
 def inner(path: str) -> Known:
-    """Returns the entry of a private TensorFlow name, or `NOTHING`."""
+    """Returns the table entry of a private TensorFlow name, or `NOTHING`."""
     full = f"tensorflow.{path}"
     return Known("m") if full in section("inner") else \
         _ANY if _in_modules("inner", full) else NOTHING
@@ -195,7 +195,7 @@ def resolves(name: str) -> bool:
             if not hasattr(value, part):
                 importlib.import_module(".".join([package, *rest[:number]]))
             value = getattr(value, part)
-    except Exception:  # whatever an import says
+    except Exception:  # an import may raise anything
         return False
     return True
 
@@ -215,8 +215,8 @@ def is_package(module: str) -> bool:
         found = importlib.util.find_spec(first)
     except (ImportError, ValueError):
         return False
-    if found is None or found.origin is None:  # a folder that holds no package
+    if found is None or found.origin is None:  # a folder without a package
         return False
     home = Path(found.origin).parent
-    # Not what stands beside this package: the checkout that it runs from.
+    # Ignore the checkout from which this package runs.
     return not _OURS & {home, home.parent}

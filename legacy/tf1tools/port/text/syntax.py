@@ -9,7 +9,7 @@ ROOT = "tf"
 MODULE_ROOTS = (ROOT, "tf.compat", "tf.compat.v1", "tf.compat.v2")
 
 Aliases = dict[str, str]
-# Methods that put one value more into what they are asked of.
+# Methods that add a value to a collection.
 _ADD = {"add", "append", "extend", "insert"}
 
 

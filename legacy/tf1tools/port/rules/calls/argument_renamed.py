@@ -1,7 +1,7 @@
 """Renames arguments that TensorFlow 1.0 and later call by another name.
 
 Since: TensorFlow 1.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 0.12
 
 Before:

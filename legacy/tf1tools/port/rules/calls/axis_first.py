@@ -6,7 +6,7 @@ recognises the old order by its literals: an integer as first argument is an axi
 list as second argument contains the values.
 
 Since: TensorFlow 1.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 0.12
 
 Before:

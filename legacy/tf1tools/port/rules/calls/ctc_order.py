@@ -6,7 +6,7 @@ the names of the variables show which argument is which, the arguments get names
 Otherwise the line is left for you.
 
 Since: TensorFlow 1.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 0.12
 
 Before:

@@ -5,7 +5,7 @@ for, so a reshape to it changed nothing. Today the batch size is that of the inp
 may be `None`, and then the reshape raises an error.
 
 Since: TensorFlow 1.13
-Sitting: 06b
+Lesson: 06b
 Side: TensorFlow 1.15
 
 Left:

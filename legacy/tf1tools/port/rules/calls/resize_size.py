@@ -3,7 +3,7 @@
 Since TensorFlow 1.0, the size of the picture is a single list, `[height, width]`.
 
 Since: TensorFlow 1.0
-Sitting: 04a
+Lesson: 04a
 Side: TensorFlow 0.12
 
 Left:

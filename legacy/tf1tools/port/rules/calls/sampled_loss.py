@@ -6,7 +6,7 @@ the variables, so the line is left for you, unless the third argument is clearly
 labels.
 
 Since: TensorFlow 1.0
-Sitting: 12a
+Lesson: 12a
 Side: TensorFlow 0.12
 
 Left:

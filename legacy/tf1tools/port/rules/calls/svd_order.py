@@ -4,7 +4,7 @@ The two arguments changed places in TensorFlow 1.0. A call does not show which o
 meant, so the line is left for you.
 
 Since: TensorFlow 1.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 0.12
 
 Left:

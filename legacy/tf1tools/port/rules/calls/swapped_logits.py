@@ -8,7 +8,7 @@ TensorFlow 2 pass the labels first and are not changed. Neither are programs of
 TensorFlow 1.x, which accepted only keyword arguments.
 
 Since: TensorFlow 1.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 0.12
 
 Before:

@@ -5,7 +5,7 @@ is raised if the two are exchanged. If the names of the variables suggest the ol
 the line is left for you.
 
 Since: TensorFlow 1.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 0.12
 
 Left:

@@ -4,7 +4,7 @@ In TensorFlow 1.2, the arguments for the threads of a `map` had other names, and
 size of the output buffer was an argument instead of a call of `prefetch`.
 
 Since: TensorFlow 1.4
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.3
 
 Before:

@@ -4,7 +4,7 @@ The line is left for you, with a replacement. The replacements are listed in
 `contrib_gone.txt`.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: none: nothing is written
 
 Left:

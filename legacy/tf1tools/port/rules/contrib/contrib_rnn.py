@@ -4,7 +4,7 @@ The cells need legacy Keras. In early versions, a list `[cell] * 2` created two 
 with separate weights. Today it is the same layer twice, and `MultiRNNCell` rejects it.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15
 
 Before:

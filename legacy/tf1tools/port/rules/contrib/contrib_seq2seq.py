@@ -6,7 +6,7 @@ Because it is imported by its bare name, it is put into the folder in which the 
 starts. The decoders with attention are not included.
 
 Since: TensorFlow 2.0
-Sitting: 08a
+Lesson: 08a
 Side: TensorFlow 1.15
 
 Before:

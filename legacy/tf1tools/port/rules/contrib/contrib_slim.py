@@ -5,7 +5,7 @@ tf-slim imports parts of TensorFlow and Keras from modules that no longer exist,
 put into the folder in which the program starts, and not next to the file that needs it.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15
 
 Before:

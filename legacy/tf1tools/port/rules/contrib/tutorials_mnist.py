@@ -6,7 +6,7 @@ files, or those of Keras. Because it is imported by its bare name, it is put int
 folder in which the program starts.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15
 
 Before:
@@ -56,7 +56,7 @@ rule.rows({
     "tf.examples.tutorials.mnist.input_data": "tutorials_mnist",
     "tf.contrib.learn.datasets.mnist": "tutorials_mnist",
     "tf.contrib.learn.python.learn.datasets.mnist": "tutorials_mnist",
-    "input_data": "tutorials_mnist",  # the tutorials' file, as it was copied about
+    "input_data": "tutorials_mnist",  # a copy of the tutorials' file
 })
 
 

@@ -1,7 +1,7 @@
 """Imports the current name under the old local name, so that its uses can stay.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15
 
 Before:
@@ -182,7 +182,7 @@ def _is_brought(full: str, old: bool) -> bool:
         return full.startswith(("keras.", "tf.keras.")) or (
             look("tf2", full.removeprefix("tf.")) is not NOTHING)
     inside = full.startswith(("tf.", "keras.")) and full.count(".") > 1
-    return today(full) == full and not inside  # of those a star becomes single imports
+    return today(full) == full and not inside  # their star imports become single ones
 
 
 def _of_star(module: str, part, work, uses):

@@ -4,7 +4,7 @@
 name under it has been rewritten. If a use of the import is left, so is the import.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15
 
 Before:
@@ -54,7 +54,7 @@ def drop(file, work):
             yield use.left(_words(use.name))
         elif len(use.parent.names) == 1:
             yield _without(use.part, use.parent)
-        elif isinstance(use.parent, ast.Import):  # of the others it drops one alone
+        elif isinstance(use.parent, ast.Import):  # `from` drops single names
             yield use.left(_words(use.name))
 
 

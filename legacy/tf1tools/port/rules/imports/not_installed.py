@@ -4,7 +4,7 @@ If a program adds a folder to `sys.path`, the modules in that folder belong to t
 project.
 
 Since: always
-Sitting: 10a
+Lesson: 10a
 Side: none
 
 Left:

@@ -8,7 +8,7 @@ A file that is not UTF-8 and does not declare its encoding is read as Latin-1. P
 rejects such a file, so its first line with a character outside ASCII is left for you.
 
 Since: always
-Sitting: 10a
+Lesson: 10a
 Side: none
 
 Left:

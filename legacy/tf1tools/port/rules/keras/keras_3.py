@@ -5,7 +5,7 @@ rewrite it for Keras 3. The replacements are listed in `keras_3.txt`, under the 
 `compat.v1`.
 
 Since: Keras 3
-Sitting: 10a
+Lesson: 10a
 Side: none: nothing is written
 
 Report:

@@ -6,7 +6,7 @@ layers in separate modules, which are renamed. Its arguments had other names and
 sometimes other meanings, so those lines are left for you.
 
 Since: Keras 3
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15 with Keras 2.3.1
 
 Before:
@@ -54,12 +54,12 @@ ARGUMENTS = {
     "W_constraint": "kernel_constraint", "b_constraint": "bias_constraint",
     "dropout_W": "dropout", "dropout_U": "recurrent_dropout",
 }
-# Of one class each; "" is none.
+# Arguments of one class; "" means that the argument was removed.
 OF_A_CLASS = {"Model": {"input": "inputs", "output": "outputs"},
               "Dropout": {"p": "rate"}, "Dense": {"bias": "use_bias"},
               "BatchNormalization": {"mode": ""}}
-# With three or more arguments by place these took the two sides of their window, and
-# the second one is the stride today.
+# If these have three or more positional arguments, the second and third are the sides
+# of the window; today the third is the stride.
 WINDOWS = ("Convolution2D", "Conv2D", "Deconvolution2D", "SeparableConvolution2D",
            "AtrousConvolution2D")
 rule.rows({"keras": "tf.keras", "keras.backend.tensorflow_backend": "tf.keras.backend",

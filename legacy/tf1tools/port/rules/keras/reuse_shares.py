@@ -4,7 +4,7 @@ Under legacy Keras, the program runs unchanged. The note is for the day when you
 its layers with those of Keras 3.
 
 Since: Keras 3
-Sitting: 01b
+Lesson: 01b
 Side: TensorFlow 1.15
 
 Noted:

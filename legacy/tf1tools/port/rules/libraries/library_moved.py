@@ -4,7 +4,7 @@ As for NumPy, the rule applies to the installed versions. If a package is not in
 its import is left for you.
 
 Since: Pillow 10, SciPy 1.3 to 1.14, scikit-learn 0.20 to 1.2
-Sitting: 10a
+Lesson: 10a
 Side: none: no old version is installed beside today's
 
 Before:

@@ -5,7 +5,7 @@
 longer accept had been ignored for years.
 
 Since: NumPy 1.24, 2.0, 2.1, 2.4
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7 with NumPy 1.15
 
 Before:

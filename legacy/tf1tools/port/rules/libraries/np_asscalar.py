@@ -1,7 +1,7 @@
 """Replaces `np.asscalar(x)` with `x.item()`.
 
 Since: NumPy 1.23
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7 with NumPy 1.15
 
 Before:

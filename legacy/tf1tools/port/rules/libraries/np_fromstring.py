@@ -3,7 +3,7 @@
 The array that `np.frombuffer` returns is read-only, so the replacement copies it.
 
 Since: NumPy 2.3
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7 with NumPy 1.15
 
 Left:

@@ -10,7 +10,7 @@ pickle. In a program of Python 2, the file was written by Python 2 as well, so i
 is read as Latin-1.
 
 Since: NumPy 1.16.3
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7 with NumPy 1.15
 
 Before:

@@ -5,7 +5,7 @@ not a number. For example, a NumPy function that receives `np.random.rand(1)` re
 such an array.
 
 Since: NumPy 2.4
-Sitting: 10a
+Lesson: 10a
 Side: any Python 3 with NumPy 1
 
 Before:

@@ -1,7 +1,7 @@
 """Replaces names that NumPy has removed.
 
 Since: NumPy 1.24, 2.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7 with NumPy 1.15
 
 Before:

@@ -1,7 +1,7 @@
 """Replaces the array method `tostring()`, which returned bytes, with `tobytes()`.
 
 Since: NumPy 2.3
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7 with NumPy 1.15
 
 Before:

@@ -1,7 +1,7 @@
 """Renames arguments and methods that Matplotlib has renamed since version 2.2.
 
 Since: Matplotlib 2.2, 3.0, 3.1, 3.6, 3.7
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7 with Matplotlib 2.1
 
 Before:

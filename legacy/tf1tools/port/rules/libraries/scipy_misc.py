@@ -4,7 +4,7 @@ Programs used `scipy.misc` to read, write and resize pictures. The line is left 
 with a replacement, even if SciPy is not installed.
 
 Since: SciPy 1.2
-Sitting: 04a
+Lesson: 04a
 Side: none: nothing is written
 
 Left:

@@ -1,7 +1,7 @@
 """Notes TensorFlow names that the program computes at run time.
 
 Since: always
-Sitting: 10a
+Lesson: 10a
 Side: none: nothing is written
 
 Noted:

@@ -7,7 +7,7 @@ names or positions of arguments need no rule, because the signatures of both ver
 show them.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: none: nothing is written
 
 Report:

@@ -6,7 +6,7 @@ to use when you rewrite it for TensorFlow 2. The replacements are listed in
 report uses the course's table of old names, and then TensorFlow's own table.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: none: nothing is written
 
 Report:

@@ -5,7 +5,7 @@ contains all these names. The tables of other rules contain only names that have
 changed.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15
 
 Stays:

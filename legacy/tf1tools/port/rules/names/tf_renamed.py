@@ -6,7 +6,7 @@ that begin with its old name, and the longest old name takes precedence. The row
 `tf_renamed.txt`.
 
 Since: TensorFlow 1.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 0.12, 1.15
 
 Before:

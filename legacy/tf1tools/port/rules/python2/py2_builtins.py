@@ -1,7 +1,7 @@
 """Replaces built-in functions that Python 3 has renamed or removed.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:

@@ -4,7 +4,7 @@ A `BytesList` accepts only bytes. In Python 2, a string was bytes, but in Python
 text.
 
 Since: Python 3.0
-Sitting: 04a
+Lesson: 04a
 Side: Python 2.7, TensorFlow 1.15
 
 Before:

@@ -5,7 +5,7 @@ integers, the operator becomes `//`. If one is clearly not an integer, or if the
 imports the new division, the operator stays. Otherwise the line is left for you.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:
@@ -71,7 +71,7 @@ def divide(node, part):
     left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (
         node.target, node.value)
     kinds = {kind_of(left, part), kind_of(right, part)}
-    if "float" in kinds or _is_argument(node, part, "int"):  # it cuts off the rest
+    if "float" in kinds or _is_argument(node, part, "int"):  # it drops the fraction
         return
     if kinds == {"int"} or _is_argument(node, part, "range", "xrange"):
         end, start = part.text.span(left)[1], part.text.span(right)[0]

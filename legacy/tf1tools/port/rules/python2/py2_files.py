@@ -9,7 +9,7 @@ JSON, `print >>` or text is opened without it, and so is a CSV file, which also 
 longer exists.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:

@@ -8,7 +8,7 @@ looks at where the project's programs start. If a file is used in both ways, its
 is left for you.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:

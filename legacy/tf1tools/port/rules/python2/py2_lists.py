@@ -7,7 +7,7 @@ modifies the object that it iterates over. `map` of several lists continued to t
 of the longest list, and `filter` of a string returned a string.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:
@@ -55,12 +55,12 @@ rule = Rule(__name__, __doc__, __file__)
 
 LISTS = {"map", "filter", "zip", "range"}
 VIEWS = {"keys", "values", "items"}
-# What takes any iterable, once.
+# Functions that accept any iterable and read it once.
 TAKERS = {"list", "tuple", "set", "frozenset", "sorted", "sum", "min", "max", "any",
           "all", "enumerate", "zip", "map", "filter", "dict", "join", "extend"}
 
 
-# Those that take as late as they are gone through themselves.
+# Functions that read their argument only while they are iterated over.
 LATE = {"enumerate", "zip", "map", "filter"}
 CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem",
            "remove", "reverse", "setdefault", "sort", "update"}

@@ -5,7 +5,7 @@ typed, `cmp=` compared two values, and every exception had a `message`. The text
 program does not show which of these it relies on, so the line is left for you.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: none: nothing is written
 
 Left:

@@ -5,7 +5,7 @@ same name in a module is not changed: `six.iteritems` stays, because six is stil
 available and works with both versions of Python.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:

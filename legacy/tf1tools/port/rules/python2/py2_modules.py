@@ -1,7 +1,7 @@
 """Replaces modules and functions that Python 3 has renamed or moved.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:

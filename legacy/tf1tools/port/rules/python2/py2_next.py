@@ -4,7 +4,7 @@ The view of a dictionary is not an iterator and has no `__next__`, so it is wrap
 `iter(...)`.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:

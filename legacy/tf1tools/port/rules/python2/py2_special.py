@@ -4,7 +4,7 @@ Python 3 ignores the old methods without an error. For example, without `__bool_
 object is true, and without `metaclass=` a class has the usual metaclass.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:

@@ -9,7 +9,7 @@ a tuple and which fails at run time. Tabs in indentation that also contains spac
 expanded to multiples of eight columns.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:
@@ -103,7 +103,7 @@ def syntax(code: str, tree: ast.Module | None) -> list[Edit]:
     edits = list(_changes(code))
     try:
         parse(applied(code, edits))
-    except IndentationError:  # tabs beside blanks
+    except IndentationError:  # tabs mixed with spaces
         edits += _without_tabs(code)
     except SyntaxError:
         pass

@@ -6,7 +6,7 @@ of a function, and `round` rounded halves away from zero. In Python 3, bytes nev
 text.
 
 Since: Python 3.0 to 3.7
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:

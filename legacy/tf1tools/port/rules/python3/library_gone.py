@@ -4,7 +4,7 @@ Names of Python's library are looked up in the library itself, and names of NumP
 table.
 
 Since: always
-Sitting: 10a
+Lesson: 10a
 Side: none: nothing is written
 
 Left:

@@ -5,7 +5,7 @@ Python that TensorFlow 1 supported. A method that the project defines itself is 
 changed, and neither is a method of an object from another library.
 
 Since: Python 3.9, 3.12
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7
 
 Before:

@@ -4,7 +4,7 @@ All Python versions that TensorFlow 1 supported had these names, so they do not 
 that a program was written for Python 2.
 
 Since: Python 3.8 to 3.13
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7
 
 Before:

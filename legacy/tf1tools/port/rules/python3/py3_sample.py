@@ -4,7 +4,7 @@
 Python 3 accepted sets until 3.11.
 
 Since: Python 3.3, 3.11
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7
 
 Before:

@@ -3,7 +3,7 @@
 An element of `lxml` still has the method, and a class of the project may define it.
 
 Since: Python 3.9
-Sitting: 10a
+Lesson: 10a
 Side: Python 3.7
 
 Before:

@@ -11,7 +11,7 @@ happens to be called `tensorflow` is not TensorFlow, and a file that imports it 
 judged by its own code.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15
 
 Before:

@@ -6,7 +6,7 @@ type are left for you, and so are assignments to flags that are not defined in t
 project.
 
 Since: TensorFlow 1.5
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.4
 
 Before:
@@ -76,7 +76,7 @@ def assigned(project, work):
     names = {getattr([*call.args, None][0], "value", None) or next(
         (getattr(word.value, "value", None) for word in call.keywords
          if word.arg in ("name", "flag_name")), None) for call in calls}
-    if None in names:  # a name is made at run time
+    if None in names:  # a name is computed at run time
         return
     for part in parts:
         for node in part.nodes if project.is_old(part.file) else ():

@@ -5,7 +5,7 @@ These methods do not show that a program was written for Python 2, so its divisi
 not changed.
 
 Since: TensorFlow 1.5
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15
 
 Before:

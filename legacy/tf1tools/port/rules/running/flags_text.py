@@ -5,7 +5,7 @@ In Python 2, a text flag contained bytes. In Python 3 it contains text, which ha
 method of absl returns them.
 
 Since: Python 3.0
-Sitting: 10a
+Lesson: 10a
 Side: Python 2.7, TensorFlow 1.4
 
 Before:

@@ -6,7 +6,7 @@ returned the bytes of a JPEG file. Today it decodes them and fails. The argument
 for you if the program decodes pictures or parses protocol buffers.
 
 Since: Python 3.0
-Sitting: 04a
+Lesson: 04a
 Side: Python 2.7, TensorFlow 1.15
 
 Before:

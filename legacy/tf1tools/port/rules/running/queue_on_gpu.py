@@ -4,7 +4,7 @@ With soft placement, TensorFlow 1.15 moved a queue from a GPU to the CPU. Today 
 program fails with "Cannot place the graph", even on a machine without a GPU.
 
 Since: TensorFlow 2.0
-Sitting: 02a
+Lesson: 02a
 Side: TensorFlow 1.15
 
 Left:

@@ -5,7 +5,7 @@ code path by the version selects the path for the newest version. If the program
 unless the version is 1, the line is left for you.
 
 Since: TensorFlow 2.0
-Sitting: 10a
+Lesson: 10a
 Side: TensorFlow 1.15
 
 Left:
