@@ -1,4 +1,4 @@
-"""Defines rules: documentation with examples, tables of names, and hooks.
+"""Defines porting rules: documentation with examples, tables of names, and hooks.
 
 A rule is a module in the folder `rules`, and its name is that of the file. The
 docstring of the module is the documentation of the rule: it says what the rule does and
@@ -126,7 +126,7 @@ class Row(NamedTuple):
 
 
 class Hook(NamedTuple):
-    """Function that a rule registers for a name or a kind of node.
+    """Function that a rule registers for a name or a kind of syntax node.
 
     Attributes:
       key: Name, prefix `name.*`, or kind of node.

@@ -35,7 +35,7 @@ _SAME_PLACE = {"keep_prob": "rate", "device_name_or_function": "device_name",
 
 
 class Fate(NamedTuple):
-    """Entry of the report for one use of a name.
+    """Verdict on one use of an old TensorFlow name, with its replacement.
 
     Attributes:
       name: The part of the full name that belongs to TensorFlow. Attributes of a value
@@ -63,7 +63,7 @@ def exists(name: str) -> bool:
 
 @functools.cache
 def fate(name: str, call: Arguments | None) -> Fate:
-    """Returns the verdict on a full name and its call, with a replacement.
+    """Returns whether TensorFlow 2 keeps, moves or drops a name, with a replacement.
 
     Args:
       name: Full name, such as `tf.nn.dropout`, `tf.compat.v1.Session`, `numpy.float` or
@@ -258,7 +258,7 @@ def _lessons() -> Mapping[str, str]:
 
 
 def age(use) -> str:
-    """Returns whether a use suggests TensorFlow 1, TensorFlow 2, or neither.
+    """Returns whether the use of a name suggests TensorFlow 1 or 2, or neither.
 
     A name or call that TensorFlow 2 no longer accepts belongs to TensorFlow 1. A name
     or call that only TensorFlow 2 accepts belongs to TensorFlow 2, because no program

@@ -39,7 +39,7 @@ def needs(new: str, part):
 
 
 def spelled(use, new: str) -> str | None:
-    """Returns the replacement text for a use of a name.
+    """Returns the text that replaces an old name at one place in a file.
 
     Args:
       use: Use of an old name.

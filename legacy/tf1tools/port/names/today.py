@@ -92,7 +92,7 @@ def _with_arguments() -> set[str]:
 
 
 def asks(name: str) -> bool:
-    """Returns whether a rule handles a name outside TensorFlow."""
+    """Returns whether a porting rule handles a name outside TensorFlow."""
     if is_tensorflow(name):
         return False
     own = name.startswith("builtins.")

@@ -18,7 +18,7 @@ LEGEND = ("> only tf.compat.v1 has it   ! tf has it, but rejects this call\n"
 
 
 class Page(NamedTuple):
-    """Section of the report on one file.
+    """Section of the porting report on one file.
 
     Attributes:
       became: Outcome for the file.
@@ -50,7 +50,7 @@ def pages(work: Work) -> list[Page]:
 
 
 def _has_fate(use: Use, project: Project) -> bool:
-    """Returns whether a use belongs in the report."""
+    """Returns whether the porting report should list a use of a name."""
     if use.name.startswith("."):
         return bool(row_of(use.name)) and \
             project.is_renamed_method(use) is Certainty.YES

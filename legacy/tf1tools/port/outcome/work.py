@@ -1,4 +1,4 @@
-"""Runs all rules on a project and collects their results."""
+"""Runs all porting rules on a project and collects their results."""
 
 import ast
 import functools
@@ -37,14 +37,14 @@ BESIDE = Path(__file__).parents[1] / "beside"
 
 
 class Found(NamedTuple):
-    """Result of a rule, together with the rule that produced it."""
+    """Result of a porting rule, together with the rule."""
 
     rule: Rule
     thing: Change | Left | Need | Note
 
 
 class Outcome(NamedTuple):
-    """Changes, remarks and remaining work for one file.
+    """Changes, remarks and remaining work for one ported file.
 
     Attributes:
       file: File as it was read.
@@ -79,7 +79,7 @@ class Outcome(NamedTuple):
 
 
 class Work:
-    """Project with the results of all rules.
+    """Project of old code with the results of all porting rules.
 
     Attributes:
       project: Project with its files.
@@ -113,7 +113,7 @@ class Work:
         self.outcomes = {file: self._outcome(file) for file in project.files.values()}
 
     def _ask(self) -> None:
-        """Runs all rules and collects what they yield."""
+        """Runs all porting rules and collects what they yield."""
         files = self.project.files.values()
         for file in files:
             for use in file.uses:
@@ -159,7 +159,7 @@ class Work:
                 "port"))])
 
     def take(self, rule: Rule, things) -> None:
-        """Stores the results that a rule yields."""
+        """Stores the changes and remarks that a porting rule yields."""
         for thing in things or ():
             found = Found(rule, thing)
             self.found.append(found)
@@ -168,12 +168,12 @@ class Work:
                 self._written.add(thing[:3])
 
     def said(self, kind: type, file: File | None = None) -> list[Found]:
-        """Returns the results of one kind, each with its rule, for one or all files."""
+        """Returns the rule results of one kind, each with its rule."""
         found = self.found if file is None else self._of[file]
         return [one for one in found if isinstance(one.thing, kind)]
 
     def of(self, kind: type, file: File | None = None) -> list:
-        """Returns the results of one kind, without rules, for one file or for all."""
+        """Returns the rule results of one kind, without their rules."""
         return [one.thing for one in self.said(kind, file)]
 
     def needs(self, file: File) -> set[str]:
@@ -181,7 +181,7 @@ class Work:
         return {need.what for need in self.of(Need, file)}
 
     def changed(self, use: Use) -> bool:
-        """Returns whether a rule rewrites a use."""
+        """Returns whether a porting rule rewrites a use of a name."""
         return (use.part, *use.part.text.span(use.function)) in self._written
 
     def need(self, new: str, part) -> None:
@@ -344,7 +344,7 @@ def _clash(one: Found, other: Found) -> bool:
 
 
 def work(path: Path) -> Work:
-    """Reads a file or folder and runs all rules on it.
+    """Reads a file or folder of old code and runs all porting rules on it.
 
     Raises:
       Unreadable: If there is nothing to read at this path.

@@ -284,7 +284,7 @@ class Project:
         return groups
 
     def uses_through(self, file: File, name: str) -> list[Use]:
-        """Returns all uses of an imported name in connected files."""
+        """Returns the uses of an imported name in all files connected by imports."""
         return self._through.get((id(self.together(file)), name), [])
 
     @functools.cached_property

@@ -34,7 +34,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.nn.ctc_loss", "tf.contrib.ctc.ctc_loss")
 def order(use):
-    """Names the arguments in the old order, or leaves an ambiguous call."""
+    """Names the arguments of a `ctc_loss` call in the old order, or marks the call."""
     if use.call.positional < 2 or use.call.open:
         return
     labels = [any(word in one for word in LABELS) for one in use.arguments[:2]]

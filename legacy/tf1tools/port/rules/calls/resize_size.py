@@ -20,6 +20,6 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.image.resize_images")
 def two_numbers(use):
-    """Marks a call that passes height and width separately."""
+    """Marks a `resize_images` call that passes height and width separately."""
     if use.call.positional > 2 and use.call.second != "list":
         yield use.left("pass the size as one list, [height, width]")

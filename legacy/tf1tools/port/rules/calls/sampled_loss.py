@@ -25,7 +25,7 @@ LABELS = ("label", "target", "y_")
 
 @rule.call("tf.nn.nce_loss", "tf.nn.sampled_softmax_loss")
 def order(use):
-    """Marks a call unless its third argument is clearly the labels."""
+    """Marks a sampled-loss call unless its third argument is clearly the labels."""
     if len(use.arguments) > 3 and not any(
             word in use.arguments[2] for word in LABELS):
         yield use.left("name labels= and inputs=, because the labels come first "

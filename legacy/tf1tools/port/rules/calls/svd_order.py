@@ -21,7 +21,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.svd", "tf.linalg.svd")
 def order(use):
-    """Marks a call with more than one positional argument."""
+    """Marks a `tf.svd` call with more than one positional argument."""
     if use.call.positional > 1:
         yield use.left("name compute_uv= and full_matrices=, because they changed "
                        "places")

@@ -51,7 +51,7 @@ rule.in_tf2("another result", "logits=..., labels=...; by position, the labels c
 
 @rule.call(*NAMES)
 def name_both(use):
-    """Names the positional arguments, or marks an ambiguous call."""
+    """Names the positional arguments of a cross-entropy, or marks the call."""
     if not use.call.positional or \
             {"logits", "labels"} & {*use.call.keywords}:
         return

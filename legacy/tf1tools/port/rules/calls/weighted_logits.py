@@ -22,7 +22,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.nn.weighted_cross_entropy_with_logits")
 def order(use):
-    """Marks a call that seems to pass the logits before the labels."""
+    """Marks a weighted cross-entropy call that seems to pass the logits first."""
     if use.call.positional > 1 and (
             "logit" in use.arguments[0] or "label" in use.arguments[1]
             or "target" in use.arguments[1]):

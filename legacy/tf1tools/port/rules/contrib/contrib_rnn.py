@@ -58,13 +58,13 @@ rule.rows({
 
 @rule.writes("tf.nn.rnn_cell", "tf.layers", "tf.keras")
 def legacy(new, part):
-    """Requires legacy Keras for cells and layers."""
+    """Requires legacy Keras for recurrent cells and `tf.layers`."""
     yield Need(part, "legacy keras")
 
 
 @rule.call(*(f"{home}.*" for home in CELLS))
 def refused(use):
-    """Marks arguments that the current cells reject."""
+    """Marks arguments that the current recurrent cells reject."""
     if "input_size" in use.call.keywords:
         yield use.left("it does not accept input_size=")
     elif use.name.endswith(".MultiRNNCell") and \

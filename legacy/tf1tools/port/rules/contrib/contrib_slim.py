@@ -77,6 +77,6 @@ def shim(new, part):
 @rule.call("tf.contrib.layers.xavier_initializer",
       "tf.contrib.layers.xavier_initializer_conv2d")
 def normal(use):
-    """Keeps tf-slim's initializer if the call may set `uniform`."""
+    """Keeps tf-slim's Xavier initializer if the call may set `uniform`."""
     if (use.call.positional or "uniform" in use.call.keywords):
         yield Renamed(f"tf_slim.{use.name.rpartition('.')[2]}")

@@ -42,7 +42,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.file
 def drop(file, work):
-    """Removes an unused import, or marks it if it is still used."""
+    """Removes an unused import of a removed module, or marks it if it is used."""
     old = file.project.is_old(file)
     for use in file.uses:
         if not use.part.tree or not isinstance(use.node, ast.alias) or not is_gone(

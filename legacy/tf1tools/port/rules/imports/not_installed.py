@@ -43,7 +43,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.file
 def missing(file, work):
-    """Marks the imports of missing packages."""
+    """Marks the imports of packages that are not installed."""
     for part in file.parts:
         for node in part.imports:
             for name in modules_of(node):

@@ -35,7 +35,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.file
 def broken(file, work):
-    """Marks the first unreadable line of each part."""
+    """Marks the first line of each part that cannot be parsed or decoded."""
     for part in file.parts:
         if part.tree is None:
             line, cause = part.wrong

@@ -28,7 +28,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("numpy.asscalar")
 def item(use):
-    """Replaces the function call with a call of the method `item`."""
+    """Replaces a call of `np.asscalar` with a call of the method `item`."""
     if use.call.positional != 1 or use.call.keywords or use.call.open:
         return
     yield use.part.instead(use.function, "")

@@ -20,6 +20,6 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("numpy.fromstring")
 def of_bytes(use):
-    """Marks a call that reads bytes instead of text."""
+    """Marks a `np.fromstring` call that reads bytes instead of text."""
     if "sep" not in use.call.keywords and use.call.positional < 4:
         yield use.left("for bytes, write numpy.frombuffer(...).copy()")

@@ -52,7 +52,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("numpy.load")
 def load(use):
-    """Adds `allow_pickle=True`, and an encoding for files of Python 2."""
+    """Adds `allow_pickle=True` to an `np.load` call that reads a pickle."""
     if "allow_pickle" in use.call.keywords or use.call.open:
         return
     if "encoding" not in use.call.keywords and not _is_asked_for_item(use):

@@ -31,7 +31,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.node(ast.Call)
 def number(node, part):
-    """Adds `.item()` to an argument that is a one-element array."""
+    """Adds `.item()` to a one-element array passed to `int` or `float`."""
     if dotted(node.func) not in ("int", "float") or len(node.args) != 1 or \
             not _is_numpy(node.args[0], part):
         return

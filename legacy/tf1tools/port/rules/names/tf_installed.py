@@ -40,7 +40,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.call("tf.*")
 def misfit(use):
-    """Marks calls that the current function rejects."""
+    """Marks TensorFlow calls that the current function rejects."""
     if (refused := refusal(use.name, use.call)):
         yield use.left(refused)
 

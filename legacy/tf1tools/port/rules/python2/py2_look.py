@@ -33,7 +33,7 @@ CODECS = ("hex", "base64", "zlib", "rot13")
 
 @rule.python2(ast.Call)
 def look(node, part):
-    """Marks a call whose meaning has changed."""
+    """Marks a Python 2 call whose meaning has changed in Python 3."""
     method = getattr(node.func, "attr", "")
     coding = getattr(node.args[0], "value", "") if node.args else ""
     if method == "encode" and coding in CODECS:

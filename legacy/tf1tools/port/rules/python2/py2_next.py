@@ -33,7 +33,7 @@ VIEWS = ("iterkeys", "itervalues", "iteritems")
 
 @rule.python2(ast.Call)
 def ask(node, part):
-    """Renames a call of `next`, unless the file defines such a method."""
+    """Renames a call of `next` to `__next__`, unless the file defines `next`."""
     if getattr(node.func, "attr", "") != "next" or node.args or any(
             one.name == "next" for one in _functions(part)):
         return

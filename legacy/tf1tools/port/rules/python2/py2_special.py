@@ -94,7 +94,7 @@ def _bound(node) -> list[str]:
 
 @rule.node(ast.Attribute)
 def held(node, part):
-    """Renames function attributes, unless the file defines them itself."""
+    """Renames attributes such as `func_name`, unless the file defines them."""
     if node.attr in HELD and isinstance(node.ctx, ast.Load) and not (
             part.file.project.is_todays(part.file) or any(
                 isinstance(one, ast.Attribute) and one.attr == node.attr

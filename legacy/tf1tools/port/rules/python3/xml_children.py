@@ -43,7 +43,7 @@ rule = Rule(__name__, __doc__, __file__)
 
 @rule.node(ast.Call)
 def children(node, part):
-    """Replaces the method call with `list(...)`."""
+    """Replaces `getchildren()` of an XML element with `list(...)`."""
     project = part.file.project
     if getattr(node.func, "attr", "") != "getchildren" or node.args or \
             "getchildren" in project.methods:

@@ -51,7 +51,7 @@ rule.rows({"._parse_flags()": (".flag_values_dict", "of flags")}, of=("absl", "t
 
 @rule.node(ast.Attribute)
 def held(node, part):
-    """Replaces `__flags` with the values, unless the flag objects are needed."""
+    """Replaces `FLAGS.__flags` with the values, unless flag objects are needed."""
     if node.attr == "__flags" and not asks_flags(node, part) and \
             part.file.project.gives({"absl", "tf"}, node.value, part) is Certainty.YES:
         end = part.text.span(node)[1]

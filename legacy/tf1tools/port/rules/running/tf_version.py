@@ -35,7 +35,7 @@ _SMALLER, _GREATER = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
 
 @rule.node(ast.If, ast.Assert)
 def stops(node, part):
-    """Marks a condition that the version of TensorFlow 2 fails."""
+    """Marks a version check that fails with TensorFlow 2."""
     asked = any(part.full(one) in ("tf.__version__", "tf.VERSION")
                 for one in ast.walk(node.test) if isinstance(one, ast.Attribute))
     guards = isinstance(node, ast.Assert) or any(
