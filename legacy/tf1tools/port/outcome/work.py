@@ -168,12 +168,18 @@ class Work:
                 self._written.add(thing[:3])
 
     def said(self, kind: type, file: File | None = None) -> list[Found]:
-        """Returns the rule results of one kind, each with its rule."""
+        """Returns the rule results of one kind, each with its rule.
+
+        By default, the results for all files are returned.
+        """
         found = self.found if file is None else self._of[file]
         return [one for one in found if isinstance(one.thing, kind)]
 
     def of(self, kind: type, file: File | None = None) -> list:
-        """Returns the rule results of one kind, without their rules."""
+        """Returns the rule results of one kind, without their rules.
+
+        By default, the results for all files are returned.
+        """
         return [one.thing for one in self.said(kind, file)]
 
     def needs(self, file: File) -> set[str]:
