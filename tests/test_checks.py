@@ -126,10 +126,21 @@ def test_the_hints_are_lines_of_an_accepted_answer(key):
     answer = exercise.changed([], hinted[0] if hinted else [])
     cells = nbformat.read(exercise.lesson, as_version=4).cells
     lesson = " ".join(cell.source for cell in cells)
-    hints = exercise.check(exercise.answer(stubs.stub(exercise.solution))).steps
-    quoted = re.findall("`([^`]+)`", " ".join(hints))
+    report = exercise.check(exercise.answer(stubs.stub(exercise.solution)))
+    hints = report.steps
+    quoted = re.findall("`([^`]+)`", " ".join([*report.about.values(), *hints]))
     answer, lesson, *pieces = ("".join(text.split())
                                for text in (answer, lesson, *quoted))
     assert not [piece for piece in pieces if piece not in answer + lesson]
     assert max(len(piece) for piece in pieces if piece in answer) > 12
     assert " left" in hints[-1]
+
+
+GENERAL = {"runs without an error", "leaves all else as it was"}
+
+
+@each_exercise
+def test_a_hint_about_a_claim_names_a_claim_of_its_check(key):
+    exercise = Exercise(key)
+    report = exercise.check(exercise.answer(exercise.solution))
+    assert report.about.keys() <= {text for text, _, _ in report.claims} | GENERAL

@@ -48,6 +48,21 @@ def test_hints_come_one_at_a_time_and_only_when_asked():
     assert "Hint 2: return x / 2" in two and "hints=" not in two
 
 
+@exercise("Exercise 0: double", "think of a sum.", about={"doubles 0": "add, so that "
+          "0 stays 0."})
+def check_double(double):
+    yield "doubles 4", double(4) == 8, f"it gave {double(4)}"
+    yield "doubles 0", double(0) == 0, f"it gave {double(0)}"
+
+
+@pytest.mark.parametrize(("wrong", "first"), [
+    (lambda x: x + 4, "add, so that 0 stays 0."),
+    (lambda x: x, "think of a sum."),
+])
+def test_the_hint_of_the_failed_claim_comes_first(wrong, first):
+    assert f"Hint 1: {first}" in repr(check_double(wrong, hints=1))
+
+
 class UntouchedModule(tf.Module):
     pass
 

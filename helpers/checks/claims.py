@@ -11,7 +11,7 @@ import contextlib
 import dis
 import functools
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,16 @@ class Report:
         unchanged stub reaches none.
       hints: Number of hints that the reader has requested.
       steps: All hints, from the smallest help to the largest.
+      about: Hints that come before all others if the claim that is their key fails.
       broken: Description of an error in the check itself, or "".
     """
 
-    def __init__(self, title: str, steps: tuple[str, ...] = (), hints: int = 0):
+    def __init__(self, title: str, steps: tuple[str, ...] = (), hints: int = 0,
+                 about: Mapping[str, str] | None = None):
         self.title = title
         self.steps = steps
         self.hints = hints
+        self.about = dict(about or {})
         self.claims: list[Claim] = []
         self.broken = ""
 
@@ -75,16 +78,20 @@ class Report:
     def _last_lines(self) -> list[str]:
         if self:
             return ["All of it holds. Well done."]
+        failed = [self.about[text] for text, holds, _ in self.claims
+                  if not holds and text in self.about]
+        hints = [*failed, *self.steps]
         lines = []
-        for number, step in enumerate(self.steps[: self.hints], 1):
-            lines += textwrap.wrap(f"Hint {number}: {step}", 76)
-        if self.hints < len(self.steps):
+        for number, hint in enumerate(hints[: self.hints], 1):
+            lines += textwrap.wrap(f"Hint {number}: {hint}", 76)
+        if self.hints < len(hints):
             lines.append(f"For a hint, pass hints={self.hints + 1} to the check.")
         return lines
 
 
-def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = True,
-             unknown: bool = True, is_class: bool = False) -> Callable:
+def exercise(title: str, *steps: str, about: Mapping[str, str] | None = None,
+             adds: Iterable[str] = (), twice: bool = True, unknown: bool = True,
+             is_class: bool = False) -> Callable:
     """Returns a decorator that turns a generator of claims into a check.
 
     The generator yields `(claim, holds, what_is_wrong)`, with the same claim text for
@@ -96,6 +103,8 @@ def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = Tr
       title: Title, such as `"Exercise 1: counted"`.
       *steps: Hints for readers who are stuck. `check(attempt, hints=n)` prints the
         first `n` of them: first where to look, then the first line of a solution.
+      about: Hint for the failure of one claim, by the text of the claim. If this claim
+        fails, its hint comes first.
       adds: Graph collections to which an answer may add. If they include variables, the
         earlier call of round two has its own variable scope.
       twice: Whether the function is called in the same graph before, in round two.
@@ -109,7 +118,7 @@ def exercise(title: str, *steps: str, adds: Iterable[str] = (), twice: bool = Tr
     def decorate(claims: Callable[..., Iterator[Claim]]) -> Callable[..., Report]:
         @functools.wraps(claims)
         def check(attempt, hints: int = 0) -> Report:
-            report = Report(title, steps, hints)
+            report = Report(title, steps, hints, about)
             if is_untouched(attempt):
                 return report
             if isinstance(attempt, type) != is_class or not callable(attempt):
