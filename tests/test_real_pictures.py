@@ -180,5 +180,5 @@ def test_a_run_with_a_parameter_is_kept_beside_the_copies(
     assert run_lessons.run([lesson], False, values) == []
     kept = nbformat.read(tmp_path / "my" / "06b_small.run.ipynb", as_version=4)
     assert kept.cells[-1].outputs[0].text == f"{tmp_path / 'pictures'} 2\n"
-    assert "drew: my/06b_small.run.ipynb" in capsys.readouterr().out
+    assert "are in my/06b_small.run.ipynb" in capsys.readouterr().out
     assert lesson.read_bytes() == before

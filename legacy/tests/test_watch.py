@@ -24,7 +24,7 @@ batch = tf.train.batch([one], 3)
 sess = tf.Session()
 sess.run(batch)
 """, ["queue 'batch/fifo_queue' starves: its runner was never started",
-      "ended before: 0", "MainThread, in a step for", ": sess.run(batch)"]),
+      "ended before: 0", "MainThread, in session.run for", ": sess.run(batch)"]),
     "a dead thread": ("""
 queue = tf.FIFOQueue(8, [tf.int32], [[]], name="numbers")
 with tf.control_dependencies([tf.Assert(False, ["no such row"])]):

@@ -149,7 +149,7 @@ class Stalls:
 
     def say_end(self) -> None:
         """Prints how many session calls the program completed."""
-        say(f"the program ended after {self._done} calls of session.run")
+        say(f"the program has ended; number of session.run calls: {self._done}")
 
     def step_of_main(self) -> Step | None:
         """Returns the step that the main thread is running, or `None`."""
@@ -175,8 +175,8 @@ class Stalls:
         self._told = self._ended
         ago = time.monotonic() - self._ended
         since = time.strftime("%H:%M:%S", time.localtime(time.time() - ago))
-        say(f"no step has ended since {since}, after {self._done} calls of "
-            "session.run")
+        say(f"no step has ended since {since}; calls of session.run that ended before: "
+            f"{self._done}")
         under_way, diagnosis = dict(self._under_way), None
         stand = {step.session: step.fetches for thread, step in under_way.items()
                  if not _fills(thread)}
