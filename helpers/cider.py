@@ -45,12 +45,13 @@ def cider_d(
     Evaluation", 2015.
     """
     check_references(references, candidates)
-    told = [[_pieces(caption) for caption in captions] for captions in references]
-    rarity = _rarity(told)
+    reference_counts = [[_pieces(caption) for caption in captions]
+                        for captions in references]
+    rarity = _rarity(reference_counts)
     scores = []
-    for candidate, captions in zip(candidates, told, strict=True):
-        said = _pieces(candidate)
-        alike = [_likeness(said, true, rarity) for true in captions]
+    for candidate, captions in zip(candidates, reference_counts, strict=True):
+        counts = _pieces(candidate)
+        alike = [_likeness(counts, true, rarity) for true in captions]
         scores.append(SCALE * np.mean(alike))
     return np.array(scores)
 
@@ -71,7 +72,7 @@ class _Rarity(dict):
 
 def _rarity(told: Sequence[Sequence[Pieces]]) -> _Rarity:
     pictures = (set[tuple[str, ...]]().union(*captions) for captions in told)
-    return _Rarity(len(told), Counter(piece for one in pictures for piece in one))
+    return _Rarity(len(told), Counter(piece for pieces in pictures for piece in pieces))
 
 
 def _likeness(said: Pieces, true: Pieces, rarity: _Rarity) -> float:
@@ -80,7 +81,7 @@ def _likeness(said: Pieces, true: Pieces, rarity: _Rarity) -> float:
     It is the mean, over the lengths of n-grams, of the clipped cosine similarity, times
     a factor that falls with the difference in length.
     """
-    found = 0.0
+    total = 0.0
     for length in range(1, LONGEST_PIECE + 1):
         ours, theirs = (
             _weights(pieces, length, rarity) for pieces in (said, true)
@@ -90,9 +91,9 @@ def _likeness(said: Pieces, true: Pieces, rarity: _Rarity) -> float:
             min(weight, theirs[piece]) * theirs[piece]
             for piece, weight in ours.items() if piece in theirs
         )
-        found += shared / norms if norms else 0.0
+        total += shared / norms if norms else 0.0
     apart = _words(said) - _words(true)
-    return found / LONGEST_PIECE * math.exp(-(apart**2) / (2 * SIGMA**2))
+    return total / LONGEST_PIECE * math.exp(-(apart**2) / (2 * SIGMA**2))
 
 
 def _weights(pieces, length, rarity) -> dict[tuple[str, ...], float]:

@@ -152,8 +152,8 @@ class Cluster:
     def __exit__(self, error_type, error, traceback) -> None:
         died = [task for task in self._started if task.died]
         self.stop()
-        told = isinstance(error, (WorkerDied, TimeoutError))
-        if not told and (error is None or isinstance(error, Exception)):
+        reported = isinstance(error, (WorkerDied, TimeoutError))
+        if not reported and (error is None or isinstance(error, Exception)):
             self._complain(died, error)
 
     def start(

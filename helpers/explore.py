@@ -147,7 +147,7 @@ class Explorable:
         every = itertools.chain.from_iterable(f.layers for f in self.frames.values())
         number = {layer: k for k, layer in enumerate(dict.fromkeys(every))}
         data = {"knobs": list(self.knobs),
-                "values": [list(map(str, of)) for of in self.knobs.values()],
+                "values": [list(map(str, options)) for options in self.knobs.values()],
                 "frames": [[[number[layer] for layer in frame.layers], frame.says]
                            for frame in self.frames.values()]}
         return _PAGE.format(

@@ -47,12 +47,12 @@ def place_of(path: Path) -> Path:
 
 def ways_to(path: Path) -> set[Path]:
     """Returns all folders and links that a path passes through."""
-    found, ahead = set(), [path.absolute()]
+    seen, ahead = set(), [path.absolute()]
     while ahead:
-        one = ahead.pop()
-        for place in map(place_of, [one, *one.parents]):
-            if place not in found:
-                found.add(place)
+        current = ahead.pop()
+        for place in map(place_of, [current, *current.parents]):
+            if place not in seen:
+                seen.add(place)
                 if place.is_symlink():
                     ahead.append(place.parent / os.readlink(place))
-    return found
+    return seen

@@ -28,8 +28,8 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
     """
     dtype = dtype.base_dtype
     inside = value if isinstance(value, (list, tuple)) else [value]
-    if any(isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one)
-           for one in inside):
+    if any(isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item)
+           for item in inside):
         raise ValueError(
             f"{where}: has masked places. Fill them, for example with .filled(0), or "
             "leave them out."
@@ -58,7 +58,7 @@ def _texts(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
             "end of an item. Pass a list of bytes, or use .astype(object) if no item "
             "ends with a zero byte."
         )
-    lost = [one for one in array.flat if not isinstance(one, (str, bytes))]
+    lost = [item for item in array.flat if not isinstance(item, (str, bytes))]
     return array.astype(object), lost
 
 

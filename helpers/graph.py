@@ -19,15 +19,15 @@ def ancestors(
       ops: Ops to start from.
       fed: Names of tensors that are fed. The ops that produce them are not needed.
     """
-    found: set[tf.Operation] = set()
+    needed: set[tf.Operation] = set()
     waiting = list(ops)
     while waiting:
         op = waiting.pop()
-        if op not in found:
-            found.add(op)
+        if op not in needed:
+            needed.add(op)
             waiting += [tensor.op for tensor in op.inputs if tensor.name not in fed]
             waiting += op.control_inputs
-    return found
+    return needed
 
 
 def fetched_ops(graph: tf.Graph, fetches: Any) -> list[tf.Operation]:

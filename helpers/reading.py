@@ -83,11 +83,11 @@ def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
         an object. The message says where.
     """
     def each_once(pairs: list[tuple[str, Any]]) -> dict:
-        if len(found := dict(pairs)) < len(pairs):
+        if len(entries := dict(pairs)) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"the name {twice[:40]!r} occurs twice")
-        return object_hook(found) if object_hook else found
+        return object_hook(entries) if object_hook else entries
 
     text = read_text(path, remedy)
     try:

@@ -75,14 +75,14 @@ class TinyLayout:
         synsets = [name for name in names_in(train) if (train / name).is_dir()]
         if self.wnids.exists():
             _same_names(self.wnids, list(self.synset_ids()), synsets)
-        found = []
+        pictures = []
         for synset in synsets:
             folder = self.train_images(synset)
             names = _pictures(folder)
             if not names:
                 raise DataError(f"{folder}: contains no pictures. {_WHOLE}")
-            found += [(os.path.join(folder, name), synset) for name in names]
-        return found
+            pictures += [(os.path.join(folder, name), synset) for name in names]
+        return pictures
 
     def _val(self) -> list[tuple[str, str]]:
         rows = [(*line.split(), "", "")[:2] for line in _lines(self.annotations)]

@@ -52,7 +52,7 @@ def make_pairs(
         context = tf.train.Features(feature={
             PICTURE: _ints([picture.id]),
             IMAGE: tf.train.Feature(bytes_list=tf.train.BytesList(value=[jpeg])),
-            OBJECTS: _ints([one.category for one in picture.objects]),
+            OBJECTS: _ints([item.category for item in picture.objects]),
         })
         for caption in picture.captions[:captions_each]:
             ids = vocabulary.encode(caption)

@@ -237,13 +237,13 @@ def variables_of(part: str, graph: tf.Graph | None = None) -> list[tf.Variable]:
         its name is wrong.
     """
     graph = graph or tf1.get_default_graph()
-    found = graph.get_collection(tf1.GraphKeys.TRAINABLE_VARIABLES, f"{part}/")
-    if not found:
+    variables = graph.get_collection(tf1.GraphKeys.TRAINABLE_VARIABLES, f"{part}/")
+    if not variables:
         raise ValueError(
             f"variables_of: the graph has no variables under {part}/. Build this part "
             "of the model first."
         )
-    return found
+    return variables
 
 
 def train_op(

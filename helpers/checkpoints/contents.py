@@ -51,14 +51,14 @@ def entries(saver: tf1.train.Saver, graph: tf.Graph) -> list[Entry]:
 def _entries_of(save: tf.Operation) -> list[Entry]:
     """Reads the names, slices, and tensors of one `SaveV2` op."""
     _, names, slices, *tensors = save.inputs
-    found = []
+    result = []
     for name, part, tensor in zip(tf.get_static_value(names),
                                   tf.get_static_value(slices), tensors, strict=True):
         # A slice such as b"7 3 0,4:0,3" begins with the shape of the whole variable.
         shape = list(map(int, part.split()[:-1])) if part else tensor.shape
-        found.append(Entry(
+        result.append(Entry(
             name.decode(), tf.TensorShape(shape), tensor.dtype.base_dtype, tensor))
-    return found
+    return result
 
 
 def is_finite(value: np.ndarray) -> bool:

@@ -24,9 +24,9 @@ def check_name(folder: Path) -> None:
     Raises:
       DataError: If the path contains a wildcard character.
     """
-    if found := _PATTERN.search(folder.as_posix()):
+    if match := _PATTERN.search(folder.as_posix()):
         raise DataError(
-            f"{folder}: TensorFlow treats the {found[0]} in this name as a wildcard, "
+            f"{folder}: TensorFlow treats the {match[0]} in this name as a wildcard, "
             "so it would not find the checkpoint. Use a folder without any of the "
             r"characters [ ] * ? \ "
         )

@@ -49,10 +49,10 @@ def load_slots(
         raise ValueError("load_slots: the optimizer has not been built. Call "
                          "optimizer.build(weights) first.")
     for ending, suffix in SLOTS[kind].items():
-        found = [v for v in optimizer.variables if v.path.endswith(f"_{ending}")]
+        slots = [v for v in optimizer.variables if v.path.endswith(f"_{ending}")]
         scale = -float(optimizer.learning_rate) if kind == "SGD" else 1
-        given = arrays(suffix) if found else []  # momentum may be off
-        for variable, array in zip(found, given, strict=True):
+        given = arrays(suffix) if slots else []  # momentum may be off
+        for variable, array in zip(slots, given, strict=True):
             if variable.shape != np.shape(array):
                 raise ValueError(
                     f"slot {variable.path} has shape {variable.shape}, but the array "

@@ -144,9 +144,9 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
                 f"{folder.name}/images, {split}, and images/{split}. Unpack the "
                 "pictures of this split there."
             )
-        if said := tuple(text for text in captions[number] if text):
+        if texts := tuple(text for text in captions[number] if text):
             pictures.append(
-                CaptionedPicture(number, places[name], said, tuple(objects[number]))
+                CaptionedPicture(number, places[name], texts, tuple(objects[number]))
             )
     if not pictures:
         raise DataError(
@@ -162,11 +162,11 @@ def _objects(path: Path, images: dict[int, str]) -> dict[int, list[PicturedObjec
         return objects
     with _of_coco(path):
         content = coco.read_notes(path, _INSTANCES)
-        names = {one["id"]: one["name"] for one in content["categories"]}
-        for one in content["annotations"]:
-            category = one["category_id"]
-            objects[one["image_id"]].append(
-                PicturedObject(category, names[category], tuple(one["bbox"]))
+        names = {entry["id"]: entry["name"] for entry in content["categories"]}
+        for entry in content["annotations"]:
+            category = entry["category_id"]
+            objects[entry["image_id"]].append(
+                PicturedObject(category, names[category], tuple(entry["bbox"]))
             )
     return objects
 

@@ -142,17 +142,18 @@ def _choose(archive: Path, split: str, count: int) -> None:
                        object_hook=_without_outline)
             for kind in ("captions", "instances")
         )
-    images = {one["id"]: one for one in captions["images"]}
-    told = sorted({one["image_id"] for one in captions["annotations"]} & set(images))
-    random.Random(7).shuffle(told)
-    chosen = set(told[:count])
+    images = {entry["id"]: entry for entry in captions["images"]}
+    with_captions = {entry["image_id"] for entry in captions["annotations"]}
+    captioned = sorted(with_captions & set(images))
+    random.Random(7).shuffle(captioned)
+    chosen = set(captioned[:count])
     # The captions are written last, because they mark the selection as complete.
     for kind, content in (("instances", instances), ("captions", captions)):
         kept = {
             "info": {"description": "chosen from COCO 2017", "chosen": count},
-            "images": [one for number, one in images.items() if number in chosen],
+            "images": [entry for number, entry in images.items() if number in chosen],
             "annotations": [
-                one for one in content["annotations"] if one["image_id"] in chosen
+                entry for entry in content["annotations"] if entry["image_id"] in chosen
             ],
             "categories": content.get("categories", []),
         }
@@ -174,7 +175,7 @@ def _fetch_all(missing: list[Path], total: int) -> None:
         tqdm(total=total, initial=there, desc="COCO", unit=" pictures") as bar,
         ThreadPoolExecutor(THREADS) as pool,
     ):
-        waiting = [pool.submit(_fetch, one) for one in missing]
+        waiting = [pool.submit(_fetch, picture) for picture in missing]
         try:
             for future in as_completed(waiting):
                 future.result()

@@ -69,8 +69,8 @@ def of_weights(
         one.
       near: Name of the tensor that differs. Weights whose names contain it come first.
     """
-    lines = [(near not in name, f"{name}: {found}") for name, other in pairs.items()
-             if (found := _of_weight(new[name], old[other], other))]
+    lines = [(near not in name, f"{name}: {fault}") for name, other in pairs.items()
+             if (fault := _of_weight(new[name], old[other], other))]
     return [line for _, line in sorted(lines)][:3]
 
 

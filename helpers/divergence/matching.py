@@ -34,17 +34,17 @@ def partners(old: Weights, new: Weights, rename: Mapping[str, str]) -> dict[str,
             f"{sorted(new)}, and the old program has {sorted(old)}."
         )
     pairs = [
-        ((-_words_in_common(one, other), not np.array_equal(new[one], old[other]),
-          abs(place - other_place)), one, other)
-        for place, one in enumerate(new) for other_place, other in enumerate(old)
-        if new[one].shape == old[other].shape and rename.get(one, other) == other
+        ((-_words_in_common(name, other), not np.array_equal(new[name], old[other]),
+          abs(place - other_place)), name, other)
+        for place, name in enumerate(new) for other_place, other in enumerate(old)
+        if new[name].shape == old[other].shape and rename.get(name, other) == other
     ]
-    found: dict[str, str] = {}
-    for _, one, other in sorted(pairs):
-        if one not in found and other not in found.values():
-            found[one] = other
-    cut = {_layer(name) for name in new if name not in found}
-    return {one: found[one] for one in new if _layer(one) not in cut}
+    matches: dict[str, str] = {}
+    for _, name, other in sorted(pairs):
+        if name not in matches and other not in matches.values():
+            matches[name] = other
+    cut = {_layer(name) for name in new if name not in matches}
+    return {name: matches[name] for name in new if _layer(name) not in cut}
 
 
 def same_numbers(
@@ -67,10 +67,10 @@ def same_numbers(
     ours = {name: np.full_like(weight, usual) for name, weight in old.items()}
     theirs = {name: np.full_like(weight, usual) for name, weight in new.items()}
     random = np.random.default_rng(7)
-    for one, other in pairs.items():
-        drawn = usual * random.uniform(0.5, 1.5, old[other].shape)
-        ours[other] = drawn.astype(old[other].dtype)
-        theirs[one] = drawn.astype(new[one].dtype)
+    for new_name, old_name in pairs.items():
+        drawn = usual * random.uniform(0.5, 1.5, old[old_name].shape)
+        ours[old_name] = drawn.astype(old[old_name].dtype)
+        theirs[new_name] = drawn.astype(new[new_name].dtype)
     return ours, theirs
 
 

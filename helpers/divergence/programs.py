@@ -94,9 +94,10 @@ class LayerProgram:
             inputs = [given.get(tensor.name) for tensor in self._root.inputs]
             values = self._each(list(given.values()) if len(given) == 1 else inputs)
             return dict(zip(self._names, map(np.asarray, values), strict=True))
-        found = self._root(*given.values()) if len(given) == 1 else self._root(**given)
-        found = found if isinstance(found, Mapping) else {"output": found}
-        return {name: np.asarray(value) for name, value in found.items()}
+        outputs = (self._root(*given.values()) if len(given) == 1
+                   else self._root(**given))
+        outputs = outputs if isinstance(outputs, Mapping) else {"output": outputs}
+        return {name: np.asarray(value) for name, value in outputs.items()}
 
     def weights(self) -> Tensors:
         """Returns the values of all variables by name."""
@@ -109,11 +110,11 @@ class LayerProgram:
             variables[name].assign(value)
 
     def _variables(self) -> dict:
-        found: dict[str, tf.Variable] = {}
+        variables: dict[str, tf.Variable] = {}
         for v in self._root.variables:
             name = getattr(v, "path", v.name)
-            found[name if name not in found else f"{name} {len(found)}"] = v
-        return found
+            variables[name if name not in variables else f"{name} {len(variables)}"] = v
+        return variables
 
 
 Program = SessionProgram | LayerProgram

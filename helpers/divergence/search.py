@@ -51,8 +51,8 @@ class Divergence:
         return self.name is not None
 
     def __repr__(self) -> str:
-        lines = [f"{_STAGES[stage]}: {_summary(found, self.tolerance)}"
-                 for stage, found in self.differences.items()]
+        lines = [f"{_STAGES[stage]}: {_summary(differences, self.tolerance)}"
+                 for stage, differences in self.differences.items()]
         if self:
             lines += [f"first difference: {self.name}, by {self.largest:.1g} "
                       f"({_percent(self.relative)} of the largest value)"]
@@ -110,15 +110,15 @@ def first_difference(
         `rename` does not exist.
       TypeError: If a program has none of these forms.
     """
-    one, other = program(old), program(new)
-    walk = _Walk(one, other, dict(feeds), tolerance)
-    ours, theirs = one.weights(), other.weights()
+    old_program, new_program = program(old), program(new)
+    walk = _Walk(old_program, new_program, dict(feeds), tolerance)
+    ours, theirs = old_program.weights(), new_program.weights()
     if ours and theirs:
         pairs = matching.partners(ours, theirs, rename or {})
         walk.found.partners = pairs
         first, second = matching.same_numbers(ours, theirs, pairs)
         walk.found.alone = sorted(second.keys() - pairs.keys())
-        with holding(one, first), holding(other, second):
+        with holding(old_program, first), holding(new_program, second):
             walk.run("same")
     walk.run("own")
     return walk.result()
@@ -153,8 +153,8 @@ class _Walk:
             name: distance(old[name], new[name])[1] for name in self._order}
 
     def result(self) -> Divergence:
-        firsts = {stage: _first(found, self._tolerance)
-                  for stage, found in self.found.differences.items()}
+        firsts = {stage: _first(differences, self._tolerance)
+                  for stage, differences in self.found.differences.items()}
         reached = {stage: name for stage, name in firsts.items() if name}
         if reached:
             stage = min(reached, key=lambda s: self._order.index(reached[s]))
@@ -162,25 +162,25 @@ class _Walk:
         return self.found
 
     def _explain(self, stage: str, reached: dict[str, str]) -> None:
-        name, found = reached[stage], self.found
+        name, result = reached[stage], self.found
         old, new = (tensors[name] for tensors in self._tensors[stage])
-        found.name, found.stage = name, stage
-        found.largest, found.relative = distance(old, new)
+        result.name, result.stage = name, stage
+        result.largest, result.relative = distance(old, new)
         if name in self._random:
-            found.causes.append("another answer at each call: dropout left on, or "
-                                "random pictures")
+            result.causes.append("another answer at each call: dropout left on, or "
+                                 "random pictures")
         for at, tensors in reversed(self._tensors.items()):
-            if found.differences[at][name] <= self._tolerance:
+            if result.differences[at][name] <= self._tolerance:
                 continue  # the rest is rounding
             for cause in causes.of_values(*(each[name] for each in tensors)):
-                found.causes += [cause] if cause not in found.causes else []
+                result.causes += [cause] if cause not in result.causes else []
         if stage == "same":
-            found.causes += [causes.HIDDEN] * ("own" not in reached)
-            found.causes.append(causes.OF_CODE)
+            result.causes += [causes.HIDDEN] * ("own" not in reached)
+            result.causes.append(causes.OF_CODE)
         else:
-            found.causes += causes.of_weights(self._old.weights(), self._new.weights(),
-                                              found.partners, name)
-            found.causes.append(causes.OF_WEIGHTS)
+            result.causes += causes.of_weights(self._old.weights(), self._new.weights(),
+                                               result.partners, name)
+            result.causes.append(causes.OF_WEIGHTS)
 
 
 def distance(old: np.ndarray, new: np.ndarray) -> tuple[float, float]:

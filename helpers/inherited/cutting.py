@@ -38,11 +38,11 @@ def plain(graph: tf1.GraphDef) -> tf1.GraphDef:
     become identities. If the graph is frozen and has no variables left, ops that take a
     reference to a variable become the corresponding ops on values.
     """
-    found = tf1.GraphDef()
-    found.CopyFrom(graph)
-    del found.library.gradient[:]
-    frozen = not any(node.op in VARIABLE_TYPES for node in facts.all_nodes(found))
-    for node in facts.all_nodes(found):
+    copy = tf1.GraphDef()
+    copy.CopyFrom(graph)
+    del copy.library.gradient[:]
+    frozen = not any(node.op in VARIABLE_TYPES for node in facts.all_nodes(copy))
+    for node in facts.all_nodes(copy):
         node.device = ""
         if frozen and node.op in _OF_VALUES:
             _take_value(node)
@@ -55,9 +55,9 @@ def plain(graph: tf1.GraphDef) -> tf1.GraphDef:
             node.input[:] = [*node.input[:1], *order]
             for key in set(node.attr) - {"T"}:
                 del node.attr[key]
-    for function in found.library.function:
+    for function in copy.library.function:
         function.attr.clear()
-    return found
+    return copy
 
 
 def cut(
@@ -106,17 +106,17 @@ def cut(
 
 
 def _inputs(node, stand_ins: dict, replaced: set) -> list[str]:
-    found = []
+    inputs = []
     for source in node.input:
         name = facts.op_name(source)
         if name not in replaced:
-            found.append(source)
+            inputs.append(source)
         elif not source.startswith("^"):  # drop control inputs from removed ops
             tensor = source if ":" in source else f"{source}:0"
             if tensor not in stand_ins:
                 raise ValueError(f"op {node.name} also needs {tensor}. Feed it too.")
-            found.append(stand_ins[tensor])
-    return found
+            inputs.append(stand_ins[tensor])
+    return inputs
 
 
 def _keep_functions(graph: tf1.GraphDef, kept: tf1.GraphDef) -> None:

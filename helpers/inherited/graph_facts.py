@@ -121,10 +121,10 @@ def ends(graph: tf.compat.v1.GraphDef) -> list[Node]:
     """
     read = {op_name(source) for node in graph.node if not _looks_on(node)
             for source in node.input}
-    found = _reached(graph, PLACEHOLDERS | TAKES) - read - _reached(graph, *_LOOP)
+    names = _reached(graph, PLACEHOLDERS | TAKES) - read - _reached(graph, *_LOOP)
     return [
         node_of(node) for node in graph.node
-        if node.name in found and node.op not in PLACEHOLDERS | TAKES | _NO_RESULT
+        if node.name in names and node.op not in PLACEHOLDERS | TAKES | _NO_RESULT
         and not is_training(node.name, node.op) and "Queue" not in node.op
         and not _of_control_flow(node)
     ]
@@ -158,12 +158,12 @@ def _reached(graph, kinds: Collection[str], till: Collection[str] = _SHAPES
             if not source.startswith("^"):
                 readers.setdefault(op_name(source), []).append(node.name)
     waiting = [node.name for node in graph.node if node.op in kinds]
-    found = set(waiting)
+    reached = set(waiting)
     while waiting:
-        new = set(readers.get(waiting.pop(), ())) - found
-        found |= new
+        new = set(readers.get(waiting.pop(), ())) - reached
+        reached |= new
         waiting += new
-    return found
+    return reached
 
 
 def losses_of(graph: tf.compat.v1.GraphDef, ends: Iterable[str]) -> dict[str, str]:
@@ -180,8 +180,8 @@ def losses_of(graph: tf.compat.v1.GraphDef, ends: Iterable[str]) -> dict[str, st
     fed = _reached(graph, PLACEHOLDERS | TAKES)
     held = _reached(graph, VARIABLE_TYPES)
     both, labels = fed & held, fed - held
-    found = {end: _answer(end, by_name, both, labels) for end in ends}
-    return {end: answer for end, answer in found.items() if answer}
+    predictions = {end: _answer(end, by_name, both, labels) for end in ends}
+    return {end: answer for end, answer in predictions.items() if answer}
 
 
 def _answer(end: str, by_name: dict, both: set[str], labels: set[str]) -> str | None:
@@ -222,14 +222,14 @@ def needed(
       KeyError: If the graph has no op with such a name.
     """
     by_name = {node.name: node for node in graph.node}
-    found, waiting, fed = set(), [op_name(name) for name in names], set(stop)
+    selected, waiting, fed = set(), [op_name(name) for name in names], set(stop)
     while waiting:
         name = waiting.pop()
-        if name in found or name in fed:
+        if name in selected or name in fed:
             continue
-        found.add(name)
+        selected.add(name)
         waiting += [op_name(source) for source in by_name[name].input]
-    return [node for node in graph.node if node.name in found]
+    return [node for node in graph.node if node.name in selected]
 
 
 def missing_ops(nodes: Iterable, library: Any = None) -> list[str]:

@@ -34,14 +34,14 @@ def config_of(file: h5py.File) -> dict:
 
 def arrays_of(file: h5py.File) -> dict[str, h5py.Dataset]:
     """Returns the arrays in a Keras HDF5 file by name, without optimizer weights."""
-    found = {}
+    arrays = {}
 
     def note(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and "optimizer_weights" not in name:
-            found[name.removeprefix("model_weights/")] = item
+            arrays[name.removeprefix("model_weights/")] = item
 
     file.visititems(note)
-    return found
+    return arrays
 
 
 def layer_refusals(config: dict) -> Iterator[Refusal]:

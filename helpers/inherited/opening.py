@@ -58,8 +58,8 @@ class OpenModel:
         """
         arrays = self._checked({**(feeds or {}), **named})
         with kinds.in_one_line(self.path, "failed in running"):
-            found = self._run(arrays)
-        return found[self.outputs[0]] if len(self.outputs) == 1 else found
+            outputs = self._run(arrays)
+        return outputs[self.outputs[0]] if len(self.outputs) == 1 else outputs
 
     def _checked(self, arrays: Mapping) -> dict[str, np.ndarray]:
         unknown = sorted(set(arrays) - set(self.inputs))
@@ -210,16 +210,16 @@ def _refuse(path: Path, graph: tf1.GraphDef, own: Iterable[str]) -> None:
 
 
 def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
-    found = facts.ends(graph)
-    floats = [node for node in found if node.dtype.startswith("float")]
-    found = floats if len(floats) == 1 else found  # ignore counts and lengths
-    if len(found) != 1:
-        names = ", ".join(node.name for node in found[:8]) or "none"
+    outputs = facts.ends(graph)
+    floats = [node for node in outputs if node.dtype.startswith("float")]
+    outputs = floats if len(floats) == 1 else outputs  # ignore counts and lengths
+    if len(outputs) != 1:
+        names = ", ".join(node.name for node in outputs[:8]) or "none"
         raise DataError(
-            f"{path}: {len(found)} outputs are possible ({names}). Choose one with "
+            f"{path}: {len(outputs)} outputs are possible ({names}). Choose one with "
             "outputs=[...]."
         )
-    name = found[0].name
+    name = outputs[0].name
     if answer := facts.losses_of(graph, [name]).get(name):
         raise DataError(
             f"{path}: the only output is a loss ({name}) of the prediction {answer}. "
@@ -300,9 +300,9 @@ def _signature(path: Path, meta, wanted: str | None) -> tuple[dict, dict]:
             f"{path}: its signatures are {', '.join(sorted(names))}. Choose one with "
             "signature=..."
         )
-    found = meta.signature_def[wanted]
-    return ({key: info.name for key, info in sorted(found.inputs.items())},
-            {key: info.name for key, info in sorted(found.outputs.items())})
+    chosen = meta.signature_def[wanted]
+    return ({key: info.name for key, info in sorted(chosen.inputs.items())},
+            {key: info.name for key, info in sorted(chosen.outputs.items())})
 
 
 def _open_keras(found: kinds.Found) -> OpenModel:
@@ -312,9 +312,9 @@ def _open_keras(found: kinds.Found) -> OpenModel:
              for name, tensor in zip(model.input_names, model.inputs, strict=True)}
 
     def run(arrays):
-        found = model([tf.convert_to_tensor(arrays[name], specs[name].dtype)
+        outputs = model([tf.convert_to_tensor(arrays[name], specs[name].dtype)
                        for name in model.input_names], training=False)
         return {name: value.numpy() for name, value in
-                zip(model.output_names, tf.nest.flatten(found), strict=True)}
+                zip(model.output_names, tf.nest.flatten(outputs), strict=True)}
 
     return OpenModel(found.path, specs, model.output_names, run)

@@ -46,7 +46,7 @@ def read_damaged(
         else:
             data[byte] ^= 1
         path.write_bytes(data)
-        records, error, found = [], "", ""
+        records, error, detected = [], "", ""
         try:
             for record in tf.data.TFRecordDataset(str(path)):
                 records.append(record.numpy())
@@ -55,8 +55,8 @@ def read_damaged(
         try:
             check_shards([path])
         except DataError as damaged:
-            found = type(damaged).__name__
-    return records, error, found
+            detected = type(damaged).__name__
+    return records, error, detected
 
 
 def damage_frame(
@@ -66,7 +66,7 @@ def damage_frame(
 
     The damage is red. The arguments are those of `read_damaged`.
     """
-    records, error, found = read_damaged(damage, byte, payloads)
+    records, error, detected = read_damaged(damage, byte, payloads)
     starts = [0]
     for payload in payloads:
         starts.append(starts[-1] + 16 + len(payload))
@@ -85,7 +85,7 @@ def damage_frame(
         for k, (start, end) in enumerate(zip(starts, starts[1:], strict=False)))
     return Frame([squares, lost, handed],
                  f"TFRecordDataset: {len(records)} of {len(payloads)} records, "
-                 f"{error or 'no error'}; check_shards: {found or 'no error'}.")
+                 f"{error or 'no error'}; check_shards: {detected or 'no error'}.")
 
 
 def _byte(k: int, wide: float, css: str) -> str:

@@ -46,9 +46,9 @@ def look_frame(
     look = svg.picture(_LOOK, _TOP, places.round(), blues, _SIDE / len(places))
     mark = svg.box(_LEFT + _WIDTH * at, _FLOOR - _TALL - 22, _WIDTH - 2, _TALL + 44,
                    "ink", fill="none", stroke="currentColor", stroke_width=2)
-    found = ", ".join(f"{share:.0%} on object {k}" for k, share in
+    listed = ", ".join(f"{share:.0%} on object {k}" for k, share in
                       enumerate(shares[at], 1))
-    says = f"Before '{words[at]}': {found}, {1 - shares[at].sum():.0%} elsewhere."
+    says = f"Before '{words[at]}': {listed}, {1 - shares[at].sum():.0%} elsewhere."
     return Frame([scene + _shifted(outlines, 0) + bars,
                   look + _shifted(outlines, _LOOK - _PICTURE) + mark], says)
 

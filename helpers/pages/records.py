@@ -49,10 +49,10 @@ def draw_left(left: Mapping[str, tuple[int, str]], written: int) -> Figure:
     Taught in lesson 04a, 'Writers that stop half way'.
     """
     fig, ax = plt.subplots(figsize=(8, 1.8))
-    for k, (name, (count, said)) in enumerate(left.items()):
+    for k, (name, (count, answer)) in enumerate(left.items()):
         strip(ax, [(0, "")] * count + [("lost", "")] * (written - count), y=-1.9 * k,
               name=name)
-        ax.text(written + 0.5, 0.5 - 1.9 * k, f"{count} left, {said}", va="center",
+        ax.text(written + 0.5, 0.5 - 1.9 * k, f"{count} left, {answer}", va="center",
                 fontsize=9)
     ax.set(xlim=(-14, written + 16), ylim=(-1.9 * len(left) + 1.5, 1.2), aspect="equal")
     ax.axis("off")

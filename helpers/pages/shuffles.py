@@ -32,17 +32,17 @@ def shuffle_frame(buffer: int, files: int) -> Frame:
         cycle_length=files)
     data = data.shuffle(buffer, seed=7).batch(_BATCH, drop_remainder=True)
     labels = np.array(list(data.as_numpy_iterator()))
-    found = [len(set(batch)) for batch in labels]
+    counts = [len(set(batch)) for batch in labels]
     right = _LEFT + _SQUARE * len(labels)
     bars = "".join(f"M{_LEFT + _SQUARE * k + 2.5} {_FOOT}v-{_SQUARE * n}"
-                   for k, n in enumerate(found))  # one path is smaller than boxes
+                   for k, n in enumerate(counts))  # one path is smaller than boxes
     at = _FOOT - _SQUARE * _FAIR
     drawn = [f"<path class='a' d='{bars}' stroke='currentColor' stroke-width='4'/>",
              svg.line([_LEFT, right], [at, at], "soft", stroke_dasharray="6 4")
              + svg.text(right + 6, at + 4, "fair draw", "soft")]
     picture = svg.picture(_LEFT, _TOP, labels.T, _PALETTE, _SQUARE)
     return Frame([_axes(right), picture, *drawn],
-                 f"{np.mean(found):.1f} different classes in a batch of {_BATCH}; "
+                 f"{np.mean(counts):.1f} different classes in a batch of {_BATCH}; "
                  f"a fair draw has {_FAIR:.1f}.")
 
 

@@ -35,7 +35,8 @@ def tower_frame(towers: int, slices: str, rows: str) -> Frame:
     gradients, big = _gradients(x, y, sizes)
     plain, weighted = np.mean(gradients, 0), np.average(gradients, 0, weights=sizes)
     wrong = _off(plain, big)
-    fan = "".join(_arrow(one, "abcd"[k % 4], 2) for k, one in enumerate(gradients))
+    fan = "".join(_arrow(gradient, "abcd"[k % 4], 2)
+                  for k, gradient in enumerate(gradients))
     spread = np.ptp(gradients, 0).max()
     words = "".join(svg.text(448, at, text) for at, text in [
         (190, f"rows per tower: {', '.join(map(str, sizes))}"),

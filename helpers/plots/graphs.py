@@ -104,8 +104,8 @@ def _looks(boxes, colour_by) -> tuple[dict[str, dict], dict[str, dict]]:
     """Returns the fill of each box, and the legend, which is empty for scopes."""
     if colour_by == "scope":
         numbers = {name: NUMBER.search(name.split("/")[0]) for name in boxes}
-        return {name: fill(int(found[1]) if found else "reference")
-                for name, found in numbers.items()}, {}
+        return {name: fill(int(match[1]) if match else "reference")
+                for name, match in numbers.items()}, {}
     key = {}
     for name, box in boxes.items():
         devices = Counter(short_device(op.device) for op in box.ops or box.variables)
@@ -115,9 +115,9 @@ def _looks(boxes, colour_by) -> tuple[dict[str, dict], dict[str, dict]]:
     taken: dict[int, str] = {}
     legend = {}
     for word in sorted(set(key.values())):
-        found = NUMBER.search(word)
-        number = int(found[1]) if found else len(key)
-        if found or word not in ("several devices", "not pinned"):
+        match = NUMBER.search(word)
+        number = int(match[1]) if match else len(key)
+        if match or word not in ("several devices", "not pinned"):
             while number in taken:
                 number += 1
             taken[number] = word

@@ -91,8 +91,8 @@ def _columns(row: dict[str, int], links: list[tuple[Key, Key]]) -> dict[Key, flo
     keys: list[Key] = list(row)
     keys += dict.fromkeys(k for link in links for k in link if isinstance(k, tuple))
     layer = [row[key] if isinstance(key, str) else key[2] for key in keys]
-    found = _graph(keys, links).layout_sugiyama(layers=layer, maxiter=500)
-    return {key: place for key, (place, _) in zip(keys, found, strict=True)}
+    positions = _graph(keys, links).layout_sugiyama(layers=layer, maxiter=500)
+    return {key: place for key, (place, _) in zip(keys, positions, strict=True)}
 
 
 def _layout(x, row, sizes) -> Layout:

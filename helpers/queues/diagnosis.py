@@ -122,9 +122,9 @@ def examined(queues: list[Queue], session: tf1.Session) -> Diagnosis:
     """Returns the diagnosis of queues that have been looked up already."""
     if not queues:
         return Diagnosis(())
-    found = session.run([(queue.size, queue.closed) for queue in queues])
+    values = session.run([(queue.size, queue.closed) for queue in queues])
     states = {queue.op.name: _state(queue, size, closed)
-              for queue, (size, closed) in zip(queues, found, strict=True)}
+              for queue, (size, closed) in zip(queues, values, strict=True)}
     return Diagnosis(tuple(_explained(queue, states) for queue in queues))
 
 

@@ -215,8 +215,8 @@ def _as_failure(queue: str, error: BaseException) -> Exception:
     """
     if isinstance(error, Exception) and not isinstance(error, tf.errors.OpError):
         return error
-    said = f"{type(error).__name__}: {first_line(error)}".removesuffix(": ")
-    new = RuntimeError(f"the source of queue '{queue}' failed: {said}")
+    text = f"{type(error).__name__}: {first_line(error)}".removesuffix(": ")
+    new = RuntimeError(f"the source of queue '{queue}' failed: {text}")
     new.__cause__ = error
     return new
 

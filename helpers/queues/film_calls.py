@@ -115,7 +115,8 @@ class WatchedCalls:
 def _names(elements: Any) -> tuple[str, ...]:
     """Returns the names of fetched or fed elements."""
     flat = tf.nest.flatten(elements, expand_composites=True)
-    return tuple(one if isinstance(one, str) else one.name for one in flat)
+    return tuple(element if isinstance(element, str) else element.name
+                 for element in flat)
 
 
 def _flow_of(ops: set[tf.Operation], queues: Collection[str]) -> Flow:

@@ -79,8 +79,8 @@ def _tank(
 
 def _says(queues: Sequence[QueueState], moment: Moment) -> str:
     """Describes one moment of a film in a sentence."""
-    said = [f"Steps done: {moment.steps}"]
-    said += [f"'{queue.name}' starves"
+    parts = [f"Steps done: {moment.steps}"]
+    parts += [f"'{queue.name}' starves"
              for queue, word in zip(queues, moment.words, strict=True)
              if word == "starves"]
-    return "; ".join([*said, *moment.waiting()[:1]]) + "."
+    return "; ".join([*parts, *moment.waiting()[:1]]) + "."

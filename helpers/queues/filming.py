@@ -102,16 +102,16 @@ class Film:
     def summary(self) -> str:
         """Summarises the film in one or two sentences."""
         last, plural = self.frames[-1], "" if len(self.queues) == 1 else "s"
-        said = (f"{len(self.queues)} queue{plural} over {last.seconds:.1f} s, "
+        summary = (f"{len(self.queues)} queue{plural} over {last.seconds:.1f} s, "
                 f"steps done: {last.steps}.")
         root = self.diagnosis.starving if self.diagnosis else None
         if root is not None:
-            said += f" At the end '{root.name}' starves: {root.why}."
+            summary += f" At the end '{root.name}' starves: {root.why}."
         elif self.diagnosis is not None:
-            said += " At the end no queue starves."
+            summary += " At the end no queue starves."
         for text in last.waiting()[:1]:
-            said += f" {text[0].upper()}{text[1:]}."
-        return said
+            summary += f" {text[0].upper()}{text[1:]}."
+        return summary
 
     def save(self, path: str | Path) -> None:
         """Writes the film as one self-contained HTML page.

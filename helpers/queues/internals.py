@@ -172,14 +172,14 @@ def taken_from(queues: list[Queue], fetches: Any) -> list[Queue]:
     if fetches is None or not queues:
         return queues
     steps = fetched_ops(queues[0].op.graph, fetches)
-    waiting, found = [*queues_taken_from(ancestors(steps))], set()
+    waiting, reached = [*queues_taken_from(ancestors(steps))], set()
     looked_at = {queue.op: queue for queue in queues}
     while waiting:
         op = waiting.pop()
-        if op in looked_at and op not in found:
-            found.add(op)
+        if op in looked_at and op not in reached:
+            reached.add(op)
             waiting += looked_at[op].sources
-    return [queue for queue in queues if queue.op in found]
+    return [queue for queue in queues if queue.op in reached]
 
 
 def queues_taken_from(ops: Collection[tf.Operation]) -> dict[tf.Operation, bool]:
@@ -188,8 +188,8 @@ def queues_taken_from(ops: Collection[tf.Operation]) -> dict[tf.Operation, bool]
     Inside a `while_loop`, the result is not the queue but the op that passes it into
     the loop.
     """
-    found = {op.inputs[0].op: False for op in ops if op.type in DEQUEUES}
-    return found | {op.inputs[1].op: True for op in ops if op.type in READERS}
+    queues = {op.inputs[0].op: False for op in ops if op.type in DEQUEUES}
+    return queues | {op.inputs[1].op: True for op in ops if op.type in READERS}
 
 
 def _consumers(queue: tf.Operation, kinds: tuple[str, ...]) -> list[tf.Operation]:

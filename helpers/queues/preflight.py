@@ -64,8 +64,8 @@ def check_pipeline(queues: list[Queue], run: Run) -> None:
 
 def _check_open(queues: list[Queue], run: Run) -> None:
     """Raises `RuntimeError` if a queue is closed and has no rows to drain."""
-    found = run([(queue.size, queue.closed) for queue in queues])
-    for queue, (size, closed) in zip(queues, found, strict=True):
+    values = run([(queue.size, queue.closed) for queue in queues])
+    for queue, (size, closed) in zip(queues, values, strict=True):
         # A feed that has ended closes its own queue, and steps may still drain it.
         ended = all(getattr(each, "has_ended", False) for each in queue.runners)
         if closed and not (size and ended):
@@ -79,8 +79,8 @@ def _check_open(queues: list[Queue], run: Run) -> None:
 def _check_initialised(enqueues: list[tf.Operation], run: Run) -> None:
     """Raises `RuntimeError` if a pipeline reads an uninitialised variable."""
     needed = [op for op in ancestors(enqueues) if op.type in VARIABLE_TYPES]
-    found = run([probe_variable(op) for op in needed]) if needed else []
-    missing = [op.name for op, is_set in zip(needed, found, strict=True) if not is_set]
+    flags = run([probe_variable(op) for op in needed]) if needed else []
+    missing = [op.name for op, is_set in zip(needed, flags, strict=True) if not is_set]
     if missing:
         name = min(missing)
         raise RuntimeError(
@@ -95,6 +95,6 @@ def _initializer_of(variable: str, graph: tf.Graph) -> str:
         (tf1.GraphKeys.LOCAL_VARIABLES, "tf1.local_variables_initializer()"),
         (tf1.GraphKeys.GLOBAL_VARIABLES, "tf1.global_variables_initializer()"),
     ):
-        if variable in {found.op.name for found in graph.get_collection(key)}:
+        if variable in {v.op.name for v in graph.get_collection(key)}:
             return initializer
     return "its own .initializer"

@@ -120,8 +120,8 @@ def _free(
         return
     _close_queues(session, [queue for queue in queues if not queue.is_fed])
     if fed and not _all_ended(coord, calls, _SPARE) and _waiting(coord, calls):
-        found = attempt(_FREE, lambda: examined(queues, session).queues)
-        starving = {state.name for state in found or () if state.starves}
+        states = attempt(_FREE, lambda: examined(queues, session).queues)
+        starving = {state.name for state in states or () if state.starves}
         _close_queues(session, [queue for queue in fed if queue.op.name in starving])
     if not _all_ended(coord, calls, grace) and _waiting(coord, calls):
         _close_queues(session, fed)

@@ -24,8 +24,8 @@ def with_session_lost(error: BaseException | None) -> BaseException:
     """Returns an error that also reports the loss of the session."""
     if error is None:
         return RuntimeError(SESSION_LOST)
-    told = type(error) in (PipelineStalled, KeyboardInterrupt)
-    kind = type(error) if told else RuntimeError
+    keeps_type = type(error) in (PipelineStalled, KeyboardInterrupt)
+    kind = type(error) if keeps_type else RuntimeError
     new = kind(f"{first_line(error)}; {SESSION_LOST}".removeprefix("; "))
     new.__cause__ = error.__cause__ or error
     return new

@@ -220,7 +220,7 @@ def _parsed_group(records: tf.Tensor, most: int, draws: tf.Tensor | None, size):
 
 def _decoded(contents: list[tf.Tensor], size: tuple[int, int]) -> list[tf.Tensor]:
     """Decodes JPEG pictures after checking that all have the expected size."""
-    shapes = tf.stack([tf.io.extract_jpeg_shape(one) for one in contents])
+    shapes = tf.stack([tf.io.extract_jpeg_shape(encoded) for encoded in contents])
     # The raw op, because tf.debugging.Assert would add a tf.cond for each group.
     right_size = tf.raw_ops.Assert(
         condition=tf.reduce_all(tf.equal(shapes[:, :2], size)),
@@ -228,7 +228,7 @@ def _decoded(contents: list[tf.Tensor], size: tuple[int, int]) -> list[tf.Tensor
               tf.reduce_min(shapes, axis=0), "to", tf.reduce_max(shapes, axis=0)],
     )
     with tf.control_dependencies([right_size]):
-        images = [tf.io.decode_jpeg(one, channels=3) for one in contents]
+        images = [tf.io.decode_jpeg(encoded, channels=3) for encoded in contents]
     return [tf.ensure_shape(image, [*size, 3]) for image in images]
 
 

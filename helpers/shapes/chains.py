@@ -84,8 +84,8 @@ def _drawn(split: str, count: int, seed: int) -> Iterator[tuple]:
 def _placed(objects, relations, rng) -> Iterator[tuple]:
     """Yields each object with its centre and radius, without overlaps."""
     centres, radii = _places([shape for _, shape in objects], relations, rng)
-    for one, centre, radius in zip(objects, centres, radii, strict=True):
-        yield one, tuple(centre), float(radius)
+    for item, centre, radius in zip(objects, centres, radii, strict=True):
+        yield item, tuple(centre), float(radius)
 
 
 def _places(shapes, relations, rng) -> tuple[np.ndarray, np.ndarray]:

@@ -207,11 +207,11 @@ def _write_split(folder: Path, stem: str, first: int, size: int, drawn) -> None:
     objects = phrases(COLOURS, SHAPES)
     split = stem.split("_")[1]
     images, captions, instances = [], [], []
-    for number, (picture, told, seen) in enumerate(drawn, start=first):
+    for number, (picture, texts, seen) in enumerate(drawn, start=first):
         name = f"{stem}_{number:012d}.jpg"
         (folder / "images" / name).write_bytes(picture)
         images.append({"id": number, "file_name": name, "height": size, "width": size})
-        captions += [{"image_id": number, "caption": text} for text in told]
+        captions += [{"image_id": number, "caption": text} for text in texts]
         for what, (x0, y0, x1, y1) in seen:
             box = [x0, y0, x1 - x0 + 1, y1 - y0 + 1]
             instances.append({
@@ -224,7 +224,7 @@ def _write_split(folder: Path, stem: str, first: int, size: int, drawn) -> None:
     ]
     for kind, entries, more in (("captions", captions, {}),
                                 ("instances", instances, {"categories": categories})):
-        numbered = [{"id": k, **one} for k, one in enumerate(entries, start=1)]
+        numbered = [{"id": k, **entry} for k, entry in enumerate(entries, start=1)]
         content = {"info": {"description": _MAKER}, "licenses": [], "images": images,
                    "annotations": numbered, **more}
         path = folder / "annotations" / f"{kind}_{split}.json"

@@ -42,7 +42,7 @@ def intervals(metadata: tf1.RunMetadata) -> list[Interval]:
 
     Taught in lesson 02b, "When did it run?".
     """
-    found = []
+    runs = []
     for device in metadata.step_stats.dev_stats:
         for op in device.node_stats:
             kind = _op_type(op)
@@ -50,9 +50,9 @@ def intervals(metadata: tf1.RunMetadata) -> list[Interval]:
                 begin = op.all_start_micros + op.op_start_rel_micros
                 lasted = max(op.op_end_rel_micros - op.op_start_rel_micros, 1)
                 name = short_device(device.device)
-                found.append(Interval(name, op.node_name, kind, begin, lasted))
-    first = min(row.start for row in found)
-    rows = [row._replace(start=row.start - first) for row in found]
+                runs.append(Interval(name, op.node_name, kind, begin, lasted))
+    first = min(row.start for row in runs)
+    rows = [row._replace(start=row.start - first) for row in runs]
     return sorted(rows, key=lambda row: (row.device, row.start, row.op))
 
 
@@ -78,5 +78,5 @@ def _op_type(op) -> str:
     For example, the type in `[cpu] product = MatMul(a, b)` is `MatMul`.
     """
     match = re.search(r" = (\w+)\(", op.timeline_label)
-    found = match[1] if match else ""
-    return re.sub(r"^_(Mkl|Fused)", "", found) if found != "_Fused" else found
+    kind = match[1] if match else ""
+    return re.sub(r"^_(Mkl|Fused)", "", kind) if kind != "_Fused" else kind
