@@ -24,13 +24,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from IPython.display import HTML, display
+from IPython.display import display
 from tqdm import tqdm
 
 from helpers.language import DARK, INK, LOST, PAPER, SOFT, TOWER
 
 _MOST_BYTES = 130_000  # per output, for the notebook's size in Git
-_MOST_SETTINGS, _MOST_KNOBS = 30, 3  # limits for a reader's patience
+_MOST_SETTINGS, _MOST_CONTROLS = 30, 3  # limits for a reader's patience
 _RADIOS = 6  # a control with more values is a slider
 _ABOVE = 190  # pixels of question, controls, caption, and table header
 _LOWEST = 360  # pixels, so that narrow figures need no scrollbar
@@ -71,12 +71,12 @@ button {{ font: inherit }} output {{ min-height: 1.45em; font-weight: 600 }}
 #stage {{ flex: 1 1 0; min-height: 80px; width: 100%; max-width: {widest}px }}
 td, th {{ padding: 1px 14px 1px 0; text-align: left; font-size: 13px }}
 @media (forced-colors: active) {{ input:checked + span {{ background: Highlight }} }}
-</style></head><body><main><h1>{question}</h1><form>{knobs}
+</style></head><body><main><h1>{question}</h1><form>{controls}
 <button type='reset'>reset</button></form><output id='says' aria-live='polite'>
 </output><svg id='stage' viewBox='0 0 {width} {height}' role='img'
 preserveAspectRatio='xMinYMin'>{layers}</svg><details><summary>All settings in words
 </summary><table></table></details></main><script>
-const {{knobs, values, frames}} = {data}, form = document.querySelector("form");
+const {{controls, values, frames}} = {data}, form = document.querySelector("form");
 const stage = document.getElementById("stage"), layers = [...stage.children];
 const table = document.querySelector("table");
 function row(cells, kind) {{
@@ -84,7 +84,7 @@ function row(cells, kind) {{
   for (const words of cells)
     line.appendChild(document.createElement(kind)).textContent = words;
 }}
-row([...knobs, "what happens"], "th");
+row([...controls, "what happens"], "th");
 frames.forEach(([shown, says], at) => {{
   const cells = values.map((of, k) => of[Math.floor(at / values.slice(k + 1).reduce(
     (product, next) => product * next.length, 1)) % of.length]);
@@ -129,7 +129,7 @@ class Explorable:
 
     Attributes:
       question: Heading of the figure.
-      knobs: Values of each control by its label.
+      controls: Values of each control by its label.
       frames: Frame of each setting, a tuple of the values as strings. The last control
         changes fastest.
       start: Setting that is shown first, in the same form.
@@ -137,7 +137,7 @@ class Explorable:
     """
 
     question: str
-    knobs: dict[str, list]
+    controls: dict[str, list]
     frames: dict[tuple, Frame]
     start: tuple
     size: tuple[int, int]
@@ -146,21 +146,22 @@ class Explorable:
         """Returns the figure as a self-contained HTML document."""
         every = itertools.chain.from_iterable(f.layers for f in self.frames.values())
         number = {layer: k for k, layer in enumerate(dict.fromkeys(every))}
-        data = {"knobs": list(self.knobs),
-                "values": [list(map(str, options)) for options in self.knobs.values()],
+        data = {"controls": list(self.controls),
+                "values": [list(map(str, options))
+                           for options in self.controls.values()],
                 "frames": [[[number[layer] for layer in frame.layers], frame.says]
                            for frame in self.frames.values()]}
         return _PAGE.format(
             question=html.escape(self.question), style=_COLOURS,
             width=self.size[0], height=self.size[1], widest=1.4 * self.size[0],
-            knobs="\n".join(map(self._knob, range(len(self.knobs)))),
+            controls="\n".join(map(self._control, range(len(self.controls)))),
             layers="".join(map("<g>{}</g>".format, number)),
             data=json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
     def show(self) -> None:
-        """Displays the figure in a notebook and prints its question below."""
-        display(HTML(self._repr_html_()))
-        print(f"Page with knobs: {self.question}")
+        """Displays the figure in a notebook."""
+        display({"text/html": self._repr_html_(),
+                 "text/plain": f"Interactive figure: {self.question}"}, raw=True)
 
     def _repr_html_(self) -> str:
         (width, height), frame = self.size, self.frames[self.start]
@@ -173,7 +174,7 @@ class Explorable:
         inside = self.page().replace("&", "&amp;").replace('"', "&quot;")
         return (
             f"<div class='explore-still'><p>{question} (A still: trust this notebook "
-            f"to turn the knobs.)</p><img alt=\"{says}\" width='{width}' "
+            f"to use the controls.)</p><img alt=\"{says}\" width='{width}' "
             f"src='data:image/svg+xml;base64,{still}'>{self._table()}</div>"
             "<style>.explore-still { display: none }</style>"
             f"<iframe title='{question}' sandbox='allow-scripts' width='100%' "
@@ -181,15 +182,15 @@ class Explorable:
             f"srcdoc=\"{inside}\"></iframe>")
 
     def _table(self) -> str:
-        rows = [[*self.knobs, "what happens"],
+        rows = [[*self.controls, "what happens"],
                 *([*setting, frame.says] for setting, frame in self.frames.items())]
         lines = "<tr>".join("".join(f"<td>{html.escape(str(cell))}" for cell in row)
                             for row in rows).replace("<td>", "<th>", len(rows[0]))
         return ("<details><summary>All settings in words</summary><table><tr>"
                 f"{lines}</table></details>")
 
-    def _knob(self, k: int) -> str:
-        name, values = list(self.knobs.items())[k]
+    def _control(self, k: int) -> str:
+        name, values = list(self.controls.items())[k]
         start = list(map(str, values)).index(self.start[k])
         name = html.escape(name)
         if len(values) > _RADIOS:
@@ -204,7 +205,7 @@ class Explorable:
 
 def explore(
     make_frame: Callable[..., Frame], question: str, *, size: tuple[int, int],
-    start: dict | None = None, names: dict | None = None, **knobs: list,
+    start: dict | None = None, names: dict | None = None, **controls: list,
 ) -> Explorable:
     """Computes an interactive figure with one frame per combination of settings.
 
@@ -217,7 +218,7 @@ def explore(
       size: Width and height of the frames in SVG units.
       start: Initial values by control. Default: the first value of each control.
       names: Labels by control, if they differ from the names of the arguments.
-      **knobs: Values of each argument of `make_frame`, in order.
+      **controls: Values of each argument of `make_frame`, in order.
 
     Returns:
       The figure; call `show` to display it.
@@ -226,25 +227,29 @@ def explore(
       ValueError: If there are more than three controls, thirty settings, or 130,000
         bytes, or if two values of a control, or two controls, have the same text.
     """
-    shown = {name: (names or {}).get(name, name) for name in knobs}
-    for words in (list(shown.values()), *(map(str, of) for of in knobs.values())):
+    shown = {name: (names or {}).get(name, name) for name in controls}
+    for words in (list(shown.values()), *(map(str, of) for of in controls.values())):
         for each, count in Counter(words).items():
             if count > 1:
                 raise ValueError(
                     f"{each!r} occurs {count} times, so a reader could not tell the "
                     "settings apart. Use different texts."
                 )
-    settings = list(itertools.product(*knobs.values()))
-    if len(knobs) > _MOST_KNOBS or len(settings) > _MOST_SETTINGS:
+    settings = list(itertools.product(*controls.values()))
+    if len(controls) > _MOST_CONTROLS or len(settings) > _MOST_SETTINGS:
         raise ValueError(
-            f"{len(knobs)} knobs with {len(settings)} settings are too many for a "
-            f"reader. Use at most {_MOST_KNOBS} knobs with {_MOST_SETTINGS} settings."
+            f"explore: the number of controls is {len(controls)}, and of settings "
+            f"{len(settings)}. For a reader's patience, use at most {_MOST_CONTROLS} "
+            f"controls and {_MOST_SETTINGS} settings."
         )
-    frames = {tuple(map(str, each)): make_frame(**dict(zip(knobs, each, strict=True)))
-              for each in tqdm(settings, leave=False)}
+    frames = {
+        tuple(map(str, each)): make_frame(**dict(zip(controls, each, strict=True)))
+        for each in tqdm(settings, leave=False)
+    }
     made = Explorable(
-        question, {shown[name]: of for name, of in knobs.items()}, frames,
-        tuple(str((start or {}).get(name, of[0])) for name, of in knobs.items()), size)
+        question, {shown[name]: of for name, of in controls.items()}, frames,
+        tuple(str((start or {}).get(name, of[0])) for name, of in controls.items()),
+        size)
     if (there := len(made._repr_html_().encode())) > _MOST_BYTES:
         raise ValueError(
             f"the page has {there:,} bytes of {_MOST_BYTES:,} that are allowed. Use "

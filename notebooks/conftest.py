@@ -45,7 +45,7 @@ SLOWEST = ("04b", "06b", "06c", "07a", "07b", "08b", "09a", "09b", "12a")
 
 
 def pytest_collectstart(collector):
-    """Leaves out stderr, which carries times (nbval issue 88), and pages with knobs."""
+    """Leaves out stderr, which carries times (nbval issue 88), and HTML."""
     if getattr(collector, "skip_compare", None) is not None:
         collector.skip_compare += ("stderr", "text/html")
 
@@ -70,7 +70,7 @@ def pytest_terminal_summary(terminalreporter):
             f"{len(read)} notebooks: {code} cells run, the outputs of {code - ignored} "
             f"compared with the stored ones, {near} of them within a tolerance; "
             f"{ignored} are marked as never the same. "
-            "Pictures, pages with knobs and standard error are not compared.")
+            "Pictures, HTML and standard error are not compared.")
 
 
 @pytest.hookimpl(optionalhook=True)

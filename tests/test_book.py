@@ -126,7 +126,7 @@ def test_in_the_dark_figures_stay_on_white(pages, visit):
 @pytest.mark.slow
 @pytest.mark.parametrize("at_most", [
     pytest.param(3, id="some"), pytest.param(99, id="all", marks=pytest.mark.weekly)])
-def test_pages_with_knobs_turn_by_keyboard_on_a_phone(at_most, pages, visit):
+def test_interactive_figures_work_by_keyboard_on_a_phone(at_most, pages, visit):
     """And axe-core, of Deque, finds nothing serious in the first three."""
     page, wrong = visit("light")
     page.set_viewport_size({"width": 390, "height": 800})
@@ -142,9 +142,9 @@ def test_pages_with_knobs_turn_by_keyboard_on_a_phone(at_most, pages, visit):
             "e => document.documentElement.scrollWidth <= innerWidth"), path.stem
         before = inside.locator("#says").text_content()
         turned = set()
-        for knob in inside.locator("[type=range], input:checked").all():
+        for control in inside.locator("[type=range], input:checked").all():
             for key in ("ArrowRight", "ArrowLeft", "ArrowLeft"):
-                knob.focus()
+                control.focus()
                 page.keyboard.press(key)
                 turned.add(inside.locator("#says").text_content())
         assert turned - {before}, path.stem
@@ -155,7 +155,7 @@ def test_pages_with_knobs_turn_by_keyboard_on_a_phone(at_most, pages, visit):
 
 
 def serious(frame):
-    """Refuses what axe-core finds to be serious in a page with knobs."""
+    """Refuses what axe-core finds to be serious in an interactive figure."""
     axe = pytest.importorskip("axe_playwright_python")
     frame.evaluate(Path(axe.__file__).with_name("axe.min.js").read_text("utf-8"))
     found = frame.evaluate("axe.run()")["violations"]

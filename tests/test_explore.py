@@ -1,4 +1,4 @@
-"""Pages with knobs: what they store, and what a reader can do with them."""
+"""Interactive figures: what they store, and what a reader can do with them."""
 
 import itertools
 import re
@@ -47,9 +47,9 @@ def test_the_pieces_of_a_drawing_are_sound_and_round():
 
 
 def test_a_page_stays_small_enough_to_look_through():
-    with pytest.raises(ValueError, match="1 knobs with 31 settings"):
+    with pytest.raises(ValueError, match="controls is 1, and of settings 31"):
         explore(bar, "?", size=(1, 1), height=list(range(31)))
-    with pytest.raises(ValueError, match="4 knobs with 1 settings"):
+    with pytest.raises(ValueError, match="controls is 4, and of settings 1"):
         explore(bar, "?", size=(1, 1), a=[0], b=[0], c=[0], d=[0])
     with pytest.raises(ValueError, match="has 2.. ?,... bytes of 130,000"):
         explore(lambda k: Frame([str(k) * 10_000], "."), "?", size=(1, 1),
@@ -58,7 +58,7 @@ def test_a_page_stays_small_enough_to_look_through():
 
 @pytest.fixture
 def opened(page, tmp_path):
-    """Opens a document and gives the page with knobs in it; no request leaves."""
+    """Opens a document and gives the interactive figure in it; no request leaves."""
     asked = []
     page.on("request", lambda request: asked.append(request.url))
 
@@ -86,7 +86,7 @@ def says(inside):
 
 
 @pytest.mark.slow
-def test_the_knobs_turn_by_keyboard_and_say_what_they_show(page, opened):
+def test_the_controls_work_by_keyboard_and_say_what_they_show(page, opened):
     inside = opened(bars(start={"height": 20})._repr_html_())
     assert says(inside) == "The bar 0 is 20 high: it's < 101 & \"so\"."
     page.keyboard.press("Tab")
@@ -134,7 +134,7 @@ def test_without_scripts_a_still_and_the_table_come_to_light(page, opened):
     assert not page.locator("img").is_visible()
     # What JupyterLab leaves of it in a notebook that it does not trust.
     opened(re.sub("<style>.*?</style><iframe.*</iframe>", "", output, flags=re.S))
-    assert page.get_by_text("trust this notebook to turn the knobs").is_visible()
+    assert page.get_by_text("trust this notebook to use the controls").is_visible()
     assert page.locator("img").bounding_box()["width"] == 300
     assert page.locator("img").get_attribute("alt").startswith("The bar 0 is 50 high")
     page.get_by_text("All settings in words").click()
@@ -155,7 +155,7 @@ def test_equal_values_have_a_frame_each(values):
     assert [frame.says for frame in made.frames.values()] == list(map(repr, values))
 
 
-def test_values_or_knobs_that_look_the_same_are_refused():
-    for knobs in ({"a": ["1", 1]}, {"a": [1, 2], "b": [1, 2], "names": {"b": "a"}}):
+def test_values_or_controls_that_look_the_same_are_refused():
+    for controls in ({"a": ["1", 1]}, {"a": [1, 2], "b": [1, 2], "names": {"b": "a"}}):
         with pytest.raises(ValueError, match="could not tell"):
-            explore(lambda **_: Frame([], ""), "q", size=(9, 9), **knobs)
+            explore(lambda **_: Frame([], ""), "q", size=(9, 9), **controls)

@@ -79,7 +79,7 @@ def test_it_ends_with_the_block_on_any_error(error):
 
 
 @pytest.mark.slow
-def test_a_knob_shows_the_starving_queue_and_its_name(hang, page, tmp_path):
+def test_a_control_shows_the_starving_queue_and_its_name(hang, page, tmp_path):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     path = tmp_path / "film.html"

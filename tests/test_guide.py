@@ -72,10 +72,10 @@ def test_a_core_sitting_has_a_sketch_and_something_to_turn():
         advice = guide._advice()[number]
         assert "**On the board**\n\n```\n" in advice
         live = re.search(r"^\*\*Live:\*\* (.+)$", advice, re.M)[1]
-        page = re.match(r"the (?:page|interactive figure) \*(.+?)\*", live)
+        page = re.match(r"the interactive figure \*(.+?)\*", live)
         assert page or live.startswith("`python3 course.py tensorboard`")
         if page:
-            assert f"Page with knobs: {page[1]}" in shown
+            assert f"Interactive figure: {page[1]}" in shown
 
 
 def test_a_class_ends_in_time_and_has_a_break():

@@ -265,7 +265,7 @@ def test_run_all_shows_no_error(page, opened):
     assert page.evaluate(ALTERNATIVES) == sentences
 
 
-PAGE_WITH_KNOBS = """\
+FIGURE = """\
 from helpers.explore import Frame, explore
 from helpers.svg import box
 
@@ -276,17 +276,17 @@ explore(make_frame, "How high?", size=(300, 100), height=[10, 20, 50]).show()
 """
 
 
-def test_a_page_with_knobs_is_a_still_until_its_cell_was_run(lab, opened):
+def test_an_interactive_figure_is_a_still_until_its_cell_was_run(lab, opened):
     _, folder = lab
-    cell = v4.new_code_cell(PAGE_WITH_KNOBS)
+    cell = v4.new_code_cell(FIGURE)
     made = {}
-    exec(PAGE_WITH_KNOBS.rpartition("\n\n")[0], made)
+    exec(FIGURE.rpartition("\n\n")[0], made)
     page = made["explore"](made["make_frame"], "How high?", size=(300, 100),
                            height=[10, 20, 50])
     cell.outputs = [v4.new_output("display_data", {"text/html": page._repr_html_()})]
-    nb.store(folder / "my" / "knobs.ipynb", v4.new_notebook(cells=[cell]))
-    page = opened("my/knobs.ipynb")
-    still = page.get_by_text("trust this notebook to turn the knobs")
+    nb.store(folder / "my" / "controls.ipynb", v4.new_notebook(cells=[cell]))
+    page = opened("my/controls.ipynb")
+    still = page.get_by_text("trust this notebook to use the controls")
     still.wait_for()
     assert page.locator(".jp-OutputArea iframe").count() == 0
     assert page.locator(".jp-OutputArea img").get_attribute("alt") == "It is 10 high."

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import re
 
 import matplotlib.pyplot as plt
 import pytest
@@ -184,7 +185,7 @@ def test_lanes_weights_strips_and_tanks_say_what_they_hold():
 def test_a_figure_is_stored_sharp_small_and_with_its_width(monkeypatch):
     sent = {}
     monkeypatch.setattr(plots, "display", lambda data, **more: sent.update(
-        data, **more))
+        data, **more) if "image/png" in data else None)
     fig, ax = plt.subplots(figsize=(4, 2))
     ax.bar(range(4), range(1, 5), color=language.TINT)
     plots.show(fig, "Four bars.", "Four of a kind")
@@ -197,10 +198,15 @@ def test_a_figure_is_stored_sharp_small_and_with_its_width(monkeypatch):
     assert set(language.TINT) <= colours
 
 
-def test_show_prints_the_sentence_and_closes_the_figure(capsys):
+def test_show_adds_the_caption_and_closes_the_figure(monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr(plots, "display", lambda data, **_: shown.append(data))
     fig, _ = plt.subplots()
-    plots.show(fig, "A box.", "A box has four sides")
-    assert "Figure: A box." in capsys.readouterr().out
+    plots.show(fig, "1 < 2 & 3.", "A box has four sides")
+    _, caption = shown
+    assert caption["text/plain"] == "Figure: 1 < 2 & 3."
+    assert re.sub("<[^>]*>", "", caption["text/html"]) == "1 &lt; 2 &amp; 3."
+    assert capsys.readouterr().out == ""
     assert not plt.fignum_exists(fig.number)
     with pytest.raises(ValueError, match="sentence"):
         plots.show(fig, " ")

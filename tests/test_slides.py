@@ -137,7 +137,7 @@ def test_no_sentence_announces_what_is_not_there(lesson):
 
 
 @pytest.mark.slow
-def test_a_page_with_knobs_turns_in_a_slide(page, tmp_path):
+def test_an_interactive_figure_works_in_a_slide(page, tmp_path):
     pytest.importorskip("sphinx_revealjs")
     target = tmp_path / "lesson.html"
     [lesson] = nb.lessons(ROOT, ["03a"])

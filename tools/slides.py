@@ -124,8 +124,8 @@ def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
       cell: Code cell with its outputs.
       asked: Whether the outputs answer a question. If so, they appear in a second step.
     """
-    knobs = "<iframe" in str(cell.outputs)  # it replaces code and text
-    drawn = knobs or "image/png" in str(cell.outputs)
+    interactive = "<iframe" in str(cell.outputs)  # it replaces code and text
+    drawn = interactive or "image/png" in str(cell.outputs)
     program = "" if drawn else Highlight2HTML()(cell.source)
     parts = []
     for output in cell.outputs:
@@ -136,9 +136,9 @@ def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
             parts.append(f'<img alt="{alt}" src="{source}">')
         elif "<iframe" in data.get("text/html", ""):
             parts.append(data["text/html"])
-        elif not knobs:
+        elif not interactive:
             words = output.get("text") or data.get("text/plain", "")
-            if not words.startswith("Figure: "):  # this is the alternative text
+            if not words.startswith("Figure: "):  # the caption repeats the image's alt
                 parts.append(f'<pre class="output" tabindex="0">{html.escape(words)}'
                              "</pre>")
     shown = "\n".join(parts)

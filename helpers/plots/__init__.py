@@ -1,5 +1,6 @@
 """Plotting functions, and the display of a figure with its alternative text."""
 
+import html
 import io
 
 import matplotlib.pyplot as plt
@@ -30,10 +31,10 @@ SMALLEST = 8  # points, legible from the last row of a classroom
 
 
 def show(fig: Figure, alt: str, title: str = "") -> None:
-    """Displays a figure with its alternative text and prints the text below.
+    """Displays a figure with its alternative text, which is also the caption below.
 
-    The text is printed because JupyterLab drops the alternative text of a picture,
-    whereas printed text reaches screen readers, GitHub, and the tests.
+    JupyterLab drops the alternative text of a picture, whereas a caption reaches screen
+    readers and GitHub. The tests compare the caption's plain text.
 
     Args:
       fig: Figure, which is closed afterwards.
@@ -62,7 +63,9 @@ def show(fig: Figure, alt: str, title: str = "") -> None:
     png, pixels = _png(fig)
     display({"image/png": png, "text/plain": repr(fig)}, raw=True,
             metadata={"image/png": {"alt": alt, "width": pixels}})
-    print(f"Figure: {alt}")
+    display({"text/html": f"<p class='figure-caption'><small>{html.escape(alt)}"
+                          "</small></p>",
+             "text/plain": f"Figure: {alt}"}, raw=True)
     plt.close(fig)
 
 

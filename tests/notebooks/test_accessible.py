@@ -1,5 +1,6 @@
 """What a reader who does not see needs of every notebook: headings, sentences."""
 
+import html
 import re
 
 import nbformat
@@ -38,5 +39,6 @@ def test_a_figure_has_its_sentence_in_the_file_and_under_it(path):
         for output, below in zip(outputs, [*outputs[1:], {}], strict=False):
             if "image/png" in output.get("data", {}):
                 alt = output.metadata["image/png"]["alt"]
-                assert below.get("text", "").startswith(f"Figure: {alt}\n"), cell.id
+                assert below.get("data", {}).get("text/plain") == f"Figure: {alt}"
+                assert html.escape(alt) in below.data["text/html"], cell.id
                 assert re.match(r"[A-Z0-9].{20,}[.)]$", alt, re.S), f"{cell.id}: {alt}"

@@ -2,7 +2,6 @@
 // loader asks for; nothing to build.
 (() => {
   const PREDICTION = /^\*My prediction[^*]*\*/;
-  const SENTENCE = /^\s*Figure: ([^\n]+)/;
 
   // JupyterLab writes the version of the running Python into a notebook that is opened.
   // That alone is no change: nothing to save, and nothing to ask about.
@@ -90,13 +89,13 @@
     }`;
 
   // JupyterLab shows a picture without a text alternative, whatever its metadata say.
-  // A figure of this course is followed by its sentence: that becomes the alternative.
+  // A figure of this course is followed by its caption: that becomes the alternative.
   function describe(image) {
     const child = image.closest('.jp-OutputArea-child');
     const below = child && child.nextElementSibling;
-    const match = below && SENTENCE.exec(below.textContent);
-    if (match && image.alt !== match[1].trim()) {
-      image.alt = match[1].trim();
+    const caption = below && below.querySelector('.figure-caption');
+    if (caption && image.alt !== caption.textContent) {
+      image.alt = caption.textContent;
     }
   }
 
