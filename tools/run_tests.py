@@ -35,7 +35,7 @@ ALL_TESTS = [*PYTEST, *WORKERS, "tests", "legacy/tests", "tests/faults"]
 UNIT = [*PYTEST, *WORKERS, "tests", "legacy/tests", "--ignore", "tests/faults"]
 NBVAL = [
     *PYTEST, *WORKERS, "--nbval", "--nbval-current-env",
-    "--nbval-cell-timeout", "1500",
+    "--nbval-cell-timeout", "1500", "-p", "tools.jupyter.warm_kernels",
 ]
 PARTS = {
     "lint": ["-m", "ruff", "check", "."],
