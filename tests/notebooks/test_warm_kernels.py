@@ -26,8 +26,8 @@ def test_a_forked_kernel_is_a_kernel_and_ends_with_its_notebook(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "01_some.ipynb")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-rA", "-p",
-         "tools.jupyter.warm_kernels", "-p", "notebooks.conftest", "--rootdir", tmp_path,
-         tmp_path / "01_some.ipynb"],
+         "tools.jupyter.warm_kernels", "-p", "notebooks.conftest",
+         "--rootdir", tmp_path, tmp_path / "01_some.ipynb"],
         cwd=ROOT, capture_output=True, text=True, timeout=LIMIT,
         env={**os.environ, "PWD_OF_THE_TEST": str(tmp_path)})
     assert f"{len(CELLS)} passed" in done.stdout, done.stdout
