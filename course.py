@@ -124,8 +124,8 @@ def main(arguments):
         return 0
     if name == "port" and not is_set_up():  # it needs only Python
         return subprocess.call([sys.executable, str(TF1), name, *rest])
-    words = {word.rpartition("=")[2] for word in rest}
-    more = name == "weights" and words & {"safetensors", "onnx"}
+    values = {word.rpartition("=")[2] for word in rest}
+    more = name == "weights" and values & {"safetensors", "onnx"}
     extras = ["dev"] if name in OF_DEVELOPERS or more else []
     try:
         check_machine()

@@ -22,13 +22,13 @@ EVERYWHERE = {"errors", "arguments", "files", "lesson"}
 
 def rooms() -> dict[str, list[Path]]:
     """Returns the top-level modules and packages of `helpers`, with their files."""
-    found = {}
+    modules = {}
     for path in sorted((ROOT / "helpers").iterdir()):
         if path.suffix == ".py" and path.stem != "__init__":
-            found[path.stem] = [path]
+            modules[path.stem] = [path]
         elif (path / "__init__.py").exists():
-            found[path.name] = sorted(path.glob("*.py"))
-    return found
+            modules[path.name] = sorted(path.glob("*.py"))
+    return modules
 
 
 def imports() -> set[tuple[str, str]]:

@@ -128,11 +128,11 @@ def main(arguments: list[str]) -> int:
     nb.parser("book", __doc__).parse_args(arguments)
     lesson.begin("book")  # imports TensorFlow without its log messages
     try:
-        found = make()
+        page = make()
     except DataError as error:
         print(f"course.py book: {error}", file=sys.stderr)
         return 1
-    print("Open", found.relative_to(ROOT).as_posix())
+    print("Open", page.relative_to(ROOT).as_posix())
     return 0
 
 

@@ -52,7 +52,7 @@ def solved(lesson: Path) -> list[nbformat.NotebookNode]:
     solutions = nbformat.read(nb.solution(lesson), as_version=4)
     answers = exercise_cells(solutions)
     checks = [cell for cell in solutions.cells if reports(cell)]
-    found = []
+    folded = []
     for answer, check in zip(answers, checks, strict=True):
         cell = copy.deepcopy(check)
         cell.source = f"{unmarked(answer.source)}\n\n\n{check.source}"
@@ -61,5 +61,5 @@ def solved(lesson: Path) -> list[nbformat.NotebookNode]:
             "mystnb": {"code_prompt_show": SHOW, "code_prompt_hide": HIDE},
         })
         cell.id = f"{answer.id}-solution"
-        found.append(cell)
-    return found
+        folded.append(cell)
+    return folded

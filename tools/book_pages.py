@@ -68,15 +68,15 @@ def pitfall_page(text: str) -> str:
       ValueError: If the rows of the page and the pitfalls of the lessons do not match.
         The message names the first difference.
     """
-    there = pitfalls()
+    known = pitfalls()
     rows = {(number, name): (see, why) for see, why, number, name in ROW.findall(text)}
-    for number, name in there.keys() ^ rows.keys():
-        where = "docs/pitfalls.md" if (number, name) in there else f"lesson {number}"
+    for number, name in known.keys() ^ rows.keys():
+        where = "docs/pitfalls.md" if (number, name) in known else f"lesson {number}"
         raise ValueError(f"The pitfall '{number}: {name}' is missing in {where}.")
 
     def linked(match):
         see, why, number, name = match.groups()
-        target = there[number, name].cell.id
+        target = known[number, name].cell.id
         return f"| {see} | {why} | [{number}: {name}](#{target}) |"
 
     return ROW.sub(linked, text)
@@ -99,13 +99,13 @@ def glossary_page(terms: str) -> str:
     rows = [line.split(" | ") for line in terms.splitlines() if line[:1] not in "#"]
     rows.sort(key=lambda row: row[0].strip("`").lower())
     for term, number, words, *count in rows:
-        found = [place for place in cells if words in place.cell.source
+        matches = [place for place in cells if words in place.cell.source
                  and place.lesson.name.startswith(number)]
-        if len(found) != 1:
-            raise ValueError(f"glossary, {term}: {words!r} occurs in {len(found)} "
+        if len(matches) != 1:
+            raise ValueError(f"glossary, {term}: {words!r} occurs in {len(matches)} "
                              f"cells of lesson {number}, but must occur in one")
-        sentence = quoted(found[0].cell.source, words, int((count or [1])[0]))
-        lines += [term, f":   {sentence} {found[0].link(words)}", ""]
+        sentence = quoted(matches[0].cell.source, words, int((count or [1])[0]))
+        lines += [term, f":   {sentence} {matches[0].link(words)}", ""]
     return "\n".join(lines)
 
 

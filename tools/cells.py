@@ -107,30 +107,30 @@ class Lesson:
         """The exercises of the lesson, in order."""
         calls = dict(reversed(call) for cell in self.cells for call in checked(cell))
         titles = iter([title for cell in self.cells for title in asked(cell)])
-        before, found = [], []
+        before, exercises = [], []
         for cell in self.solved.cells:
             if cell.cell_type != "code" or checked(cell):
                 continue
             if is_exercise(cell):
                 answer = unmarked(cell.source)
                 name = ast.parse(answer).body[0].name
-                found.append(Exercise(self.path.stem, next(titles), name, calls[name],
-                                      tuple(before), answer))
+                exercises.append(Exercise(self.path.stem, next(titles), name,
+                                          calls[name], tuple(before), answer))
             before.append(cell.source)
-        return found
+        return exercises
 
     @functools.cached_property
     def questions(self) -> list[Question]:
         """The predictions that the lesson asks for, in order."""
-        found, heading = [], ""
+        questions, heading = [], ""
         for place, cell in enumerate(self.cells):
             if cell.cell_type != "markdown":
                 continue
             for part in cell.source.split("\n\n"):
                 heading = [heading, *_HEADING.findall(part)][-1]
-                found += [Question(heading, text, place)
+                questions += [Question(heading, text, place)
                           for text in QUESTION.split(part)[1:]]
-        return found
+        return questions
 
     @functools.cached_property
     def parameters(self) -> list[str]:

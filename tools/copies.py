@@ -57,8 +57,8 @@ def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
 
 
 def _free_name(path: Path) -> Path:
-    numbers = [int(found[1]) for old in earlier(path)
-               if (found := re.search(r"before-(\d+)", old.name))]
+    numbers = [int(match[1]) for old in earlier(path)
+               if (match := re.search(r"before-(\d+)", old.name))]
     return path.with_name(f"{path.stem}.before-{max(numbers, default=0) + 1}.ipynb")
 
 

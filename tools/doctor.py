@@ -58,12 +58,13 @@ class Finding(NamedTuple):
 
 
 def python_version(environment) -> Finding:
-    found = "{}.{}.{}".format(*sys.version_info[:3])
+    version = "{}.{}.{}".format(*sys.version_info[:3])
     try:
         environment.check_machine()
     except environment.Problem as problem:
         return Finding("Python", BAD, str(problem))
-    return Finding("Python", OK, f"{found} on {platform.system()} {platform.machine()}")
+    return Finding("Python", OK,
+                   f"{version} on {platform.system()} {platform.machine()}")
 
 
 def set_up(environment) -> Finding:
@@ -150,13 +151,13 @@ def gpu(seen: dict, has_driver: bool, command: str) -> Finding:
 
 def proxy() -> Finding:
     names = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
-    found = [name for name in names if os.environ.get(name)]
-    if not found:
+    variables = [name for name in names if os.environ.get(name)]
+    if not variables:
         return Finding("proxy", OK, "none. Behind a proxy, set HTTPS_PROXY first.")
     if "127.0.0.1" not in os.environ.get("NO_PROXY", os.environ.get("no_proxy", "")):
-        return Finding("proxy", WARN, f"{found[0]} is set. Set NO_PROXY=127.0.0.1 too; "
-                       "otherwise the browser may not reach JupyterLab.")
-    return Finding("proxy", OK, f"{found[0]} is set, and 127.0.0.1 is excluded")
+        return Finding("proxy", WARN, f"{variables[0]} is set. Set NO_PROXY=127.0.0.1 "
+                       "too; otherwise the browser may not reach JupyterLab.")
+    return Finding("proxy", OK, f"{variables[0]} is set, and 127.0.0.1 is excluded")
 
 
 def loopback() -> Finding:
@@ -186,8 +187,8 @@ def data_folder() -> Finding:
     folder = Path(os.environ.get("HELPERS_DATA") or ROOT / "data")
     with contextlib.suppress(RuntimeError):
         folder = folder.expanduser()
-    there = folder if folder.exists() else folder.parent
-    if not there.is_dir() or not os.access(there, os.W_OK):
+    existing = folder if folder.exists() else folder.parent
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
         return Finding("data", BAD, f"{folder} is not writable. To use a folder of "
                        "your own, set HELPERS_DATA.")
     return Finding("data", OK, "the folder is writable")
@@ -198,10 +199,10 @@ def examine() -> list[Finding]:
     sys.path.insert(0, str(ROOT))
     from tools import environment
 
-    found = [python_version(environment), set_up(environment), disk(environment),
+    findings = [python_version(environment), set_up(environment), disk(environment),
              processor(), tensorflow(environment), proxy(), loopback(),
              data_folder()]
-    return sorted(found, key=lambda finding: (BAD, WARN, OK).index(finding.state))
+    return sorted(findings, key=lambda finding: (BAD, WARN, OK).index(finding.state))
 
 
 def main(arguments: list[str]) -> int:
@@ -211,10 +212,10 @@ def main(arguments: list[str]) -> int:
     if arguments and arguments[0].startswith("-"):
         print(__doc__.strip())
         return 0 if arguments in (["-h"], ["--help"]) else 2
-    found = examine()
-    for finding in found:
+    findings = examine()
+    for finding in findings:
         print(f"{finding.state:5s} {finding.name:10s} {finding.text}")
-    return int(any(finding.state == BAD for finding in found))
+    return int(any(finding.state == BAD for finding in findings))
 
 
 if __name__ == "__main__":

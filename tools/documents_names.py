@@ -80,9 +80,9 @@ def cell_of(row: Row) -> Cell | None:
         if hit:
             link = f"[{number} {heading}](../notebooks/{path.name})"
             text = _section(path, heading) if hit[0].startswith("#") else source
-            there = re.search(rf"(?<!\w){_own_word(row.name)}(?!\w)", text)
-            word = "" if there else re.sub(r"^def |[( =]+$", "", hit[0])
-            return Cell(link, source, word)
+            match = re.search(rf"(?<!\w){_own_word(row.name)}(?!\w)", text)
+            alias = "" if match else re.sub(r"^def |[( =]+$", "", hit[0])
+            return Cell(link, source, alias)
     return None
 
 
@@ -100,14 +100,14 @@ def _own_word(name: str) -> str:
 
 def _has(module: ModuleType, path: str, option: str | None) -> bool:
     """Returns whether a module has a name, and whether it accepts an option."""
-    found = module
+    value = module
     for part in path.split("."):
-        found = getattr(found, part, None)
-    if found is None or option is None:
-        return found is not None
-    if hasattr(found, "DESCRIPTOR"):
-        return option in found.DESCRIPTOR.fields_by_name
-    call = found.__init__ if inspect.isclass(found) else found
+        value = getattr(value, part, None)
+    if value is None or option is None:
+        return value is not None
+    if hasattr(value, "DESCRIPTOR"):
+        return option in value.DESCRIPTOR.fields_by_name
+    call = value.__init__ if inspect.isclass(value) else value
     return option in inspect.signature(call).parameters
 
 
@@ -128,12 +128,12 @@ def fate_in_tensorflow(name: str) -> tuple[str, str]:
 def fate(row: Row, cell: Cell | None) -> str:
     """Returns the status of a name in one word, with its replacement if it has one."""
     if row.name.startswith("tf."):
-        word, today = fate_in_tensorflow(row.name)
-        return f"{word}; today `{today}`" if today else word
+        status, today = fate_in_tensorflow(row.name)
+        return f"{status}; today `{today}`" if today else status
     if row.section.startswith("Python"):
         module, _, attribute = row.name.rpartition(".")
-        found = module and hasattr(importlib.import_module(module), attribute)
-        return "kept" if found else "gone"
+        exists = module and hasattr(importlib.import_module(module), attribute)
+        return "kept" if exists else "gone"
     last = row.name.split(" ")[0].split(".")[-1]
     if row.helper.split(".")[-1] == last or cell and not row.helper and re.search(
             rf"\b{last}\b", cell.source):
@@ -154,8 +154,8 @@ def _line(row: Row) -> str:
                          f"{row.where!r}, or helpers does not define {row.helper!r}")
     became = fate(row, cell) + (f": {row.note}" if row.note and not untaught else "")
     helper = f"`{row.helper}`" if row.helper else ""
-    word = f", as `{cell.word}`" if cell and cell.word else ""
-    where = cell.link + word if cell else row.note
+    alias = f", as `{cell.word}`" if cell and cell.word else ""
+    where = cell.link + alias if cell else row.note
     return f"| `{row.name}` | {row.documents} | {where} | {helper} | {became} |"
 
 

@@ -278,19 +278,19 @@ class Moving:
     def line(self, log):
         """Returns the progress line for the current output of pip or uv."""
         new = len(re.findall(r"^(?:Collecting| \+) ", log, re.M))
-        there = len(re.findall(r"^Requirement already", log, re.M))
+        present = len(re.findall(r"^Requirement already", log, re.M))
         fetched = self.FETCHED.findall(log)
         megabytes = sum(float(size) * self.UNITS[unit] for _, size, unit in fetched)
         last = "downloaded " + fetched[-1][0] if fetched else "searching"
-        name, done, every = self.fetches, new + there, self.at_most
-        words = f"at most {every} packages, {megabytes:.0f} MB, {last}"
+        name, done, total = self.fetches, new + present, self.at_most
+        text = f"at most {total} packages, {megabytes:.0f} MB, {last}"
         if re.search("^(?:Installing collected|Prepared)", log, re.M):
-            name, every = self.unpacks, new or every - there
-            done = min(unpacked() - self.before, every)
-            words = f"{every} packages, installing"
-        full = self.WIDTH * done // max(every, 1)
+            name, total = self.unpacks, new or total - present
+            done = min(unpacked() - self.before, total)
+            text = f"{total} packages, installing"
+        full = self.WIDTH * done // max(total, 1)
         seconds = int(time.monotonic() - self.began)
-        return (f"{name}: [{'#' * full:.<{self.WIDTH}}] {done} of {words} "
+        return (f"{name}: [{'#' * full:.<{self.WIDTH}}] {done} of {text} "
                 f"({seconds // 60}:{seconds % 60:02d})")
 
     def show(self, log):

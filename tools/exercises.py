@@ -58,9 +58,9 @@ def names_read(source: str) -> set[str]:
 def needed(statements: list[str], source: str) -> list[str]:
     """Returns the statements on which a source text depends, in order."""
     made = [names_made(statement) for statement in statements]
-    words, kept = names_read(source), set()
-    while words:
-        new = {k for k, names in enumerate(made) if k not in kept and names & words}
+    pending, kept = names_read(source), set()
+    while pending:
+        new = {k for k, names in enumerate(made) if k not in kept and names & pending}
         kept |= new
-        words = {word for k in new for word in names_read(statements[k])}
+        pending = {word for k in new for word in names_read(statements[k])}
     return [statements[k] for k in sorted(kept)]

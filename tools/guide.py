@@ -98,11 +98,11 @@ def up(value: float) -> int:
 def guide() -> str:
     """Returns the Markdown text of docs/guide.md."""
     lessons = {nb.number(path): path for path in nb.lessons(ROOT)}
-    found = {number: minutes(path) for number, path in lessons.items()}
+    durations = {number: minutes(path) for number, path in lessons.items()}
     advice = _advice()
     head, heading, grading = advice["head"].partition(GRADING)
     head = head.strip().format(words=WORDS_PER_MINUTE, each=MINUTES_PER_EXERCISE)
-    parts = [head, _table(lessons, found), "## Plans", *_plans(found),
+    parts = [head, _table(lessons, durations), "## Plans", *_plans(durations),
              "## Two hours by the clock", CLOCK.strip(), *_classes(lessons, advice),
              heading + grading]
     for number, path in lessons.items():

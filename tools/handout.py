@@ -120,9 +120,9 @@ def main(arguments: list[str]) -> int:
     folder, make = options.folder, assignment if options.nbgrader else handout
     places = [folder / "source" / path.stem / path.name if options.nbgrader
               else folder / path.name for path in lessons]
-    if there := [place for place in places if place.exists()]:
-        parser.error(f"{there[0]} already exists and may hold answers. Choose another "
-                     "folder.")
+    if existing := [place for place in places if place.exists()]:
+        parser.error(f"{existing[0]} already exists and may hold answers. Choose "
+                     "another folder.")
     try:
         for lesson, place in zip(lessons, places, strict=True):
             place.parent.mkdir(parents=True, exist_ok=True)

@@ -42,28 +42,28 @@ def main(arguments: list[str]) -> None:
                                      allow_abbrev=False)
     parser.add_argument("--fresh", action="store_true",
                         help="create a new copy and keep the old one")
-    options, words = parser.parse_known_args(arguments)
-    numbers = [word for word in words if re.fullmatch(r"\d\d?[a-z]?", word)]
-    words = [word for word in words if word not in numbers]
+    options, rest = parser.parse_known_args(arguments)
+    numbers = [word for word in rest if re.fullmatch(r"\d\d?[a-z]?", word)]
+    rest = [word for word in rest if word not in numbers]
     if options.fresh and not numbers:
         parser.error("--fresh needs the number of a lesson, such as lab --fresh 03a")
-    if not any(word.startswith(("--ServerApp.ip=", "--ip=")) for word in words):
-        words.append(HERE)  # a user in a container sets another address on purpose
+    if not any(word.startswith(("--ServerApp.ip=", "--ip=")) for word in rest):
+        rest.append(HERE)  # a user in a container sets another address on purpose
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        words.append("--allow-root")
-    if numbers or not any(word.endswith(".ipynb") for word in words):
+        rest.append("--allow-root")
+    if numbers or not any(word.endswith(".ipynb") for word in rest):
         try:
-            words += opened(numbers, options.fresh)
+            rest += opened(numbers, options.fresh)
         except (OSError, ValueError, DataError) as error:
             parser.error(str(error))
     for name, folder in PLACES.items():
-        there = [os.environ[name]] if os.environ.get(name) else []
-        os.environ[name] = os.pathsep.join([str(folder), *there])
+        previous = [os.environ[name]] if os.environ.get(name) else []
+        os.environ[name] = os.pathsep.join([str(folder), *previous])
     # If an option is given twice, Jupyter ignores it, together with related options.
-    said = {word.partition("=")[0] for word in words}
-    ours = [option for option in [*OPTIONS, *address(words)]
-            if option.partition("=")[0] not in said]
-    sys.argv = ["course.py lab", *ours, *words]
+    given = {word.partition("=")[0] for word in rest}
+    ours = [option for option in [*OPTIONS, *address(rest)]
+            if option.partition("=")[0] not in given]
+    sys.argv = ["course.py lab", *ours, *rest]
     jupyterlab()
 
 
@@ -82,8 +82,8 @@ def address(words: list[str]) -> list[str]:
     files = [Path(word) for word in words if word.endswith(".ipynb")]
     if not files:
         return []
-    said = [word for word in words if word.startswith("--ServerApp.root_dir=")]
-    root = Path(said[-1].partition("=")[2]) if said else files[0].parent
+    roots = [word for word in words if word.startswith("--ServerApp.root_dir=")]
+    root = Path(roots[-1].partition("=")[2]) if roots else files[0].parent
     try:
         place = files[0].resolve().relative_to(root.resolve()).as_posix()
     except ValueError:  # JupyterLab reports the problem itself

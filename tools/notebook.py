@@ -45,16 +45,16 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
                    if NUMBER.match(path.name))
     if not numbers:
         return paths
-    found = []
+    selected = []
     for asked in numbers:
         named = [path for path in paths
                  if number(path) == asked.rjust(2 + asked[-1:].isalpha(), "0")
                  or asked.isdigit() and int(number(path)[:2]) == int(asked)]
         if not named:
-            there = " ".join(map(number, paths))
-            raise ValueError(f"there is no lesson {asked}; the lessons are {there}")
-        found += [path for path in named if path not in found]
-    return found
+            known = " ".join(map(number, paths))
+            raise ValueError(f"there is no lesson {asked}; the lessons are {known}")
+        selected += [path for path in named if path not in selected]
+    return selected
 
 
 def parser(command: str, documentation: str) -> argparse.ArgumentParser:

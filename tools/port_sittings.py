@@ -13,13 +13,13 @@ OUT = ROOT / "legacy" / "tf1tools" / "port" / "table" / "sittings.txt"
 
 def made() -> str:
     """Returns one line per TensorFlow name, with the lesson that covers it."""
-    found: dict[str, str] = {}
+    lessons: dict[str, str] = {}
     for path in nb.lessons(ROOT):
         for name in re.findall(r"\btf1?\.([A-Za-z][\w.]*\w)", path.read_text("utf-8")):
-            found.setdefault(name, nb.number(path))
+            lessons.setdefault(name, nb.number(path))
     page = (ROOT / "docs" / "names.md").read_text("utf-8")
-    found |= dict(re.findall(r"^\| `tf\.([\w.]+)`.*?\[(\d\d[a-z]?)", page, re.M))
-    return "".join(f"{name} {number}\n" for name, number in sorted(found.items()))
+    lessons |= dict(re.findall(r"^\| `tf\.([\w.]+)`.*?\[(\d\d[a-z]?)", page, re.M))
+    return "".join(f"{name} {number}\n" for name, number in sorted(lessons.items()))
 
 
 if __name__ == "__main__":

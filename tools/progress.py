@@ -55,15 +55,15 @@ def states(path: Path) -> list[Solved]:
         cells = read_cells(path)
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from error
-    found, unrun = [], []
+    results, unrun = [], []
     for cell in cells:
         if titles := asked(cell):
-            found += unrun
+            results += unrun
             unrun = [Solved(title, UNTOUCHED) for title in titles]
         for title, report in reports(cell):
-            found.append(_exercise(title, report))
+            results.append(_exercise(title, report))
             unrun = []
-    return found + unrun
+    return results + unrun
 
 
 def all_states(path: Path) -> list[Solved]:
@@ -80,20 +80,21 @@ def written(path: Path) -> list[bool]:
     """Returns which predictions were written in any version of a copy."""
     known = list(map(bool, copies.predictions(path)))
     for old in _readable(path):
-        there = copies.predictions(old)
-        if len(there) == len(known):  # otherwise the lesson has changed
-            known = [one or bool(text) for one, text in zip(known, there, strict=True)]
+        texts = copies.predictions(old)
+        if len(texts) == len(known):  # otherwise the lesson has changed
+            known = [done or bool(text)
+                     for done, text in zip(known, texts, strict=True)]
     return known
 
 
 def _readable(path: Path) -> list[Path]:
     """Returns the earlier versions of a copy that can be read as notebooks."""
-    found = []
+    readable = []
     for old in copies.earlier(path):
         with contextlib.suppress(ValueError):
             read_cells(old)
-            found.append(old)
-    return found
+            readable.append(old)
+    return readable
 
 
 def notebooks(words: list[str]) -> list[Path]:
@@ -104,15 +105,15 @@ def notebooks(words: list[str]) -> list[Path]:
     """
     if not words or all(re.fullmatch(r"\d+[a-z]?", word) for word in words):
         return [copies.newest(lesson) for lesson in nb.lessons(ROOT, words)]
-    found = []
+    paths = []
     for word in words:
         path = Path(word)
         inside = [p for p in sorted(path.rglob("*.ipynb"))
                   if ".ipynb_checkpoints" not in p.parts] if path.is_dir() else []
         if not path.is_file() and not inside:
             raise ValueError(f"{word} is neither a notebook nor a folder of notebooks")
-        found += inside or [path]
-    return found
+        paths += inside or [path]
+    return paths
 
 
 def _exercise(title: str, report: str) -> Solved:
@@ -129,22 +130,22 @@ def main(arguments: list[str]) -> int:
                         help="lessons, notebooks or folders; by default, all lessons")
     try:
         words = parser.parse_args(arguments).words
-        found = {path: all_states(path) for path in notebooks(words)}
+        results = {path: all_states(path) for path in notebooks(words)}
     except ValueError as error:
         parser.error(str(error))
-    predicted = {path: written(path) for path in found}
-    begun = [path for path in found if words or any(predicted[path]) or any(
-        exercise.state != UNTOUCHED for exercise in found[path])]
+    predicted = {path: written(path) for path in results}
+    begun = [path for path in results if words or any(predicted[path]) or any(
+        exercise.state != UNTOUCHED for exercise in results[path])]
     for path in begun:
         print(path.stem)
-        for exercise in found[path]:
+        for exercise in results[path]:
             stopped = f" (stopped at: {exercise.claim})" if exercise.claim else ""
             print(f"  {exercise.title:40s} {exercise.state}{stopped}")
         if asked := predicted[path]:
             print(f"  {'Predictions':40s} {sum(asked)} of {len(asked)} written")
-    if others := [path.stem.split("_")[0] for path in found if path not in begun]:
+    if others := [path.stem.split("_")[0] for path in results if path not in begun]:
         print("Not begun:", " ".join(others))
-    every = [exercise.state for of_lesson in found.values() for exercise in of_lesson]
+    every = [exercise.state for of_lesson in results.values() for exercise in of_lesson]
     asked = list(itertools.chain.from_iterable(predicted.values()))
     print(f"{every.count(SOLVED)} of {len(every)} exercises solved" + (
         f", {sum(asked)} of {len(asked)} predictions written" if asked else ""))

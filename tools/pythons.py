@@ -31,15 +31,15 @@ def others() -> dict[tuple[int, int], str]:
     each of them has to start.
     """
     pyenv = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"
-    found = {}
+    programs = {}
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
         version = f"3.{minor}"
         versions = glob.glob(f"{pyenv}/versions/{version}.*/bin/python3")
         for program in filter(None, [shutil.which(f"python{version}"), *versions]):
             if (3, minor) != sys.version_info[:2] and _answers(program, version):
-                found[3, minor] = program
+                programs[3, minor] = program
                 break
-    return found
+    return programs
 
 
 def _answers(program: str, version: str) -> bool:
@@ -83,12 +83,12 @@ def main(arguments: list[str]) -> int:
     parser = nb.parser("test pythons", __doc__)
     parser.add_argument("--newest", action="store_true")
     options = parser.parse_args(arguments)
-    found = list(others().items())
-    if not found:
+    interpreters = list(others().items())
+    if not interpreters:
         print(f"no other Python of {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]} "
               "is installed, so nothing was run")
     failed = []
-    for (major, minor), program in found[:1] if options.newest else found:
+    for (major, minor), program in interpreters[:1] if options.newest else interpreters:
         version = f"{major}.{minor}"
         lessons = that_start_processes() if options.newest else nb.lessons(ROOT)
         print(f"Python {version}, {len(lessons)} lessons:", flush=True)

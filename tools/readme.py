@@ -41,14 +41,14 @@ def head(path: Path) -> dict[str, str]:
         "needs": r"for the exercises? · needs (.+)$",
         "builds": r"^\*\*You build\*\* (.+?)(?:\n\n|\Z)",
     }
-    found = {}
+    facts = {}
     for key, pattern in patterns.items():
         match = re.search(pattern, text, re.M | re.S if key == "builds" else re.M)
         if not match:
             raise ValueError(f"{path.name}: the first cells have no `{key}`; "
                              f"expected {pattern}")
-        found[key] = " ".join(match.group(1).split())
-    return found
+        facts[key] = " ".join(match.group(1).split())
+    return facts
 
 
 def table(root: Path = ROOT) -> str:

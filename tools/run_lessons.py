@@ -108,14 +108,14 @@ def _again(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 def differences(executed: nbformat.NotebookNode) -> list[str]:
     """Returns the code cells whose output changed when they ran twice."""
     code = [cell for cell in executed.cells if cell.cell_type == "code"]
-    found = []
+    changed = []
     for k, (first, second) in enumerate(zip(code[::2], code[1::2], strict=True)):
         marked = nb.IGNORE_TAGS & set(first.metadata.get("tags", []))
         within.settle(second.outputs, first.outputs, within.tolerance(first))
         if not marked and _said(first) != _said(second):
-            found.append(f"code cell {k + 1} printed something else the second time: "
+            changed.append(f"code cell {k + 1} printed something else the second time: "
                          f"{_said(second)}")
-    return found
+    return changed
 
 
 def _said(cell: nbformat.NotebookNode) -> str:
@@ -193,8 +193,8 @@ def run(
     if time_it and not failures:
         keep_seconds({nb.number(path): seconds for path, seconds, _ in rows
                       if path.parent.name != "solutions"})
-    for path, seconds, word in rows:
-        print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s  {word}")
+    for path, seconds, status in rows:
+        print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s  {status}")
     print(f"{'sum':52s} {sum(seconds for _, seconds, _ in rows):7.1f} s"
           + "  no outputs were stored" * (not save and not kept))
     for path in kept:
@@ -238,10 +238,10 @@ def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object
     if len(parameters) != len(pairs):
         raise ValueError("-p: a parameter is given twice. Give each parameter once.")
     for path in paths:
-        there = Lesson(path).parameters
-        if unknown := [name for name in parameters if name not in there]:
+        available = Lesson(path).parameters
+        if unknown := [name for name in parameters if name not in available]:
             known = (f"has no parameter {unknown[0]}. Its parameters are: "
-                     f"{' '.join(there)}" if there else "has no parameters")
+                     f"{' '.join(available)}" if available else "has no parameters")
             raise ValueError(f"{path.name} {known}")
     return parameters
 

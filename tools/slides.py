@@ -137,10 +137,10 @@ def code(cell: nbformat.NotebookNode, *, asked: bool = False) -> str:
         elif "<iframe" in data.get("text/html", ""):
             parts.append(data["text/html"])
         elif not interactive:
-            words = output.get("text") or data.get("text/plain", "")
-            if not words.startswith("Figure: "):  # the caption repeats the image's alt
-                parts.append(f'<pre class="output" tabindex="0">{html.escape(words)}'
-                             "</pre>")
+            shown_text = output.get("text") or data.get("text/plain", "")
+            if not shown_text.startswith("Figure: "):  # the caption repeats the alt
+                parts.append('<pre class="output" tabindex="0">'
+                             f"{html.escape(shown_text)}</pre>")
     shown = "\n".join(parts)
     return program + (f'<div class="fragment">{shown}</div>' if asked else shown)
 
@@ -152,7 +152,7 @@ def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     pitfall, and the first interactive figure, or else figure, or else output. A
     question also brings the code cell before it and the cell with its answer.
     """
-    found = []
+    kept = []
     for section in sections(cells):
         asked = [c for c in section[1:] if is_question(c) or pitfalls_in(c)]
         seen = [c for c in section if c.get("outputs")]
@@ -165,8 +165,8 @@ def chosen(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
                   and not a.outputs]  # the question is about its results
         keep = [section[0], *before, *asked[:1], *answers,
                 *(pages or figure or ([] if answers else seen))[:1]]
-        found += [c for c in section if any(c is k for k in keep)]
-    return found
+        kept += [c for c in section if any(c is k for k in keep)]
+    return kept
 
 
 def slides(cells: list[nbformat.NotebookNode]) -> list[list[Slide]]:

@@ -73,11 +73,11 @@ def widest(outputs: list, allowed: str) -> float:
     Raises:
       ValueError: If the cell prints no number, or only zeros.
     """
-    found = [abs(number) for places in _texts(outputs).values()
+    values = [abs(number) for places in _texts(outputs).values()
              for place, key in places for number in numbers(place[key]) if number]
-    if not found:
+    if not values:
         raise ValueError(f"within:{allowed}: the cell prints no number other than 0")
-    return _limit(allowed, min(found)) / min(found)
+    return _limit(allowed, min(values)) / min(values)
 
 
 def numbers(text: str) -> list[float]:
