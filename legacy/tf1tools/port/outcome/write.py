@@ -175,7 +175,7 @@ def what_is_left(path: Path, work: Work) -> str:
              for path in (links_out(root) if path.is_dir() else ())]
     for file, one in work.outcomes.items():
         lines.append(f"{file.path.relative_to(root)}: " + (
-            f"{len(one.left)} left" if one.left else
+            f"lines to change by hand: {len(one.left)}" if one.left else
             "not read: " + file.words[0] if not file.whole else
             "no known obstacle is left; run it" if not one.waits else
             f"no known obstacle is left here; first look at {' and '.join(one.waits)}"))
