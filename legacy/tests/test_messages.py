@@ -20,8 +20,6 @@ from tf1tools.messages import lookup as messages
 ENTRIES = messages.entries()
 each_entry = pytest.mark.parametrize("entry", [e for e in ENTRIES if e.raises],
                                      ids=lambda e: e.patterns[0][:60])
-OTHERS = ("What only another version or machine raises", messages.GENERAL,
-          messages.NO_MESSAGE, messages.CUT)
 REPORTS = ROOT / "legacy" / "tests" / "reports"
 
 
@@ -44,6 +42,13 @@ def test_a_message_is_raised_by_its_code_and_by_no_other(entry, tmp_path, monkey
     assert caught.type.__name__ == kind, caught.value
     assert entry.fits(str(caught.value)), str(caught.value)[:300]
     assert messages.look_up(str(caught.value))[0][0] == entry
+    run(entry.works)
+
+
+@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.works and not e.raises],
+                         ids=lambda e: e.patterns[0][:60])
+def test_the_repair_of_what_cannot_be_raised_here_runs(entry, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     run(entry.works)
 
 
@@ -73,12 +78,13 @@ def test_the_first_sentence_alone_is_known(entry):
     assert entry in messages.look_up(first)[0], first
 
 
-def test_each_entry_names_its_fix_and_a_sitting_that_is_there():
+def test_each_entry_names_its_fix_and_a_lesson_that_is_there():
     for entry in ENTRIES:
         _, _, fix = entry.text.partition("**Fix:**")
         assert "`" in fix, f"what to type? {entry.patterns[0]}"
-        assert bool(entry.raises) == (entry.section not in OTHERS), entry.patterns[0]
-        [lesson] = re.findall(r"Sitting: \[\w+\]\((?:\.\./)+(.+?)\)\.$", entry.text)
+        raised = entry.section not in messages.UNRAISED
+        assert bool(entry.raises) == raised, entry.patterns[0]
+        [lesson] = re.findall(r"Lesson: \[\w+\]\((?:\.\./)+(.+?)\)\.$", entry.text)
         assert (ROOT / lesson).exists(), lesson
     headings = messages.PAGE.read_text("utf-8").count("\n### ")
     assert len(ENTRIES) == headings >= 50
@@ -201,7 +207,8 @@ def test_a_traceback_without_its_last_line_is_told_by_its_place(capsys):
 """
     assert command.explain(log) == 0
     said = capsys.readouterr().out
-    assert "not contain the error itself" in said and "list_variables" in said, said
+    assert said.startswith("Perhaps: ") and "list_variables" in said, said
+    assert "To decide: give the last line of the traceback" in said, said
     assert "train.py, line 12" in said, said
     whole = f"{log}NotFoundError: Key w not found in checkpoint"
     [entry, *_], _ = messages.look_up(whole)
@@ -260,6 +267,24 @@ tensorflow.python.framework.errors_impl.InternalError: out of cheese
     for words in ("last error is InternalError", "the op net/cheese_3",
                   "train.py, line 12", "tf1 watch PROGRAM"):
         assert words in said, said
+
+
+def test_an_answer_is_sure_only_if_the_error_itself_says_it():
+    for message, decides in [
+            ("TypeError: 'Thing' object is not callable", "the whole traceback"),
+            ("it hangs", "tf1 watch PROGRAM"),
+            ("UserWarning: Converting sparse IndexedSlices to a dense Tensor of "
+             "unknown shape. This may consume a large amount of memory.",
+             "compute_gradients"),
+            ("Trying to share variable w, but specified sh...",
+             "the whole message"),
+            ("E tensorflow/core/x.cc:9] ptxas not found\nValueError: out of cheese",
+             "the last error alone"),
+            (LAST, "")]:
+        [entry, *_], _ = messages.look_up(message)
+        said = messages.answer(entry, message)
+        assert said.startswith("Perhaps: ") == bool(decides), said
+        assert decides in said.partition("To decide: ")[2], said
 
 
 LAST = ("ValueError: Cannot feed value of shape (3,) for Tensor y:0, which has shape "

@@ -7,8 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import venv
 
+import numpy as np
 import pytest
 
 from helpers.files import ROOT
@@ -76,6 +78,25 @@ def test_an_unknown_command_and_no_command_list_all_of_them():
         done = run(sys.executable, "-S", LEGACY / "tf1.py", *words)
         said = done.stdout + done.stderr
         assert done.returncode == code and all(f"  {n} " in said for n in COMMANDS)
+
+
+def test_watch_and_describe_run_where_both_packages_are_installed(installed, tmp_path):
+    """A program fails, and a file is told, far from any checkout."""
+    [packages] = installed.parents[1].glob("lib/python*/site-packages")
+    shutil.copytree(ROOT / "helpers", packages / "helpers", dirs_exist_ok=True)
+    (packages / "tensorflow.pth").write_text(sysconfig.get_path("purelib"))
+    (tmp_path / "old.py").write_text(
+        "import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n"
+        "tf.Session().run(tf.placeholder(tf.float32, name='x'))\n")
+    np.save(tmp_path / "a.npy", np.ones([2]))
+    try:
+        failed = run(installed, "-m", "tf1tools", "watch", "old.py", cwd=tmp_path)
+        told = run(installed, "-m", "tf1tools", "describe", "a.npy", cwd=tmp_path)
+    finally:
+        shutil.rmtree(packages / "helpers")
+        (packages / "tensorflow.pth").unlink()
+    assert failed.returncode == 1 and "Fix: feed it" in failed.stderr, failed.stderr
+    assert told.returncode == 1 and "an array of NumPy" in told.stderr, told.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

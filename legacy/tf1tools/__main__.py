@@ -33,7 +33,7 @@ COMMANDS = {
                        "explain an error message or a log, and suggest a fix"),
     "watch": Command("tf1tools.watch.command",
                      "run an old program and explain why it hangs or fails",
-                     ("tensorflow",)),
+                     ("tensorflow", "helpers")),
     "weights": Command("tf1tools.weights.command",
                        "convert the weights of an old file to other formats",
                        ("numpy", "tqdm", "tensorflow", "helpers")),
@@ -85,7 +85,9 @@ def usage() -> str:
     """Returns the usage message, which lists all commands with their purposes."""
     lines = [f"  {name:10s}{command.purpose}" for name, command in COMMANDS.items()]
     return "\n".join(["usage: tf1 COMMAND [ARGUMENTS]", "", *lines, "",
-                      "For more about a command, run tf1 COMMAND --help."])
+                      "The exit code is 0 if the command did its task, 1 if it could "
+                      "not, and 2 if", "it was called incorrectly. For more about a "
+                      "command, run tf1 COMMAND --help."])
 
 
 def _documentation(module: str) -> str:
@@ -100,7 +102,8 @@ def _advice(name: str, missing: list[str]) -> str:
         f".venv/bin/python legacy/tf1.py {name} ...")
     place = CHECKOUT if (CHECKOUT / "course.py").exists() else "a clone of the course"
     return (f"the command needs {', '.join(missing)}, which this Python does not have. "
-            f"Run `{line}` in {place}; the checkout installs them.")
+            f"In {place}, run `{line}`, or install both packages of the checkout with "
+            "`pip install . ./legacy`.")
 
 
 if __name__ == "__main__":

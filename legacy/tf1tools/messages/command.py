@@ -3,7 +3,11 @@
     tf1 explain "MESSAGE"
     tf1 explain - < LOG        # searches a log for the first error
 
-The command needs only Python. The exit code is 1 if no known message is similar.
+The command needs only Python. An answer that begins with "Perhaps" rests on a part of
+the message, or on words that have several causes. It ends with a way to decide.
+
+The exit code is 0 if there is an answer or a similar message, 1 if there is none, and 2
+if the command was called incorrectly.
 """
 
 import sys
@@ -23,12 +27,10 @@ def explain(message: str) -> int:
       The exit code: 1 if no known message is similar.
     """
     fitting, near = lookup.look_up(message)
-    for entry in fitting[:1]:
-        if entry.section == lookup.CUT:
-            print("The log does not contain the error itself. At this place, it is "
-                  "usually:")
-        print(lookup.shown(entry, lookup.pattern_of(entry, message)))
-    if not fitting:
+    said = lookup.answer(fitting[0], message) if fitting else ""
+    if said:
+        print(said)
+    else:
         print("The page errors.md does not contain this message. The nearest ones are:"
               if near else
               "The page errors.md contains neither this message nor a similar one.")
@@ -36,7 +38,7 @@ def explain(message: str) -> int:
             print(f"  {entry.patterns[0]}")
         if near:
             print("If one of them is yours, run: tf1 explain 'TEXT OF THE MESSAGE'")
-    if not fitting or fitting[0].section in (lookup.GENERAL, lookup.CUT):
+    if not said or said.startswith("Perhaps: "):
         print("\n".join([*lookup.trail(message), NEXT]))
     return int(not (fitting or near))
 

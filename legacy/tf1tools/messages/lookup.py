@@ -17,11 +17,19 @@ FOLLOWS = "What follows from another error"
 GENERAL = "What any program of Python says"
 NO_MESSAGE = "No message at all"
 CUT = "A traceback without its last line"  # used only if a log names no error
+UNRAISED = ("What only another version or machine raises", GENERAL, NO_MESSAGE, CUT)
 _LAST = (FOLLOWS, GENERAL, NO_MESSAGE)  # used if no other section matches
+_DECIDES = {
+    CUT: "give the last line of the traceback, which names the error.",
+    GENERAL: "give the whole traceback, because this line has many causes.",
+    NO_MESSAGE: "give a warning or an error of the program if it prints one, and "
+                "otherwise start it with `tf1 watch PROGRAM`."}
 _PART = re.compile(r"^(?P<level>##|###) (?P<title>[^\n]+)\n(?P<body>.*?)(?=^##|\Z)",
                    re.M | re.S)
 _CODE = re.compile(r"```python\n(.*?)```", re.S)
-_ALSO = re.compile(r"\s*Also\s(`[^`]+`(?:;\s`[^`]+`)*)\.\n\n")
+_LISTED = r"(`[^`]+`(?:;\s`[^`]+`)*)\."
+_ALSO = re.compile(rf"\s*Also\s{_LISTED}\n\n")
+_PERHAPS = re.compile(rf"\s*Perhaps\s{_LISTED}\sTo decide:\s(.+?)\n\n", re.S)
 _OP = r"[A-Z]\w*[a-z]\w*"
 _NOTICE = re.compile(r"^\S* ?\S*: I \w+/.*\n?", re.M)  # informational messages
 # Warnings in a log rarely have anything to do with the error that ends it.
@@ -88,6 +96,8 @@ class Entry(NamedTuple):
       raises: Code that raises the first message, or "" if no code here can.
       works: Corrected code, or "" if none is shown.
       text: Cause, fix and lesson.
+      perhaps: Patterns that have other causes as well.
+      decides: Way to decide between these causes.
     """
 
     section: str
@@ -95,6 +105,8 @@ class Entry(NamedTuple):
     raises: str
     works: str
     text: str
+    perhaps: tuple[str, ...] = ()
+    decides: str = ""
 
     def fits(self, message: str) -> str:
         """Returns the longest pattern that occurs in a message, or "" if none does."""
@@ -159,13 +171,29 @@ def entries(page: Path = PAGE) -> list[Entry]:
             section = part["title"]
             continue
         body = part["body"]
+        raises, works = _codes(body, section)
         also = _ALSO.match(body)
-        others = re.findall(r"`([^`]+)`", " ".join(also[1].split())) if also else []
-        raises, works = [*_CODE.findall(body), "", ""][:2]
-        text = " ".join(_CODE.sub("", body[also.end() if also else 0:]).split())
-        found.append(Entry(section, (part["title"].strip("`"), *others), raises, works,
-                           text))
+        body = body[also.end() if also else 0:]
+        perhaps = _PERHAPS.match(body)
+        body = body[perhaps.end() if perhaps else 0:]
+        others, unsure = (_quoted(part) if part else () for part in (also, perhaps))
+        found.append(Entry(
+            section, (part["title"].strip("`"), *others, *unsure), raises, works,
+            " ".join(_CODE.sub("", body).split()), unsure,
+            " ".join(perhaps[2].split()) if perhaps else ""))
     return found
+
+
+def _codes(body: str, section: str) -> tuple[str, str]:
+    """Returns the code that raises a message, and the code that does not."""
+    found = _CODE.findall(body)
+    raises = "" if section in UNRAISED or not found else found.pop(0)
+    return raises, found[0] if found else ""
+
+
+def _quoted(listed: re.Match) -> tuple[str, ...]:
+    """Returns the patterns of a list."""
+    return tuple(re.findall(r"`([^`]+)`", " ".join(listed[1].split())))
 
 
 def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
@@ -448,9 +476,38 @@ def shown(entry: Entry, pattern: str = "") -> str:
       pattern: The pattern of the entry that fits; by default, its first.
     """
     text = re.sub(r"\[([^\[\]]+)\]\((?:\.\./)*([^)]+)\)", r"\1, \2", entry.text)
-    text = text.replace("Sitting: ", "See lesson ")
+    text = text.replace("Lesson: ", "See lesson ")
     text = re.sub(r"(`[^`]*`)|\*\*", lambda found: found[1] or "", text)
     return f"{pattern or entry.patterns[0]}\n  {text}"
+
+
+def answer(entry: Entry, message: str) -> str:
+    """Returns an entry as text, with what would decide if it is not sure."""
+    pattern = pattern_of(entry, message)
+    open_question = doubt(entry, message, pattern)
+    text = shown(entry, pattern)
+    return f"Perhaps: {text}\n  To decide: {open_question}" if open_question else text
+
+
+def doubt(entry: Entry, message: str, pattern: str) -> str:
+    """Returns what would decide whether an entry is right; "" if it surely is.
+
+    Args:
+      entry: Entry that was found for a message.
+      message: The message, or the log.
+      pattern: The pattern of the entry that the message has.
+    """
+    if entry.section in _DECIDES:
+        return _DECIDES[entry.section]
+    if not pattern:
+        return "give the whole message; only a part of this one is known."
+    if pattern in entry.perhaps:
+        return entry.decides
+    raised = "\n".join(_ERROR.findall(_bare(_squeezed(message))))
+    if raised and not entry.raised(_both(raised)):
+        return ("give the last error alone; this answer belongs to another line of the "
+                "log.")
+    return ""
 
 
 @cache

@@ -129,7 +129,7 @@ class Watch:
             return
         message, entry = found
         say(f"the error to look at is {message}")
-        print(messages.shown(entry), file=sys.stderr, flush=True)
+        print(messages.answer(entry, message), file=sys.stderr, flush=True)
         if entry.section == messages.OLD_NAMES:
             say("the program is too old for this TensorFlow; port it first: "
                 f"tf1 port {script}")
