@@ -99,6 +99,14 @@ def test_watch_and_describe_run_where_both_packages_are_installed(installed, tmp
     assert told.returncode == 1 and "an array of NumPy" in told.stderr, told.stderr
 
 
+@pytest.mark.parametrize("words, meant", [
+    (["prot"], "port"), (["wach"], "watch"), (["port", "--wirte", "a", "b"], "--write"),
+    (["port", "--scnds=3", "a"], "--seconds")])
+def test_a_misspelt_word_is_answered_with_the_one_that_was_meant(words, meant):
+    done = run(sys.executable, "-S", LEGACY / "tf1.py", *words)
+    assert done.returncode == 2 and f"did you mean {meant}?" in done.stderr
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_readme_and_the_map_name_every_command(name):
     for page in ("README.md", "docs/map.md"):

@@ -173,3 +173,20 @@ def test_a_project_is_copied_at_any_depth(tmp_path):
     finally:  # pytest could not remove them, as it calls itself for each folder
         for folder in tmp_path.iterdir():
             remove_tree(folder)
+
+
+@pytest.mark.parametrize("line, packages", [
+    ("tf.log(1.)", ""), ("tf.layers.dense(x, 1)", "tf-keras"),
+    ("tf.contrib.slim.conv2d(x, 1, 1)", "tf-keras tf-slim")])
+def test_the_packages_of_a_copy_and_its_program_are_named(line, packages, tmp_path,
+                                                          capsys):
+    """The program is the one with a main block, and not one that is imported."""
+    text = f"import tensorflow as tf\nx = {line}\n"
+    for name, rest in (("a.py", ""), ("b.py", "if __name__ == '__main__':\n    f()\n")):
+        (tmp_path / "old").mkdir(exist_ok=True)
+        (tmp_path / "old" / name).write_text(text + rest)
+    port.main(["--write", str(tmp_path / "old"), str(tmp_path / "new")])
+    said = capsys.readouterr().out
+    assert f"tf1 watch {tmp_path / 'new' / 'b.py'}" in said
+    assert ("pip install" in said) is bool(packages)
+    assert f"pip install {packages}\n" in said or not packages

@@ -1,5 +1,6 @@
 """Each rule of `port` has a page, and each page is a test of its rule."""
 
+import pkgutil
 import re
 
 import pytest
@@ -65,6 +66,26 @@ def changed_again(done: Work) -> list:
 
 
 BESIDE = {path.name for path in write.BESIDE.iterdir()}
+RAISES = {"scipy.interpolate.interp2d"}  # it is there, and any call of it raises
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("row", BOOK["library-moved"].table, ids=lambda row: row.old)
+def test_a_moved_name_is_gone_and_its_new_home_is_there(row):
+    """The row is asked of its library where that is installed, as Pillow is here."""
+    for name in filter(None, (row.old, row.new)):
+        pytest.importorskip(name.partition(".")[0], exc_type=ImportError)
+    assert not found(row.old) or row.old in RAISES
+    assert not row.new or found(row.new)
+
+
+def found(name: str) -> bool:
+    """Returns whether an installed library has a name."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 @pytest.mark.parametrize("name", sorted(BOOK))

@@ -8,15 +8,23 @@ from ported import written
 from tf1tools.port import command as port
 from tf1tools.port.outcome import trial
 
+ALONE = any(map(trial._works, trial._WITHOUT_NETWORK))
 # A program, what is said of it, and whether it ran.
 PROGRAMS = {
-    "ends": ("print('done')\n", ["ran, in"], True),
+    "ends": ("print('step 1\\rstep 9')\nprint('\\x1bdone')\n",
+             ["ran, in", "printed last:\n  step 9\n  ?done"], True),
     "fails": ("def f():\n    raise AttributeError('module \\'tensorflow\\' has no "
               "attribute \\'placeholder\\'')\nf()\n",
-              ["failed (exit code 1)", "a.py, line 2: raise", "tf1 port"], False),
+              ["failed (exit code 1)", "a.py, line 2: raise", "No rule of port knows"],
+              False),
     "left by a rule": ("print 3\nexecfile('b.py')\n",
                        ["a.py, line 2: execfile", "[py2-builtins]"], False),
-    "hangs": ("while True: pass\n", ["still running after 4 seconds"], False),
+    "hangs": ("print('step 7')\nwhile True: pass\n",
+              ["still running after 4 seconds", "  step 7"], False),
+    "names its file": ("raise RuntimeError('Queue \\'_0_q\\' is closed.')\n",
+                       ["`tf1 watch a.py`"], False),
+    "downloads": ("import urllib.request\nurllib.request.urlopen('http://a.example')\n",
+                  ["a.py, line 2", "download" if ALONE else "failed"], False),
     "writes": ("n = 0\nwhile True:\n    open(str(n), 'w').write('a' * 10 ** 5)\n"
                "    n += 1\n", ["wrote more than 8 MiB"], False),
     "one file": ("open('a', 'w').write('a' * 10 ** 8)\n", ["a.py, line 1"], False),
@@ -36,11 +44,10 @@ def test_a_program_is_run_within_limits(name, tmp_path, capsys, monkeypatch):
     said = capsys.readouterr().out
     assert [word for word in words if word not in said] == [], said
     assert (code == 0) is ran
-    assert (old / "a.py").read_text() == text and "ready" not in said
+    assert (old / "a.py").read_text() == text and "is ready" not in said
 
 
-@pytest.mark.skipif(not any(map(trial._works, trial._WITHOUT_NETWORK)),
-                    reason="the system does not let a program be cut off")
+@pytest.mark.skipif(not ALONE, reason="the system does not let a program be cut off")
 def test_a_program_has_no_network_but_its_own(tmp_path, capsys):
     with socket.create_server(("127.0.0.1", 0)) as ours:
         text = ("import socket\nown = socket.create_server(('127.0.0.1', 0))\n"

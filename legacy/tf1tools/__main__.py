@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from tf1tools.arguments import did_you_mean
 from tf1tools.output import closing_quietly
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -66,7 +67,9 @@ def _run(name: str, rest: list[str]) -> int:
         print(usage())
         return 0
     if name not in COMMANDS:
-        print(f"tf1: unknown command {name!r}\n\n{usage()}", file=sys.stderr)
+        hint = did_you_mean(name, COMMANDS)
+        print(f"tf1: unknown command {name!r}{hint and f'; {hint}'}\n\n{usage()}",
+              file=sys.stderr)
         return 2
     command = COMMANDS[name]
     if "helpers" in command.packages and (CHECKOUT / "helpers").is_dir():

@@ -1,7 +1,26 @@
-"""Checks numbers that are given on a command line."""
+"""Parses command lines: suggests words for misspelt ones, and checks numbers."""
 
 import argparse
+import difflib
 import math
+from collections.abc import Iterable
+
+
+class Parser(argparse.ArgumentParser):
+    """Argument parser that suggests the option that a misspelt one may mean."""
+
+    def error(self, message: str):
+        """Prints the message with a suggestion, and exits."""
+        given = message.removeprefix("unrecognized arguments: ").split()
+        hints = [hint for word in given if word.startswith("--") and (
+            hint := did_you_mean(word.partition("=")[0], self._option_string_actions))]
+        super().error("; ".join([message, *hints]))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Returns the question whether a similar known word was meant, or ""."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def seconds(text: str) -> float:

@@ -11,11 +11,12 @@ import sys
 
 from helpers.errors import DataError
 from helpers.lesson import quiet_tensorflow
+from tf1tools.arguments import Parser
 
 
 def main(arguments: list[str]) -> int:
     """Prints the description of a file, and returns 1 if it cannot be read."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tf1 describe", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", metavar="FILE-OR-FOLDER", help="the file to describe")

@@ -27,7 +27,7 @@ import json
 import sys
 from pathlib import Path
 
-from tf1tools.arguments import seconds
+from tf1tools.arguments import Parser, seconds
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -59,8 +59,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     """Parses the command line and rejects invalid combinations of options."""
-    parser = argparse.ArgumentParser(prog="tf1 port",
-                                     description=__doc__.split("\n")[0])
+    parser = Parser(prog="tf1 port", description=__doc__.split("\n")[0])
     parser.add_argument("path", type=Path, nargs="?",
                         help="a file, or a folder with .py and .ipynb files")
     parser.add_argument("out", type=Path, nargs="?", help="folder for the copy")
@@ -104,8 +103,12 @@ def _write(path: Path, out: Path, done) -> int:
     patch = write.write(path, out, done)
     print(write.what_is_left(path, done))
     print(f"The copy is in {out}, and the changes are in {patch}.")
-    program = out / (path.name if path.is_file() else "PROGRAM.py")
-    print(f"To run a program of the copy: tf1 watch {program}", flush=True)
+    if packages := write.packages(done):
+        print(f"The copy needs {' and '.join(packages)}: "
+              f"pip install {' '.join(packages)}")
+    if program := done.project.likely_start:
+        program = out / program.path.relative_to(done.project.root)
+        print(f"To run a program of the copy: tf1 watch {program}", flush=True)
     return 1 if any(one.left or not file.whole
                     for file, one in done.outcomes.items()) else 0
 

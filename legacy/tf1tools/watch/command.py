@@ -31,7 +31,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-from tf1tools.arguments import seconds
+from tf1tools.arguments import Parser, seconds
 
 ROOT = Path(__file__).resolve().parents[3]
 SESSIONS = "tensorflow.python.client.session"
@@ -129,7 +129,8 @@ class Watch:
             return
         message, entry = found
         say(f"the error to look at is {message}")
-        print(messages.answer(entry, message), file=sys.stderr, flush=True)
+        answer = messages.answer(entry, message).replace("PROGRAM", script)
+        print(answer, file=sys.stderr, flush=True)
         if entry.section == messages.OLD_NAMES:
             say("the program is too old for this TensorFlow; port it first: "
                 f"tf1 port {script}")
@@ -208,7 +209,7 @@ def _taken(packages: list[str]) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tf1 watch", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stall", type=seconds, default=10, metavar="SECONDS",

@@ -42,6 +42,7 @@ from tqdm import tqdm
 from helpers.errors import DataError, first_line
 from helpers.files import whole_file
 from helpers.lesson import quiet_tensorflow
+from tf1tools.arguments import Parser
 
 ENDINGS = {"npz": ".npz", "safetensors": ".safetensors", "keras": ".keras",
            "onnx": ".onnx"}
@@ -322,7 +323,7 @@ def table(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tf1 weights", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=Path)

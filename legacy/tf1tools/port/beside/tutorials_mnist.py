@@ -39,7 +39,13 @@ def _read(folder, name, header):
 def load_mnist(folder):
     """Reads the MNIST files of the tutorials, or downloads MNIST through Keras."""
     if not os.path.exists(os.path.join(folder, "train-images-idx3-ubyte.gz")):
-        (images, labels), (tests, answers) = tf.keras.datasets.mnist.load_data()
+        try:
+            (images, labels), (tests, answers) = tf.keras.datasets.mnist.load_data()
+        except Exception:
+            raise FileNotFoundError(
+                "MNIST cannot be downloaded here: put train-images-idx3-ubyte.gz, "
+                "train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz and "
+                f"t10k-labels-idx1-ubyte.gz into the folder {folder!r}") from None
     else:
         images = _read(folder, "train-images-idx3", 16).reshape(-1, 28, 28)
         tests = _read(folder, "t10k-images-idx3", 16).reshape(-1, 28, 28)

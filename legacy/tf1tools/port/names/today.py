@@ -34,6 +34,8 @@ def today(name: str) -> str | None:
         new = row.new + full[len(row.old):]
         if row.new and _is_there(new, tensorflow):
             return new
+        if not row.new and not tensorflow:
+            return None  # a shorter row does not know that this name is gone
     return _from_tensorflow(path) if root == "tf" else None
 
 

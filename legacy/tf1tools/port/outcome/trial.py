@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from tf1tools.port.outcome.report import by_hand
 from tf1tools.port.outcome.work import Work
@@ -30,6 +30,9 @@ _LOOPBACK = """if True:
 _FRAME = re.compile(r'^  File "(.+)", line (\d+)', re.M)
 _BUILT = re.compile(r"Original stack trace|Detected at node|^Node:", re.M)
 _ANSWER = "tf1 watch: the error to look at is "
+_TOO_OLD = "tf1 watch: the program is too old"
+_OFFLINE = re.compile(r"name resolution|Name or service not known|nodename nor servname"
+                      r"|Network is unreachable|NameResolutionError|URL fetch failure")
 
 
 class Ended(NamedTuple):
@@ -66,11 +69,13 @@ def tried(out: Path, script: list[str], work: Work, seconds: float = SECONDS) ->
     command = [*network, *[sys.executable, "-c", _LOOPBACK] * bool(network),
                sys.executable, *tf1, "watch", *script]
     start, before = time.monotonic(), _size(out)
-    with tempfile.TemporaryFile("w+", errors="replace") as said:
+    with tempfile.TemporaryFile("w+", errors="replace") as said, \
+            tempfile.TemporaryFile("w+", errors="replace", newline="") as printed:
         process = subprocess.Popen(
-            command, cwd=out, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            command, cwd=out, stdin=subprocess.DEVNULL, stdout=printed,
             stderr=said, start_new_session=True, preexec_fn=_limit,
-            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg"})
+            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg",
+                 "PYTHONUNBUFFERED": "1"})  # else a killed program loses its output
         why = ""
         try:
             while process.poll() is None and not why:
@@ -82,15 +87,35 @@ def tried(out: Path, script: list[str], work: Work, seconds: float = SECONDS) ->
         finally:
             _end(process)
         said.seek(0)
-        text = said.read()
+        text, output = said.read(), _end_of(printed)
     where = "without a network" if network else (
         "with a network, which cannot be disabled")
     head = f"tried {shlex.join(script)} ({where}): it "
     if process.returncode == 0 and not why:
-        return Ended(True, f"{head}ran, in {time.monotonic() - start:.0f} s")
-    return Ended(False, "\n".join([
-        head + (why or _code(process.returncode)), *_where(text, out, work),
-        _last(text)]))
+        return Ended(True, "\n".join([
+            f"{head}ran, in {time.monotonic() - start:.0f} s", *output]))
+    where = [] if why else _where(text, out, work)
+    return Ended(False, "\n".join(filter(None, [
+        head + (why or _code(process.returncode)), *output, *where,
+        _offline(script) if network and not why and _OFFLINE.search(text) else
+        _answer(text, stopped=bool(why), left=len(where) > 1)])))
+
+
+def _end_of(printed: IO[str], lines: int = 3) -> list[str]:
+    """Returns the last lines that a program printed, without control characters."""
+    printed.seek(0, os.SEEK_END)
+    printed.seek(max(0, printed.tell() - (1 << 16)))
+    found = [line.rpartition("\r")[2] for line in re.split(  # as a terminal shows it
+        r"\r?\n", printed.read().rstrip()) if line.strip()]
+    return ["it printed last:"] * bool(found) + [
+        "  " + "".join(c if c.isprintable() or c == "\t" else "?" for c in line)[:160]
+        for line in found[-lines:]]
+
+
+def _offline(script: list[str]) -> str:
+    return ("The program wants to download something, and --try runs it without a "
+            "network. Put the data\nwhere the program looks for it, or start it once "
+            f"with a network: tf1 watch {shlex.join(script)}")
 
 
 def _works(words: tuple[str, ...]) -> bool:
@@ -160,9 +185,23 @@ def _line_before(line: int, one) -> int:
     return 0
 
 
-def _last(text: str) -> str:
-    """Returns the messages of `tf1 watch`, or the last five lines of output."""
+def _answer(text: str, *, stopped: bool, left: bool) -> str:
+    """Returns the messages of `tf1 watch`, or the last lines of an error.
+
+    Args:
+      text: Standard error of the program.
+      stopped: Whether it was stopped, so that there is no error.
+      left: Whether a rule has left the line of the error. Its remark is the answer, so
+        the general explanation of the error is left out.
+    """
     found = text.rfind(_ANSWER)
     found = text.find("tf1 watch: ") if found < 0 else found
-    return text[found:].strip() if found >= 0 else \
-        "\n".join(text.strip().split("\n")[-5:])
+    if found < 0:
+        last = text.strip().split("\n")[-1 if left else -5:]
+        return "" if stopped else "\n".join(last)
+    lines = text[found:].strip().split("\n")
+    ported = [line for line in lines if not line.startswith(_TOO_OLD)]
+    if left:
+        return lines[0]
+    return "\n".join(ported + ["No rule of port knows this name."] * (
+        len(ported) < len(lines)))

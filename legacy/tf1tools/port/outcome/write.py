@@ -13,8 +13,10 @@ from pathlib import Path
 from tf1tools.port.outcome.report import by_hand
 from tf1tools.port.outcome.work import BESIDE, Outcome, Work
 from tf1tools.port.reading.files import SKIPPED, code_cells, walk
+from tf1tools.port.rule import Need
 
 DIFF = "port.diff"
+_PACKAGES = {"legacy keras": "tf-keras", "import slim_shim": "tf-slim"}
 
 
 def refusal(folder: Path, out: Path) -> str:
@@ -150,6 +152,12 @@ def _quoted(name: str) -> bytes:
         return raw
     inside = re.sub(rb'[\x00-\x1f"\\\x7f-\xff]', lambda one: b"\\%03o" % one[0][0], raw)
     return b'"' + inside + b'"'
+
+
+def packages(work: Work) -> list[str]:
+    """Returns the packages that a copy needs in addition to TensorFlow."""
+    needs = {need.what for need in work.of(Need)}
+    return [name for what, name in _PACKAGES.items() if what in needs]
 
 
 def links_out(folder: Path) -> list[Path]:

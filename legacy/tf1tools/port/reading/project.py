@@ -213,6 +213,15 @@ class Project:
         return [file for file in self.files.values() if file.path.name != "__init__.py"
                 and (file not in imported or MAIN.search(file.code))]
 
+    @property
+    def likely_start(self) -> File | None:
+        """The script that is probably run first, judged by main block and name."""
+        scripts = [file for file in self.starts if file.path.suffix == ".py"]
+        return min(scripts, default=None, key=lambda file: (
+            not MAIN.search(file.code), "test" in file.path.stem,
+            not any(is_tensorflow(use.name) for use in file.uses), len(file.path.parts),
+            not file.path.stem.startswith(("train", "main", "run")), file.path))
+
     @functools.cached_property
     def _starts_of(self) -> dict[File, list[File]]:
         found: dict[File, list[File]] = {}

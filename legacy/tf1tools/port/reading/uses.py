@@ -229,8 +229,8 @@ class Reader(ast.NodeVisitor):
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if method in OLD_METHODS:
             self._add(node.func, f"tf.data.Dataset.{method}", arguments)
-        elif method and not node.keywords and method not in self._own:
-            given = "..." if node.args else ""
+        elif method and method not in self._own:
+            given = "..." if node.args or node.keywords else ""
             self._add(node.func, f".{method}({given})", arguments)
 
     def visit_Attribute(self, node):

@@ -14,6 +14,11 @@ Before:
 After:
 
     data = tf.data.Dataset.range(4).map(f, num_parallel_calls=2).prefetch(8)
+
+Left:
+
+    a = tf.contrib.data.Dataset.range(4)
+    b = a.map(f, output_buffer_size=8, num_threads=2)  # left: .prefetch(...)
 """
 
 import ast
@@ -34,11 +39,9 @@ def threads(node, part):
         start = part.text.span(word)[0]
         yield Change(part, start, start + len("num_threads"), "num_parallel_calls")
     word = words.get("output_buffer_size")
-    if word and not isinstance(word.value, ast.Constant | ast.Name):
+    if word and (word is not node.keywords[-1] or len(spans) < 2):
         yield part.left(node, "replace output_buffer_size= with .prefetch(...) after "
                               "the call")
-    elif word:
-        place = next(n for n, (start, end) in enumerate(spans)
-                     if start <= part.start(word) < end)
-        yield Change(part, spans[place - 1][1], spans[place][1], "")
-        yield part.behind(node, f".prefetch({part.written(word.value)})")
+    elif word:  # the value stays where it is, so other rules may change it
+        value = spans[-1][0] + part.written(word).index("=") + 1
+        yield Change(part, spans[-2][1], value, ").prefetch(")

@@ -32,6 +32,7 @@ After:
 Left:
 
     from sklearn.cross_validation import KFold  # left: not installed
+    KFold(9, n_folds=3)  # left: split(x, y)
     import scipy.ndimage  # left: not installed
     scipy.ndimage.imread("a.png")  # left: PIL.Image.open
 """

@@ -16,6 +16,7 @@ After:
 Left:
 
     execfile("a.py")  # left: no current package has it
+    print len(buffer(b"ab"))  # left: write memoryview(...) of bytes
 """
 
 from tf1tools.port.rule import Rule

@@ -52,10 +52,21 @@ rule.rows({"._parse_flags()": (".flag_values_dict", "of flags")}, of=("absl", "t
 @rule.node(ast.Attribute)
 def held(node, part):
     """Replaces `FLAGS.__flags` with the values, unless flag objects are needed."""
-    if node.attr == "__flags" and not asks_flags(node, part) and \
-            part.file.project.gives({"absl", "tf"}, node.value, part) is Certainty.YES:
+    if node.attr == "__flags" and not asks_flags(node, part) and are_flags(
+            node.value, part):
         end = part.text.span(node)[1]
         yield Change(part, end - len("__flags"), end, "flag_values_dict()")
+
+
+def are_flags(node, part) -> bool:
+    """Returns whether an object whose `__flags` is used contains the flags.
+
+    In a class, the name would be a private attribute. Elsewhere in an old program, only
+    flags have it, however they have reached the function.
+    """
+    project = part.file.project
+    return part.class_of(node) is None and project.is_of_then(part.file) or \
+        project.gives({"absl", "tf"}, node, part) is Certainty.YES
 
 
 def asks_flags(node, part) -> bool:

@@ -23,13 +23,28 @@ After:
 Stays:
 
     print(settings.start.decode("utf-8"))
+
+In an old program, nothing else has a key `__flags`, so the rule also applies to flags
+that a function receives:
+
+Before:
+
+    FLAGS = tf.flags.FLAGS
+    def show(config):
+        print(config.__dict__["__flags"], config.__flags)
+
+After:
+
+    FLAGS = tf.flags.FLAGS
+    def show(config):
+        print(config.flag_values_dict(), config.flag_values_dict())
 """
 
 import ast
 
 from tf1tools.port.rule import Rule
 from tf1tools.port.rules.running.flags_absl import is_flags
-from tf1tools.port.rules.running.flags_parse import asks_flags
+from tf1tools.port.rules.running.flags_parse import are_flags, asks_flags
 
 rule = Rule(__name__, __doc__, __file__)
 
@@ -47,7 +62,7 @@ def no_decode(node, part):
 def no_dictionary(node, part):
     """Replaces the private dictionary of flags with `flag_values_dict()`."""
     held = node.value
-    if isinstance(held, ast.Attribute) and held.attr == "__dict__" and is_flags(
-            held.value, part) and getattr(node.slice, "value", "") == "__flags" and \
-            not asks_flags(node, part):
+    if isinstance(held, ast.Attribute) and held.attr == "__dict__" and getattr(
+            node.slice, "value", "") == "__flags" and not asks_flags(
+            node, part) and are_flags(held.value, part):
         yield part.instead(node, f"{part.written(held.value)}.flag_values_dict()")
