@@ -21,6 +21,10 @@ from helpers.files import ROOT
 def begin(name: str = "scratch", *, seed: int = 7) -> Path:
     """Prepares a lesson: imports TensorFlow, sets all seeds, and styles the figures.
 
+    On a GPU, it also makes lessons comparable and lets several of them run side by
+    side: float32 products are computed in full precision, without TF32, and no
+    process takes more of the memory than it needs.
+
     Args:
       name: Name of the notebook without its extension, such as `01a_variable_scope`.
       seed: Seed for Python, NumPy, and TensorFlow's eager mode. A `tf.Graph` has its
@@ -31,7 +35,10 @@ def begin(name: str = "scratch", *, seed: int = 7) -> Path:
       serves.
     """
     folder = ROOT / "logs" / name
+    # Read when a GPU is first used, by all sessions and by eager code.
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     tensorflow = quiet_tensorflow()
+    tensorflow.config.experimental.enable_tensor_float_32_execution(False)
     import numpy
 
     random.seed(seed)

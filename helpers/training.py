@@ -24,6 +24,7 @@ from helpers.arguments import numbers, real, whole
 from helpers.checkpoints.restoring import restore_latest
 from helpers.checkpoints.saving import save_numbered
 from helpers.queues.running import Runner, running_queues
+from helpers.towers import session_config
 
 
 class Model:
@@ -38,7 +39,7 @@ class Model:
       loss: Loss, a scalar tensor.
       incoming: Tensor that `predict` feeds, a placeholder or any other tensor.
       prediction: Tensor that `predict` fetches.
-      config: Configuration of the session.
+      config: Configuration of the session, by default `towers.session_config()`.
       stall: Seconds after which a step counts as stalled.
 
     Attributes:
@@ -74,6 +75,7 @@ class Model:
                 "tf1.train.get_or_create_global_step() while you build it."
             )
         self._incoming, self._prediction = incoming, prediction
+        config = session_config() if config is None else config
         self.session = tf1.Session(graph=graph, config=config)
         with graph.as_default():
             self.saver = tf1.train.Saver(max_to_keep=5)

@@ -22,9 +22,7 @@ import tensorflow.compat.v1 as tf1  # noqa: E402
 from helpers import datasets, records, towers, training, vgg  # noqa: E402
 
 DEVICES = towers.devices("auto")
-CONFIG = tf1.ConfigProto(
-    device_count={"CPU": max(4, len(DEVICES))}, allow_soft_placement=True,
-    gpu_options=tf1.GPUOptions(allow_growth=True))
+CONFIG = towers.session_config(DEVICES)
 
 
 class Program:

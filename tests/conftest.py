@@ -47,6 +47,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path not in paths)
 
 
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("gpu"):
+        import tensorflow as tf  # which `begin` has imported quietly
+
+        if not tf.config.list_physical_devices("GPU"):
+            pytest.skip("there is no GPU here")
+
+
 @pytest.fixture
 def data(tmp_path, monkeypatch) -> Path:
     """Lets the data folder be one of the test's own; no proxy is asked."""

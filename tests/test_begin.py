@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
 from helpers import lesson
 from tools import pythons
@@ -49,3 +51,24 @@ def test_a_program_of_a_lesson_prints_no_colours(monkeypatch):
     lesson.begin("tests")
     assert "FORCE_COLOR" not in os.environ
     assert b"\x1b" not in printed(python, "1/0")
+
+
+def test_lessons_agree_on_a_gpu_and_share_it(monkeypatch):
+    """TF32 is off, and a process takes memory as it needs it, unless asked not to."""
+    tf32 = tf.config.experimental
+    tf32.enable_tensor_float_32_execution(True)
+    monkeypatch.delenv("TF_FORCE_GPU_ALLOW_GROWTH")
+    lesson.begin("tests")
+    assert not tf32.tensor_float_32_execution_enabled()
+    assert os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] == "true"
+    monkeypatch.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "false")
+    lesson.begin("tests")
+    assert os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] == "false"
+
+
+@pytest.mark.gpu
+def test_a_product_on_a_gpu_has_the_precision_of_float32():
+    left, right = np.random.default_rng(7).normal(size=[2, 300, 300])
+    with tf.device("/gpu:0"):
+        product = tf.matmul(*[tf.constant(side, tf.float32) for side in (left, right)])
+    np.testing.assert_allclose(product, left @ right, atol=1e-4)

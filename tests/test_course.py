@@ -13,6 +13,7 @@ import pytest
 import course
 from helpers.files import ROOT
 from tf1tools.weights import command as weights
+from tools import environment
 from tools.command import CLOSED as CODE
 from tools.environment import CALLED_FROM, NEWEST, OLDEST
 
@@ -269,6 +270,18 @@ def test_where_cuda_is_of_no_use_nothing_is_fetched(
     assert set_up("lab", "--gpu") == []
     error = capsys.readouterr().err
     assert len(error.splitlines()) == 1 and words in error
+
+
+def test_a_driver_that_is_too_old_for_cuda_12_is_refused(monkeypatch, capsys):
+    old = environment.Card("NVIDIA K80", 470, 0, 11_441, 3.7)
+    monkeypatch.setattr(environment, "has_driver", lambda: True)
+    monkeypatch.setattr(environment, "cards", lambda: [old])
+    with pytest.raises(environment.Problem, match="NVIDIA K80 has version 470"):
+        environment.check_gpu("Linux", "x86_64")
+    busy = old._replace(driver=525, used=11_000)
+    monkeypatch.setattr(environment, "cards", lambda: [busy])
+    environment.check_gpu("Linux", "x86_64")
+    assert "uses 11,000 of 11,441 MiB" in capsys.readouterr().err
 
 
 def pins(lock):

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import tensorflow as tf
@@ -54,21 +55,43 @@ def test_what_stands_in_the_way_is_bad_and_says_the_fix(
     assert first.startswith("BAD")
 
 
-SEES = {"version": "2.21.0", "cuda": True, "devices": ["CPU"], "missing": []}
+SEES = {"version": "2.21.0", "cuda": "12.5.1", "devices": ["CPU"], "missing": [],
+        "capabilities": ["sm_60", "sm_89", "compute_90"]}
+H200 = environment.Card("NVIDIA H200", 580, 531, 143_771, 9.0)
 
 
-@pytest.mark.parametrize("seen, driver, state, word", [
-    ({"devices": ["CPU", "GPU", "GPU"]}, True, doctor.OK, "sees 2 GPU"),
-    ({"missing": ["nvidia-a", "nvidia-b"]}, True, doctor.WARN,
-     "missing: nvidia-a, nvidia-b. Run: COMMAND"),
-    ({"missing": ["nvidia-a"]}, False, doctor.OK,
+@pytest.mark.parametrize("seen, driver, cards, state, word", [
+    ({"devices": ["CPU", "GPU", "GPU"]}, True, [], doctor.OK, "sees 2 GPU"),
+    ({"devices": ["CPU", "GPU"]}, True, [H200], doctor.OK,
+     "sees 1 GPU; NVIDIA H200, compute capability 9.0, driver 580, 531 of 143,771 MiB"),
+    ({"devices": ["CPU", "GPU"]}, True, [H200._replace(used=141_359)], doctor.WARN,
+     "Another program has taken most of the memory"),
+    ({"missing": ["nvidia-a", "nvidia-b"]}, True, [H200], doctor.WARN,
+     "missing: nvidia-a, nvidia-b. TensorFlow asks for the libraries of CUDA 12.5.1 by "
+     "name, so another version does not replace them. Run: COMMAND"),
+    ({"missing": ["nvidia-a"]}, False, [], doctor.OK,
      "driver and the CUDA packages nvidia-a. Install the driver"),
-    ({}, True, doctor.WARN, "too old"),
-    ({"cuda": False}, True, doctor.WARN, "built without CUDA"),
+    ({}, True, [], doctor.WARN, "The driver may be too old; CUDA 12 needs 525"),
+    ({}, True, [H200._replace(driver=470)], doctor.WARN,
+     "The driver is version 470, and CUDA 12 needs 525 or newer"),
+    ({}, True, [H200._replace(capability=5.2)], doctor.WARN,
+     "has the compute capability 5.2, but TensorFlow is built for 6.0 and newer"),
+    ({"cuda": False}, True, [], doctor.WARN, "built without CUDA"),
 ])
-def test_what_keeps_tensorflow_from_a_gpu(seen, driver, state, word):
-    finding = doctor.gpu({**SEES, **seen}, driver, "COMMAND")
+def test_what_keeps_tensorflow_from_a_gpu(seen, driver, cards, state, word):
+    finding = doctor.gpu({**SEES, **seen}, driver, "COMMAND", cards)
     assert finding.state == state and word in finding.text
+
+
+@pytest.mark.parametrize("line, cards", [
+    ("NVIDIA H200, 580.65.06, 531, 143771, 9.0", [H200]),
+    ("A, B, 580, 531, 143771, 9.0", [H200._replace(name="A, B")]),
+    ("No devices were found", []),
+    ("", []),
+])
+def test_cards_are_those_of_nvidia_smi(monkeypatch, line, cards):
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: mock.Mock(stdout=line))
+    assert environment.cards() == cards
 
 
 def test_it_says_what_tensorflow_sees_here():

@@ -12,8 +12,10 @@ from helpers.towers import (
     cpu_devices,
     devices,
     process_gradient_list,
+    session_config,
     split_batch,
 )
+from helpers.towers.hardware import MEMORY_LIMIT
 
 TOWERS = 4
 BATCH = 4 * 7
@@ -176,16 +178,75 @@ def test_split_batch_refuses_what_does_not_divide():
             session.run(slices, {unknown: np.zeros([7, 2])})
 
 
-@pytest.mark.parametrize(("wanted", "gpus", "names"), [
-    (3, 0, ["/cpu:0", "/cpu:1", "/cpu:2"]),
-    (3, 1, ["/gpu:0"]),
-    (3, 5, ["/gpu:0", "/gpu:1", "/gpu:2"]),
-    ("auto", 0, ["/cpu:0", "/cpu:1", "/cpu:2", "/cpu:3"]),
-    ("auto", 2, ["/gpu:0", "/gpu:1"]),
-    (["/gpu:1", "/cpu:0"], 2, ["/gpu:1", "/cpu:0"]),
+GPUS = [f"/gpu:{k}" for k in range(8)]
+CPUS = [f"/cpu:{k}" for k in range(8)]
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Lets this machine have so many GPUs, and notes how they are divided."""
+    divided = {}
+
+    def with_gpus(count):
+        monkeypatch.setattr(tf.config, "list_physical_devices",
+                            lambda kind: [f"{kind}:{k}" for k in range(count)])
+        monkeypatch.setattr(
+            tf.config, "set_logical_device_configuration",
+            lambda gpu, parts: divided.update({gpu: [p.memory_limit for p in parts]}))
+        return divided
+
+    return with_gpus
+
+
+@pytest.mark.parametrize(("wanted", "gpus", "names", "shares"), [
+    ("auto", 0, CPUS[:4], []),
+    ("auto", 1, GPUS[:4], [4]),
+    ("auto", 2, GPUS[:2], []),
+    ("auto", 8, GPUS, []),
+    (3, 0, CPUS[:3], []),
+    (8, 0, CPUS, []),
+    (1, 1, GPUS[:1], []),
+    (3, 1, GPUS[:3], [3]),
+    (3, 2, GPUS[:3], [2, 1]),
+    (3, 8, GPUS[:3], []),
+    (["/gpu:1", "/cpu:5"], 0, ["/gpu:1", "/cpu:5"], []),
+    (["/gpu:1", "/cpu:5"], 1, ["/gpu:1", "/cpu:5"], [2]),
+    (["/gpu:1", "/cpu:5"], 2, ["/gpu:1", "/cpu:5"], []),
 ])
-def test_devices_reads_the_setting(monkeypatch, capsys, wanted, gpus, names):
-    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind] * gpus)
+def test_devices_of_every_machine(machine, capsys, wanted, gpus, names, shares):
+    divided = machine(gpus)
     assert devices(wanted) == names
     said = capsys.readouterr().out
     assert " ".join(names) in said and ("no GPU" in said) == (not gpus)
+    assert said.endswith(f"(logical GPUs; this machine has {gpus})\n") == bool(shares)
+    config = session_config(names)
+    limits = [list(one.memory_limit_mb)
+              for one in config.gpu_options.experimental.virtual_devices]
+    assert [*divided.values()] == limits == [[MEMORY_LIMIT] * n for n in shares]
+    assert config.gpu_options.allow_growth and config.allow_soft_placement
+    cpus = {8 if wanted == 8 else 6 if "/cpu:5" in names else 4}
+    assert {config.device_count["CPU"]} == cpus
+
+
+@pytest.mark.parametrize("wanted, least, words", [
+    (1, 2, r"DEVICES=1 names 1 of the 2 devices"),
+    (["/cpu:0"], 4, r"names 1 of the 4 devices.*at least 4"),
+    (0, 1, "DEVICES=0: must be at least 1"),
+    ("/gpu:0", 1, "is not \"auto\", a number, or a list"),
+])
+def test_devices_that_are_too_few_or_no_setting(wanted, least, words):
+    with pytest.raises(ValueError, match=words):
+        devices(wanted, least=least)
+
+
+def test_options_replace_those_of_the_helper():
+    strict = session_config(CPUS[:2], cpus=1, allow_soft_placement=False)
+    assert not strict.allow_soft_placement and strict.device_count["CPU"] == 2
+    assert session_config(device_count={"GPU": 0}).device_count == {"GPU": 0}
+
+
+@pytest.mark.gpu
+def test_one_gpu_is_four_for_a_session():
+    with tf.Graph().as_default(), tf1.Session(config=session_config(GPUS[:4])) as four:
+        found = [one.name[-5:] for one in four.list_devices() if "GPU" in one.name]
+    assert found[:4] == ["GPU:0", "GPU:1", "GPU:2", "GPU:3"]

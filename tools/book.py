@@ -28,8 +28,8 @@ MADE_BY = "course.py book"
 SETTINGS = ROOT / "docs" / "book"
 DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/promises.md",
              "docs/guide.md", "docs/names.md", "docs/look.md", "docs/commands.md",
-             "docs/platforms.md", "legacy/README.md", "legacy/docs/map.md",
-             "legacy/docs/promises.md", "legacy/docs/rules.md",
+             "docs/platforms.md", "docs/gpu.md", "legacy/README.md",
+             "legacy/docs/map.md", "legacy/docs/promises.md", "legacy/docs/rules.md",
              "legacy/tf1tools/messages/errors.md")
 
 
@@ -48,6 +48,7 @@ def write_source(folder: Path) -> None:
             text = (ROOT / name).read_text("utf-8")
             _write(folder / name, book_pages.in_words(text))
     for beside in [*(ROOT / "docs").glob("*.png"), *(ROOT / "docs").glob("*.svg"),
+                   *(ROOT / "docs").glob("*.json"),
                    *(ROOT / "notebooks").glob("0*.py")]:
         shutil.copyfile(beside, folder / beside.relative_to(ROOT))
     pitfalls = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")

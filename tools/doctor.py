@@ -41,9 +41,11 @@ def missing():
         except importlib.metadata.PackageNotFoundError:
             yield name
 
-cuda = tf.sysconfig.get_build_info()["is_cuda_build"]
+build = tf.sysconfig.get_build_info()
+cuda = build["is_cuda_build"]
 print(json.dumps({
-    "version": tf.__version__, "cuda": cuda,
+    "version": tf.__version__, "cuda": cuda and build.get("cuda_version", "12"),
+    "capabilities": build.get("cuda_compute_capabilities", []),
     "devices": [device.device_type for device in tf.config.list_physical_devices()],
     "missing": list(missing()) if cuda else []}))
 """
@@ -116,21 +118,29 @@ def tensorflow(environment) -> Finding:
     seen = json.loads(done.stdout.splitlines()[-1])
     command = ("python3 course.py lab --gpu" if whole
                else "pip install -r requirements-gpu.txt")
-    return gpu(seen, environment.has_driver(), command)
+    return gpu(seen, environment.has_driver(), command, environment.cards())
 
 
-def gpu(seen: dict, has_driver: bool, command: str) -> Finding:
+def gpu(seen: dict, has_driver: bool, command: str, cards=()) -> Finding:
     """Explains why TensorFlow sees no GPU, and what to install first.
 
     Args:
       seen: Dictionary that the program `SEEN` prints.
       has_driver: Whether the NVIDIA driver is installed.
       command: Command that installs CUDA's libraries on this machine.
+      cards: GPUs that the driver lists, as `environment.cards` returns them.
     """
     count = seen["devices"].count("GPU")
     text = f"{seen['version']} sees {count or 'no'} GPU"
     if count:
-        return Finding("TensorFlow", OK, text)
+        return seen_gpu(text, cards)
+    oldest = min((int(name.rsplit("_", 1)[-1]) / 10 for name in seen["capabilities"]),
+                 default=0)
+    for card in cards:
+        if card.capability < oldest:
+            return Finding("TensorFlow", WARN, f"{text}: {card.name} has the compute "
+                           f"capability {card.capability}, but TensorFlow is built for "
+                           f"{oldest} and newer. The course runs on the CPU.")
     if not seen["cuda"]:
         return Finding("TensorFlow", WARN if has_driver else OK, f"{text}: this one is "
                        "built without CUDA. The package `tensorflow` for Linux x86-64 "
@@ -138,15 +148,30 @@ def gpu(seen: dict, has_driver: bool, command: str) -> Finding:
     libraries = ", ".join(seen["missing"])
     if has_driver and libraries:
         return Finding("TensorFlow", WARN, f"{text}. The driver is installed, but "
-                       f"CUDA packages are missing: {libraries}. Run: {command}")
+                       f"CUDA packages are missing: {libraries}. TensorFlow asks for "
+                       f"the libraries of CUDA {seen['cuda']} by name, so another "
+                       f"version does not replace them. Run: {command}")
     if has_driver:
+        version = f"is version {cards[0].driver}, and" if cards else "may be too old;"
         return Finding("TensorFlow", WARN, f"{text}, although the driver and the CUDA "
-                       "packages are installed. The driver may be too old. Run "
-                       "nvidia-smi to see its version.")
+                       f"packages are installed. The driver {version} CUDA 12 needs "
+                       "525 or newer. Run nvidia-smi to see its version.")
     more = f" and the CUDA packages {libraries}" if libraries else ""
     return Finding("TensorFlow", OK, f"{text}, and the course needs none. To use an "
                    f"NVIDIA GPU, you also need its driver{more}. Install the driver so "
                    f"that nvidia-smi shows the GPU, then run: {command}")
+
+
+def seen_gpu(text: str, cards) -> Finding:
+    """Returns the finding for GPUs that TensorFlow sees, with their memory in use."""
+    for card in cards:
+        text += (f"; {card.name}, compute capability {card.capability}, driver "
+                 f"{card.driver}, {card.used:,} of {card.total:,} MiB in use")
+    if any(card.used > card.total / 2 for card in cards):
+        return Finding("TensorFlow", WARN, f"{text}. Another program has taken most of "
+                       "the memory. If a lesson runs out of memory, end that program, "
+                       "or set CUDA_VISIBLE_DEVICES to another GPU.")
+    return Finding("TensorFlow", OK, text)
 
 
 def proxy() -> Finding:

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -33,8 +34,9 @@ NEEDED_BYTES = 4 * 10**9
 EXTRAS = {
     "dev": ("requirements-dev.txt", VENV / "dev.txt", 10**9,
             "the packages for the tests and the book"),
-    "gpu": ("requirements-gpu.txt", VENV / "gpu.txt", 8 * 10**9, "CUDA, 2.8 GB"),
+    "gpu": ("requirements-gpu.txt", VENV / "gpu.txt", 8 * 10**9, "CUDA 12, 2.8 GB"),
 }
+OLDEST_DRIVER = 525  # the first whose CUDA is 12, for which TensorFlow 2.21 is built
 
 
 class Problem(Exception):
@@ -76,6 +78,16 @@ def check_gpu(system=None, machine=None):
             "--gpu found no NVIDIA driver. Install the driver of your GPU so that "
             "nvidia-smi shows the GPU, or run the command without --gpu."
         )
+    for card in cards():
+        if card.driver < OLDEST_DRIVER:
+            raise Problem(
+                f"The driver of {card.name} has version {card.driver}, but CUDA 12 "
+                f"needs {OLDEST_DRIVER} or newer. Update the driver, or run the "
+                "command without --gpu."
+            )
+        if card.used > card.total / 2:
+            say(f"Another program uses {card.used:,} of {card.total:,} MiB of the "
+                f"memory of {card.name}. Lessons may run out of memory until it ends.")
 
 
 def venv_python():
@@ -172,6 +184,46 @@ def go_where_called():
 def has_driver():
     """Returns whether the NVIDIA driver is installed."""
     return bool(shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia"))
+
+
+class Card(NamedTuple):
+    """GPU, as NVIDIA's driver describes it.
+
+    Attributes:
+      name: Name of the GPU.
+      driver: First number of the version of the driver.
+      used, total: Memory in MiB.
+      capability: Compute capability, such as 9.0.
+    """
+
+    name: str
+    driver: int
+    used: int
+    total: int
+    capability: float
+
+
+def cards():
+    """Returns the GPUs that NVIDIA's driver lists; `[]` if nvidia-smi cannot tell."""
+    try:
+        done = subprocess.run(
+            ["nvidia-smi", "--format=csv,noheader,nounits",
+             "--query-gpu=name,driver_version,memory.used,memory.total,compute_cap"],
+            capture_output=True, text=True, timeout=60)
+        return [card_of(line) for line in done.stdout.splitlines()]
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return []
+
+
+def card_of(line):
+    """Returns the GPU that a line of nvidia-smi describes.
+
+    Raises:
+      ValueError: If the line describes none.
+    """
+    name, driver, used, total, capability = line.rsplit(", ", 4)
+    version = int(driver.split(".")[0])
+    return Card(name, version, int(used), int(total), float(capability))
 
 
 def say(line):

@@ -55,8 +55,7 @@ def check_train_op(attempt):
                    f"it returned {op!r:.40}")
             state, init = tf1.global_variables(), tf1.global_variables_initializer()
             weight, _ = tf1.trainable_variables()
-        config = tf1.ConfigProto(device_count={"CPU": 4})
-        with tf1.Session(graph=graph, config=config) as session:
+        with tf1.Session(graph=graph, config=towers.session_config()) as session:
             session.run(init)
             good = {feed: values, poison: np.zeros([number, 2])}
             with answering(case):

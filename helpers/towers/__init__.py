@@ -16,19 +16,15 @@ tasks of a cluster.
 """
 
 from helpers.towers.averaging import process_gradient_list
-from helpers.towers.building import (
-    build_towers,
-    cpu_devices,
-    devices,
-    split_batch,
-    variables_on,
-)
+from helpers.towers.building import build_towers, split_batch, variables_on
+from helpers.towers.hardware import cpu_devices, devices, session_config
 
 __all__ = [
     "build_towers",
     "cpu_devices",
     "devices",
     "process_gradient_list",
+    "session_config",
     "split_batch",
     "variables_on",
 ]

@@ -10,50 +10,6 @@ from helpers.arguments import numbers, whole
 from helpers.graph import VARIABLE_TYPES
 
 
-@numbers(n=whole())
-def cpu_devices(n: int) -> list[str]:
-    """Returns the names of `n` logical CPU devices.
-
-    A session has that many CPU devices only on request:
-    `tf1.Session(config=tf1.ConfigProto(device_count={"CPU": n}))`.
-
-    Args:
-      n: Number of devices, at least 1. They share the machine's cores.
-
-    Returns:
-      The list `["/cpu:0", ..., "/cpu:<n - 1>"]`.
-    """
-    return [f"/cpu:{index}" for index in range(n)]
-
-
-def devices(wanted: str | int | Sequence[str] = "auto") -> list[str]:
-    """Returns the devices that a lesson's setting `DEVICES` selects, and prints them.
-
-    On GPUs, let a session allocate memory as it needs it, and place ops without a GPU
-    kernel on the CPU: `tf1.ConfigProto(allow_soft_placement=True,
-    gpu_options=tf1.GPUOptions(allow_growth=True), device_count={"CPU": n})`.
-
-    Args:
-      wanted: `"auto"` for all GPUs, or for four logical CPUs if there is no GPU; a
-        number of devices, which is reduced if there are fewer GPUs; or a list of names.
-
-    Returns:
-      The list `["/gpu:0", ...]`, the result of `cpu_devices`, or the names as given.
-
-    Taught in lesson 02a, "Settings in one place".
-    """
-    gpus = len(tf.config.list_physical_devices("GPU"))
-    if not isinstance(wanted, (str, int)):
-        names = list(wanted)
-    elif gpus:
-        names = [f"/gpu:{index}" for index in range(gpus)]
-        names = names if isinstance(wanted, str) else names[:max(wanted, 0)]
-    else:
-        names = cpu_devices(4 if isinstance(wanted, str) else wanted)
-    print("devices:", *names, *([] if gpus else ["(there is no GPU here)"]))
-    return names
-
-
 def variables_on(device: str) -> Callable[[tf.Operation], str]:
     """Returns a device function that places all variables on one device.
 
