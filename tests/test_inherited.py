@@ -3,7 +3,10 @@
 import contextlib
 import functools
 import itertools
+import pickle
 import shutil
+import struct
+import zipfile
 
 import numpy as np
 import pytest
@@ -434,19 +437,138 @@ def test_a_frozen_graph_with_references_is_opened_whatever_its_name(tmp_path):
             frozen.node.add().CopyFrom(node)
     for name in ("frozen.pb", "saved_model.pb"):
         (tmp_path / name).write_bytes(frozen.SerializeToString())
-        with open_model(tmp_path / name, outputs=["out"]) as model:
-            assert model(x=[[1.0, 2.0]]).tolist() == [[0.5, 1.5]]
+        with pytest.warns(UserWarning, match=r"ops on values: .*RefSwitch"):
+            model = open_model(tmp_path / name, outputs=["out"])
+        assert model(x=[[1.0, 2.0]]).tolist() == [[0.5, 1.5]]
+        told = describe(tmp_path / name)
+        assert "turns ops on references into ops on values" in str(told)
+        assert told.kind.startswith("frozen graph") == (name != "frozen.pb")
 
 
-@pytest.mark.parametrize("content, words", [
-    (b"PK\x03\x04....conv1_1_W.npy", "np.load"),
-    (b"PK\x03\x04..data.pkl", "torch.load"),
-    (b"\x80\x02}q\x00.", "pickle.load"), (b"item {\n  id: 1\n}", "label map"),
-    (b"model {\n}\ntrain_config {\n}", "pipeline.config"),
-    (b"[net]\nwidth=1", "darknet"),
-    (b"\x93NUMPY\x01\0v\0{'descr': '|O8', ", "latin1"),
-])
-def test_a_file_of_another_program_is_told_for_what_it_is(content, words, tmp_path):
-    (tmp_path / "a").write_bytes(content)
+def write_array(path):
+    with path.open("wb") as file:
+        np.save(file, np.ones([2]))
+
+
+def write_alexnet(path):
+    with path.open("wb") as file:
+        np.save(file, np.array({"conv1": [np.ones([2])]}, dtype=object))
+
+
+def write_vgg(path):
+    with path.open("wb") as file:
+        np.savez(file, conv1_1_W=np.ones([3, 3]), conv1_1_b=np.ones([3]))
+
+
+def write_darknet(path):
+    path.write_bytes(struct.pack("<3iq", 0, 2, 0, 32013312) + bytes(4 * 7))
+
+
+def write_events(path):
+    (path / "train").mkdir(parents=True)
+    with tf1.Graph().as_default() as graph:
+        tf1.summary.FileWriter(str(path / "train"), graph).close()
+
+
+def write_zip(path):
+    with zipfile.ZipFile(path, "w") as file:  # the members that torch.save writes
+        file.writestr("archive/data.pkl", b"")
+        file.writestr("archive/data/0", b"\0")
+
+
+def write_old_torch(path):
+    path.write_bytes(b"".join(pickle.dumps(item, 2) for item in
+                              (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True})))
+
+
+OTHERS = {
+    "array": (write_array, r"np\.load\(path\) reads"),
+    "AlexNet": (write_alexnet, 'allow_pickle=True, encoding="latin1"'),
+    "VGG": (write_vgg, r"2 NumPy arrays \(conv1_1_W, conv1_1_b\)\. np\.load"),
+    "half a VGG": (lambda path: (write_vgg(path), path.write_bytes(
+        path.read_bytes()[:200])), "cut short"),
+    "pickle": (lambda path: path.write_bytes(pickle.dumps([1], 2)), "pickle.load"),
+    "pickle as text": (lambda path: path.write_bytes(pickle.dumps({"a": 1}, 0)),
+                       "pickle.load"),
+    "PyTorch": (write_zip, "torch.load"),
+    "old PyTorch": (write_old_torch, "torch.load"),
+    "label map": (lambda path: path.write_text(
+        "# classes\nitem {\n  id: 1\n  name: 'cat'\n}\n"), "label map"),
+    "pipeline": (lambda path: path.write_text(
+        "model {\n  ssd {\n  }\n}\ntrain_config: {\n}\n"), "pipeline.config"),
+    "layers of darknet": (lambda path: path.write_text("[net]\nwidth=1"), "darknet"),
+    "darknet": (write_darknet, "weights of a darknet network"),
+    "TFLite": (lambda path: path.write_bytes(b"\x1c\0\0\0TFL3...."), "tf.lite"),
+    "events": (write_events, r"a folder of event files \(1 of them\)"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_file_of_another_program_is_told_for_what_it_is(kind, tmp_path):
+    write, words = OTHERS[kind]
+    write(tmp_path / "a")
     with pytest.raises(DataError, match=words):
         describe(tmp_path / "a")
+
+
+def test_a_record_of_sequences_says_what_it_holds(tmp_path):
+    sequence = tf.train.SequenceExample()
+    sequence.context.feature["image/data"].bytes_list.value.append(b"jpeg")
+    steps = sequence.feature_lists.feature_list["image/caption_ids"]
+    for number in range(3):
+        steps.feature.add().int64_list.value.append(number)
+    example = tf.train.Example()
+    example.features.feature["label"].float_list.value[:] = [1.0, 2.0]
+    for message, words in (
+            (sequence, ["a tf.train.SequenceExample", "context: image/data bytes [1]",
+                        "list: image/caption_ids of 3, each int64 [1]"]),
+            (example, ["a tf.train.Example: 1", "label float [2]"])):
+        with tf.io.TFRecordWriter(str(tmp_path / "records")) as writer:
+            writer.write(message.SerializeToString())
+        said = str(describe(tmp_path / "records"))
+        assert all(text in said for text in words), said
+
+
+def test_half_a_data_file_is_named_and_its_path_leads_to_its_checkpoint(tmp_path):
+    with tf1.Graph().as_default(), tf1.Session() as sess:
+        tf1.get_variable("w", [50, 20])
+        sess.run(tf1.global_variables_initializer())
+        tf1.train.Saver().save(sess, str(tmp_path / "model.ckpt"))
+    data = tmp_path / "model.ckpt.data-00000-of-00001"
+    assert describe(data).lacks == [] and "w" in describe(data).variables
+    data.write_bytes(data.read_bytes()[:2000])
+    for name in ("model.ckpt", "model.ckpt.meta"):
+        assert f"{data.name}: 2,000 of 4,000 bytes" in str(describe(tmp_path / name))
+
+
+def test_a_signature_that_needs_no_table_opens_without_the_file_of_the_table(tmp_path):
+    (tmp_path / "words.txt").write_text("a\nb\n")
+    with tf1.Graph().as_default(), tf1.Session() as sess:
+        x, word = tf1.placeholder(tf.float32, [2]), tf1.placeholder(tf.string, [1])
+        asset = tf.constant(str(tmp_path / "words.txt"))
+        tf1.add_to_collection(tf1.GraphKeys.ASSET_FILEPATHS, asset)
+        table = tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(
+            asset, tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64,
+            tf.lookup.TextFileIndex.LINE_NUMBER), -1)
+        w = tf1.get_variable("w", [2], initializer=tf1.ones_initializer())
+        sign = tf1.saved_model.predict_signature_def
+        builder = tf1.saved_model.Builder(str(tmp_path / "model"))
+        sess.run([w.initializer, tf1.tables_initializer()])
+        builder.add_meta_graph_and_variables(
+            sess, ["serve"],
+            {"double": sign({"x": x}, {"y": x + w}),
+             "number": sign({"word": word}, {"y": table.lookup(word)})},
+            assets_collection=tf1.get_collection(tf1.GraphKeys.ASSET_FILEPATHS),
+            main_op=tf1.tables_initializer())
+        builder.save()
+    with open_model(tmp_path / "model", signature="number") as model:
+        assert model(word=["b"]).tolist() == [1]
+    (tmp_path / "model" / "assets" / "words.txt").unlink()
+    assert "assets/words.txt, which a table reads" in str(describe(tmp_path / "model"))
+    with open_model(tmp_path / "model", signature="double") as model:
+        assert model(x=[1.0, 2.0]).tolist() == [2, 3]
+        with pytest.raises(ValueError, match=r"needs the name of its input, as in mod"):
+            model(np.ones([2]))
+    with pytest.raises(DataError, match=r"a file that is missing: assets/words\.txt"):
+        open_model(tmp_path / "model", signature="number")
+

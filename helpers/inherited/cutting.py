@@ -30,6 +30,18 @@ def _take_value(node) -> None:
         node.attr.pop(key, None)
 
 
+def of_references(graph: tf1.GraphDef) -> list:
+    """Returns the NodeDefs of a frozen graph that need a variable by reference.
+
+    Freezing turns variables into constants. Ops such as the update of a moving average
+    may stay, if an op of the answer waits for them, and no import accepts these.
+    """
+    every = facts.all_nodes(graph)
+    if any(node.op in VARIABLE_TYPES for node in every):
+        return []
+    return [node for node in every if node.op in _OF_VALUES]
+
+
 def plain(graph: tf1.GraphDef) -> tf1.GraphDef:
     """Returns a copy of a graph without devices, private attributes, and print ops.
 
@@ -41,11 +53,10 @@ def plain(graph: tf1.GraphDef) -> tf1.GraphDef:
     copy = tf1.GraphDef()
     copy.CopyFrom(graph)
     del copy.library.gradient[:]
-    frozen = not any(node.op in VARIABLE_TYPES for node in facts.all_nodes(copy))
+    for node in of_references(copy):
+        _take_value(node)
     for node in facts.all_nodes(copy):
         node.device = ""
-        if frozen and node.op in _OF_VALUES:
-            _take_value(node)
         for key in list(node.attr):
             if key.startswith("_") or key in _HOW:
                 del node.attr[key]

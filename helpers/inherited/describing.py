@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import tensorflow as tf
+from google.protobuf.message import DecodeError
 
 from helpers.inherited import allowed, cutting, keras_files, kinds, loading
 from helpers.inherited import graph_facts as facts
@@ -41,6 +42,10 @@ class Description:
       records: Number of complete records or events, or None for other kinds.
       cut: The record in which the file is truncated, and its byte, or "".
       tags: Tags of each graph of a SavedModel. The first graph is the one described.
+      features: Features of the first record, with their types and numbers of values.
+      repaired: Ops on references in a frozen graph, which become ops on values when
+        the graph is opened.
+      lacks: Files that are missing or too short.
     """
 
     path: Path
@@ -62,13 +67,18 @@ class Description:
     records: int | None = None
     cut: str = ""
     tags: tuple[tuple[str, ...], ...] = ()
+    features: list[str] = field(default_factory=list)
+    repaired: list[str] = field(default_factory=list)
+    lacks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [f"{self.path.name}: {self.kind}, written by {self.written_by}"]
         if self.records is not None:
             lines.append(f"  records: {self.records}")
+            lines += _list(self._form(), self.features)
         if self.cut:
             lines.append(f"  CUT SHORT in {self.cut}; those before it are whole")
+        lines += _list("CUT SHORT OR MISSING", self.lacks)
         if self.tags not in ((), (("serve",),)):
             first, *others = (" ".join(tags) or "none" for tags in self.tags)
             lines.append(f"  tags: {first}" + "".join(
@@ -86,11 +96,19 @@ class Description:
                          f"{', '.join(outputs)}")
         lines += _list("devices", self.devices)
         lines += _list("opening it runs", self.opening)
+        lines += _list("opening it turns ops on references into ops on values",
+                       self.repaired)
         lines += _list("NOT IN THIS TENSORFLOW", self.missing)
         lines += _list("NEVER RUN HERE", self.refused)
         return "\n".join(kinds.printable(line) for line in lines)
 
     __repr__ = __str__
+
+    def _form(self) -> str:
+        """Returns the kind of message that the first record is."""
+        lists = any(text.startswith("list: ") for text in self.features)
+        kind = "SequenceExample" if lists else "Example"
+        return f"features of the first record, a tf.train.{kind}"
 
     def _end(self, node: Node) -> str:
         answer = self.losses.get(node.name)
@@ -121,7 +139,8 @@ def describe(path: str | os.PathLike) -> Description:
         if found.kind in (kinds.RECORDS, kinds.EVENTS):
             return _records(found)
         if found.graph is None:
-            return Description(path, found.kind, variables=_in_checkpoint(found.prefix))
+            return Description(path, found.kind, variables=_in_checkpoint(found.prefix),
+                               lacks=_lacks(found))
         return _graph(found)
 
 
@@ -168,8 +187,16 @@ def _graph(found: kinds.Found) -> Description:
                                    *loading.initial_ops(found, meta)] if name],
         refused=_refused(found),
         devices=sorted({n.device for n in every if n.device}),
+        lacks=_lacks(found),
+        repaired=[f"{node.name} ({node.op})" for node in cutting.of_references(graph)],
         tags=found.tags,
     )
+
+
+def _lacks(found: kinds.Found) -> list[str]:
+    """Returns the files that a checkpoint or a SavedModel needs and does not have."""
+    short = kinds.shortage(found.prefix)
+    return [*([short] if short else []), *loading.missing_assets(found)]
 
 
 def _refused(found: kinds.Found) -> list[str]:
@@ -217,4 +244,31 @@ def _records(found: kinds.Found) -> Description:
     payloads = wire.payloads(found.path, found.compression)
     number = sum(1 for _ in itertools.islice(payloads, found.records))
     kind = f"{found.kind}, {found.compression}" if found.compression else found.kind
-    return Description(found.path, kind, records=number, cut=found.cut)
+    first = next(wire.payloads(found.path, found.compression), b"")
+    return Description(found.path, kind, records=number, cut=found.cut,
+                       features=[] if found.kind == kinds.EVENTS else _features(first))
+
+
+def _features(record: bytes) -> list[str]:
+    """Returns the features of a record, each with its type and its number of values."""
+    message = tf.train.SequenceExample()
+    try:
+        message.ParseFromString(record)
+    except DecodeError:
+        return []
+    found = [f"{name} {_values(feature)}" for name, feature in
+             sorted(message.context.feature.items())]
+    lists = message.feature_lists.feature_list
+    if lists:
+        found = [f"context: {text}" for text in found]
+    return found + [
+        f"list: {name} of {len(steps.feature)}, each {_values(steps.feature[0])}"
+        if steps.feature else f"list: {name}, empty"
+        for name, steps in sorted(lists.items())]
+
+
+def _values(feature: tf.train.Feature) -> str:
+    kind = feature.WhichOneof("kind")
+    if kind is None:
+        return "without a value"
+    return f"{kind.removesuffix('_list')} [{len(getattr(feature, kind).value)}]"

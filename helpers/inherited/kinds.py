@@ -1,10 +1,11 @@
 """Detects the kind of a model file or folder by its content, not by its name."""
 
 import glob
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +16,19 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 from helpers.errors import DataError, first_line
 from helpers.files import sha256
+from helpers.inherited import others
 from helpers.reading import SHA256, read_json, regular_file
 from helpers.records import wire
 
 SAVED_MODEL, GRAPH, META = "SavedModel", "graph", "meta graph"
 CHECKPOINT, OLD_CHECKPOINT = "checkpoint", "checkpoint of the first format"
 KERAS, EVENTS, RECORDS = "Keras HDF5", "event file", "TFRecord file"
-FOLDER = "folder of a training"
+MISNAMED = "frozen graph under the name of a SavedModel"
 SAVED_NAMES = ("saved_model.pb", "saved_model.pbtxt")
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # TensorFlow 2 only, not a variable
 _OP = re.compile(r"\w[\w>.]*")  # op type, including those of other libraries
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-# Files of other programs: their first bytes, bytes inside, and a description.
-_OTHERS = (
-    (b"PK\x03\x04", b".npy", "an archive of NumPy arrays: np.load reads it, and "
-     "its `files` lists their names"),
-    (b"PK\x03\x04", b"data.pkl", "a checkpoint of PyTorch: torch.load(path, "
-     "weights_only=True) reads it"),
-    (b"\x80\x02\x8a\x0al\xfc", b"", "a checkpoint of an old PyTorch: torch.load(path, "
-     "weights_only=True) reads it"),
-    (b"\x80", b".", "a pickle of Python: pickle.load(file, encoding=\"latin1\") reads "
-     "it; that runs whatever the file says, do it in a container if it is not yours"),
-    (b"item {", b"id:", "a label map of the Object Detection API: text with the "
-     "numbers and names of classes, and no weights"),
-    (b"model {", b"train_config", "the pipeline.config of the Object Detection API: "
-     "text that describes a training, and no weights"),
-    (b"[net]", b"=", "the layers of a darknet network: text; its weights are in a "
-     ".weights file"),
-)
+_PART = re.compile(r"(.+)\.(?:index|data-\d{5}-of-\d{5})")
 _V1_TABLE = bytes.fromhex("57fb808b247547db")  # magic number at the end of a table
 
 
@@ -119,8 +105,8 @@ def find(path: Path) -> Found:
             return _checkpoint(path)
         if not path.exists():
             raise DataError(f"{path}: there is no such file, folder, or checkpoint")
-        if path.suffix == ".index":
-            return _checkpoint(path.with_suffix(""))
+        if part := _PART.fullmatch(path.name):
+            return _checkpoint(path.with_name(part[1]))
         return _file(path)
 
 
@@ -199,6 +185,8 @@ def _folder(path: Path) -> Found:
     metas = sorted(path.glob("*.meta"))
     if len(metas) == 1:
         return _file(metas[0])
+    if words := others.folder_description(path):
+        raise DataError(f"{path}: is {words}")
     raise DataError(
         f"{path}: is a folder with no saved_model.pb, no file `checkpoint`, and "
         f"{len(metas)} .meta files. Pass the file itself."
@@ -222,6 +210,29 @@ def _checkpoint(prefix: Path) -> Found:
     return Found(prefix, CHECKPOINT, prefix=str(prefix))
 
 
+def shortage(prefix: str | None) -> str:
+    """Returns what the `.data` files of a checkpoint lack, or "" if nothing is seen.
+
+    Only sizes are compared, so that nothing large is read. Strings have no fixed size
+    and are left out.
+    """
+    parts = sorted(Path(prefix).parent.glob(
+        f"{glob.escape(Path(prefix).name)}.data-*")) if prefix else []
+    if not parts:
+        return ""
+    reader = tf.train.load_checkpoint(prefix)
+    types = reader.get_variable_to_dtype_map()
+    wanted = sum(types[name].size * math.prod(shape) for name, shape in
+                 reader.get_variable_to_shape_map().items()
+                 if types[name] != tf.string)
+    there = sum(part.stat().st_size for part in parts)
+    missing = int(parts[0].name[-5:]) - len(parts)
+    if there >= wanted and missing <= 0:
+        return ""
+    return (f"{parts[0].name}{' and others' if parts[1:] else ''}: {there:,} of "
+            f"{wanted:,} bytes")
+
+
 def _saved_model(folder: Path, file: Path) -> Found:
     message = saved_model_pb2.SavedModel()
     if file.suffix == ".pbtxt":
@@ -231,8 +242,8 @@ def _saved_model(folder: Path, file: Path) -> Found:
             message.ParseFromString(file.read_bytes())
         except DecodeError:
             message.Clear()
-        if not message.meta_graphs:  # a frozen graph with this name
-            return _file(file)
+        if not message.meta_graphs:  # another kind of file with this name
+            return replace(_file(file), kind=MISNAMED)
     if not message.meta_graphs:
         raise DataError(f"{file}: contains no graph. It may have been cut short.")
     prefix = folder / "variables" / "variables"
@@ -260,27 +271,9 @@ def _file(path: Path) -> Found:
         return Found(path, OLD_CHECKPOINT, prefix=str(path))
     if found := _records(path, content):
         return found
-    if content[4:8] == b"TFL3":
-        raise DataError(f"{path}: is a TFLite model: tf.lite.Interpreter runs it")
-    if content.lstrip()[:1] == b"{" and b'"class_name"' in content:
-        raise DataError(
-            f"{path}: is the output of a Keras model's to_json, with layers but no "
-            "weights. Look for its .h5 file."
-        )
-    if content.startswith(b"\x93NUMPY"):
-        raise DataError(f"{path}: is an array of NumPy: {_how_to_load(content)}")
-    for begins, inside, words in _OTHERS:
-        if content.lstrip().startswith(begins) and inside in content:
-            raise DataError(f"{path}: is {words}")
+    if words := others.description(content):
+        raise DataError(f"{path}: is {words}")
     return _graph(path, content)
-
-
-def _how_to_load(content: bytes) -> str:
-    if b"'descr': '|O" not in content[:128]:
-        return "np.load reads it"
-    return ("it holds Python objects: np.load reads it, and `.item()` takes them out, "
-            'with encoding="latin1" and allow_pickle=True; that runs whatever the file '
-            "says, so do it in a container if the file is not yours")
 
 
 def _records(path: Path, content: bytes) -> Found | None:

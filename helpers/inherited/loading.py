@@ -46,17 +46,18 @@ def own_files(found: kinds.Found, meta: Any) -> dict[str, str]:
     """Returns the paths that the graph may read, by the op that holds the name.
 
     These files are the checkpoint that belongs to the graph, and the assets inside a
-    SavedModel.
+    SavedModel that exist.
 
     Raises:
-      DataError: If an asset is outside the model's folder, or does not exist.
+      DataError: If an asset is outside the model's folder.
     """
     texts = {}
     if restore_op(found, meta):
         texts[op_name(meta.saver_def.filename_tensor_name)] = found.prefix or ""
     if found.kind == kinds.SAVED_MODEL:
         folder = found.path / "assets"
-        texts |= {tensor: str(_asset(folder, name)) for tensor, name in _assets(meta)}
+        texts |= {tensor: str(path) for tensor, name in _assets(meta)
+                  if (path := _asset(folder, name)).is_file()}
         texts |= _read_back(meta.graph_def.node, texts)
     return texts
 
@@ -86,6 +87,13 @@ def _asset(folder: Path, name: str) -> Path:
             f"{folder}: the asset {name} lies outside this folder, so it is not read. "
             "Open the file in a container."
         )
-    if not path.is_file():
-        raise DataError(f"{folder}: the asset {name} is missing")
     return path
+
+
+def missing_assets(found: kinds.Found) -> list[str]:
+    """Returns the assets of a SavedModel that do not exist, such as a vocabulary."""
+    if found.kind != kinds.SAVED_MODEL:
+        return []
+    folder = found.path / "assets"
+    return [f"{_asset(folder, name).relative_to(found.path)}, which a table reads"
+            for _, name in _assets(found.meta) if not _asset(folder, name).is_file()]

@@ -1,6 +1,7 @@
 """Opens model files of unknown origin as functions of NumPy arrays."""
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,11 @@ class OpenModel:
             a value that its dtype cannot represent.
           DataError: If the graph fails at run time.
         """
+        if not isinstance(feeds, Mapping | None):
+            name = next(iter(self.inputs), "")
+            raise ValueError(kinds.printable(
+                f"{self.path}: an array needs the name of its input, as in "
+                f"model({{{name!r}: array}}); the inputs are {', '.join(self.inputs)}"))
         arrays = self._checked({**(feeds or {}), **named})
         with kinds.in_one_line(self.path, "failed in running"):
             outputs = self._run(arrays)
@@ -164,6 +170,7 @@ def _opened(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
     own = {} if meta is None else loading.own_files(found, meta)
     kept, stand_ins = cutting.cut(graph, [*wanted, *first], dict.fromkeys(fed), own)
     _refuse(found.path, kept, own)
+    _say_repaired(found, kept)
     with tf.Graph().as_default() as imported:
         tf1.import_graph_def(kept, name="")
     session = tf1.Session(graph=imported)
@@ -190,7 +197,27 @@ def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
         )
     whole = found.kind == kinds.SAVED_MODEL
     first = [restore] if restore and (whole or used & VARIABLE_TYPES) else []
+    calls = {node.op for node in facts.all_nodes(graph)} if any(
+        "Call" in op for op in used) else used
+    if missing := loading.missing_assets(found):
+        if calls & facts.TABLES:
+            raise DataError(f"{found.path}: a table that the outputs need reads a file "
+                            f"that is missing: {missing[0]}. Choose another signature "
+                            "or other outputs, or find the file.")
+        return first
     return first + (tables if whole or used & facts.TABLES else [])
+
+
+def _say_repaired(found: kinds.Found, kept: tf1.GraphDef) -> None:
+    """Warns of ops on references that were turned into ops on values."""
+    there = {node.name for node in kept.node}
+    names = [f"{node.name} ({node.op})" for node in
+             cutting.of_references(found.graph) if node.name in there]
+    if names:
+        warnings.warn(kinds.printable(
+            f"{found.path}: freezing left ops that need a variable by reference. They "
+            f"were turned into ops on values: {', '.join(names[:3])}"
+            f"{', ...' if names[3:] else ''}"), stacklevel=5)
 
 
 def _refuse(path: Path, graph: tf1.GraphDef, own: Iterable[str]) -> None:

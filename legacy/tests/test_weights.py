@@ -288,3 +288,27 @@ def test_a_strangers_name_is_printed_escaped(odd, tmp_path, capsys):
                       shape_and_slices=[""], tensors=[tf.ones(3)])
     assert weights.main([prefix]) == 0
     assert odd not in capsys.readouterr().out.removesuffix("\n").split("\n")[0]
+
+
+def test_a_keras_file_with_its_layers_becomes_a_whole_model(tmp_path, capsys):
+    """Keras 2 writes it, and Keras 3 opens what the command writes."""
+    import tf_keras
+
+    build = tf_keras.layers
+    image = tf_keras.Input([8, 8, 3])
+    h = build.BatchNormalization()(build.Conv2D(4, 3, activation="relu")(image))
+    both = build.Concatenate()([h, build.Dropout(0.5)(h)])
+    old = tf_keras.Model(image, build.Dense(2)(build.Flatten()(both)))
+    old.save(str(tmp_path / "old.h5"))
+    out = tmp_path / "new.keras"
+    words = [str(tmp_path / "old.h5"), "--to", "keras", "--out", str(out)]
+    assert weights.main(words) == 0, capsys.readouterr().err
+    pictures = np.random.default_rng(0).normal(size=[3, 8, 8, 3]).astype(np.float32)
+    new = tf.keras.models.load_model(out)
+    np.testing.assert_allclose(new.predict(pictures, verbose=0),
+                               old.predict(pictures, verbose=0), atol=1e-5)
+    assert weights.main([*words, "--averages"]) == 1
+    assert "for arrays" in capsys.readouterr().err
+    old.save_weights(str(tmp_path / "weights.h5"))
+    assert weights.main([str(tmp_path / "weights.h5"), *words[1:]]) == 1
+    assert "--chain" in capsys.readouterr().err

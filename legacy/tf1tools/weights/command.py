@@ -15,6 +15,7 @@ With --averages, each average replaces its weight. With --all, nothing is left o
 width, in, out]` becomes `conv1.weight` `[out, in, height, width]`. The rows of a dense
 layer after a Flatten keep the order height, width, channels.
 
+A Keras `.h5` file that contains its layers becomes a whole model with `--to keras`.
 A checkpoint contains numbers but no graph, so `onnx` and `keras` need the layers in
 order. The name of a layer in the file stands for a convolution (`conv1`, with stride 2:
 `conv1:2`, without padding: `conv1:valid`), a dense layer, or a batch normalisation. The
@@ -356,6 +357,9 @@ def main(arguments: list[str]) -> int:
     from helpers.inherited import read_weights
 
     try:
+        if options.to == "keras" and not options.chain and _is_keras_model(
+                options.checkpoint):
+            return _write_model(options)
         arrays = read_weights(options.checkpoint)
         if not options.to:
             print(table(arrays))
@@ -379,6 +383,35 @@ def main(arguments: list[str]) -> int:
         return 1
     left = len(arrays) - len(found)
     print(f"{out}: {len(found)} arrays, {out.stat().st_size:,} bytes; {left} left out")
+    return 0
+
+
+def _is_keras_model(path: Path) -> bool:
+    """Returns whether a file is a Keras `.h5` with its layers and not only weights."""
+    from helpers.inherited import keras_files, kinds
+    from helpers.reading import opened_hdf5
+
+    if kinds.find(path).kind != kinds.KERAS:
+        return False
+    with opened_hdf5(path) as file:
+        return bool(keras_files.config_of(file))
+
+
+def _write_model(options: argparse.Namespace) -> int:
+    """Writes the whole model of a Keras `.h5` as a `.keras` file; returns 0."""
+    from helpers.inherited import keras_files
+    from tf1tools.weights import networks
+
+    if options.names or options.averages or options.all:
+        raise DataError(f"{options.checkpoint}: --names, --averages and --all are for "
+                        "arrays, and this file is written as the model that it is")
+    out = options.out or Path(options.checkpoint.name + ENDINGS["keras"])
+    refuse_to_replace(out, options.checkpoint)
+    model = keras_files.rebuilt(options.checkpoint)
+    with whole_file(out) as temporary:
+        networks.save_keras(networks.of_keras_3(model), temporary)
+    print(f"{out}: the model with {len(model.layers)} layers, "
+          f"{out.stat().st_size:,} bytes")
     return 0
 
 

@@ -6,6 +6,7 @@ channels come first.
 """
 
 import re
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -123,13 +124,27 @@ def write(arrays: Mapping[str, np.ndarray], form: str, path: Path, chain: str,
     if form == "onnx":
         path.write_bytes(onnx_model(layers).SerializeToString())
     else:
-        model = keras_model(layers, size)
-        whole = path.with_name(path.name + ".keras")  # Keras requires this suffix
-        try:
-            model.save(whole)
-            whole.replace(path)
-        finally:
-            whole.unlink(missing_ok=True)
+        save_keras(keras_model(layers, size), path)
+
+
+def of_keras_3(model):
+    """Returns a model of Keras 2 as a model of Keras 3, which reads its files."""
+    import tensorflow as tf
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.h5"
+        model.save(str(path))
+        return tf.keras.models.load_model(path, compile=False)
+
+
+def save_keras(model, path: Path) -> None:
+    """Writes a Keras model under a name of any suffix."""
+    whole = path.with_name(path.name + ".keras")  # Keras requires this suffix
+    try:
+        model.save(whole)
+        whole.replace(path)
+    finally:
+        whole.unlink(missing_ok=True)
 
 
 def keras_model(layers: list[Layer], size: tuple[int | None, ...]):
