@@ -482,8 +482,8 @@ def write_old_torch(path):
 
 
 OTHERS = {
-    "array": (write_array, r"np\.load\(path\) reads"),
-    "AlexNet": (write_alexnet, 'allow_pickle=True, encoding="latin1"'),
+    "array": (write_array, "np.load reads it"),
+    "AlexNet": (write_alexnet, 'encoding="latin1" and allow_pickle=True'),
     "VGG": (write_vgg, r"2 NumPy arrays \(conv1_1_W, conv1_1_b\)\. np\.load"),
     "half a VGG": (lambda path: (write_vgg(path), path.write_bytes(
         path.read_bytes()[:200])), "cut short"),

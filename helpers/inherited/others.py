@@ -15,7 +15,8 @@ _TRUST = ("That runs whatever the file says, so do it in a container if the file
           "not yours.")
 _PYTORCH = "a checkpoint of PyTorch. torch.load(path, weights_only=True) reads it."
 _OLD_PYTORCH = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
-_OBJECTS = f'np.load(path, allow_pickle=True, encoding="latin1") reads it. {_TRUST}'
+_OBJECTS = ('np.load reads it with encoding="latin1" and allow_pickle=True; that runs '
+            "whatever the file says, so do it in a container if the file is not yours.")
 # Text files by what they begin with, apart from comments.
 _TEXTS = (
     (r"item\s*\{", "a label map of the Object Detection API, which lists the numbers "
@@ -76,7 +77,7 @@ def _archive(content: bytes) -> str:
     arrays = [name.removesuffix(".npy") for name in names if name.endswith(".npy")]
     if arrays:
         first = archive.open(f"{arrays[0]}.npy").read(200)
-        reads = _OBJECTS if _has_objects(first) else "np.load(path) reads it."
+        reads = _OBJECTS if _has_objects(first) else "np.load reads it."
         more = ", ..." if arrays[3:] else ""
         return (f"an archive of {len(arrays)} NumPy arrays ({', '.join(arrays[:3])}"
                 f"{more}). {reads}")
@@ -89,7 +90,7 @@ def _archive(content: bytes) -> str:
 
 def _array(content: bytes) -> str:
     if not _has_objects(content):
-        return "an array of NumPy. np.load(path) reads it."
+        return "an array of NumPy. np.load reads it."
     return ("an array of Python objects, as the published weights of VGG and AlexNet "
             f"are. {_OBJECTS} Then `.item()` is usually a dictionary of layers.")
 

@@ -154,7 +154,7 @@ def saved_array(array):
 
 @pytest.mark.parametrize(("content", "words"), [
     (b"", "is empty"), (b"\0" * 100, "no file of TensorFlow"),
-    (b"<html></html>", "no file of TensorFlow"), (b"PK\x03\x04x", "no file of TensorF"),
+    (b"<html></html>", "no file of TensorFlow"), (b"PK\x03\x04x", "cut short"),
     (b"\x80\x04\x95pickle", "no file of TensorFlow"),
     (b"\x89HDF\r\n\x1a\nxx", "cannot be|Keras"), (b"\x1c\0\0\0TFL3\0\0", "TFLite"),
     (b'{"class_name": "Model"}', "to_json"),
