@@ -24,6 +24,15 @@ _NOISE = re.compile(
 _FIRST_OF_MANY = re.compile(r"^\s*\(0\) [A-Z_]+: (.*)$", re.M)
 
 
+def printable(text: str) -> str:
+    """Returns a text that somebody else wrote, with each control character escaped.
+
+    Otherwise a name in a file could clear the screen, or forge a line of a report.
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode()
+                   for c in text)
+
+
 def first_line(error: BaseException) -> str:
     """Returns the line of an error message that states its cause.
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SHA256 = re.compile(r"[0-9a-f]{64}")
 FILE_NAME = re.compile(r"(?!\.{1,2}$)[^/\\\x00]+")  # a name without a folder
 _MOST = 2**63 - 1  # largest int64
+_DEEPEST = 100  # levels of groups in an HDF5 file; each takes longer than the last
+_DEFLATE = 1100  # gzip makes data at most 1,032 times smaller
+_UNWRITTEN = 1 << 24  # bytes of zeros that need not be stored at all
 
 
 def regular_file(path: str | os.PathLike, doing: str = "read",
@@ -140,16 +143,25 @@ def opened_hdf5(path: str | os.PathLike) -> Iterator["h5py.File"]:
     another kind if it is opened again by name.
 
     Raises:
-      DataError: If the path is not a regular file, or if a link or a dataset in it
-        points to another file.
+      DataError: If the path is not a regular file, if a link or a dataset in it points
+        to another file, if its groups are nested too deeply, or if a dataset is larger
+        than what the file can hold.
     """
     import h5py
 
     with h5py.File(regular_file(path), "r") as file:
         def look(name: str, item: Any) -> None:
+            if name.count("/") > _DEEPEST:
+                raise DataError(f"{path}: its groups are nested more than {_DEEPEST} "
+                                "levels deep")
             if isinstance(item, h5py.Dataset):
                 if item.external or item.is_virtual:
                     raise DataError(f"{path}: the dataset {name} lies in another file")
+                size = (item.size or 0) * item.dtype.itemsize
+                stored = item.id.get_storage_size()
+                if size > _UNWRITTEN + _DEFLATE * stored:
+                    raise DataError(f"{path}: the dataset {name} claims {size:,} "
+                                    f"bytes, but the file stores {stored:,} for it")
                 return
             for key in item:
                 if not isinstance(item.get(key, getlink=True), h5py.HardLink):

@@ -66,6 +66,17 @@ def test_a_fresh_one_keeps_every_one_before(folder, capsys):
         nb.dumps(nb.canonical(copies.copied(LESSONS[0]), path.name)), 4)
 
 
+def test_two_that_make_a_fresh_copy_at_once_keep_both(folder, monkeypatch):
+    """The second looked for a free name before the first had taken it."""
+    [path] = copies.copies(LESSONS[:1])
+    monkeypatch.setattr(copies, "earlier", lambda path: [])
+    for words in ("first", "second", "third"):
+        path.write_text(words)
+        copies.copies(LESSONS[:1], fresh=True)
+    kept = {p.read_text() for p in folder.glob(f"{path.stem}.before-*.ipynb")}
+    assert kept == {"first", "second", "third"}
+
+
 def test_what_was_solved_and_written_still_counts_in_a_fresh_copy(capsys):
     """Whatever was done last: the copy alone would say that nothing is."""
     [path] = copies.copies(LESSONS[:1])

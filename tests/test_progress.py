@@ -55,6 +55,20 @@ def test_a_handed_out_notebook_counts_before_it_was_run_and_after(tmp_path, caps
         assert last == f"1 of {len(untouched)} exercises solved"
 
 
+@pytest.mark.parametrize("odd", ["\x1b[2J", "\r", "\x07", "\u202e", "\x85"])
+def test_what_a_notebook_says_is_printed_escaped(odd, tmp_path, capsys):
+    title = f"Exercise 1: halve{odd}forged"
+    saved(tmp_path, f"{title}\n  [✗] halves{odd} 4\n")
+    path = tmp_path / "01_topic.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    report = notebook.cells[0].outputs[0].data["text/plain"]
+    notebook.cells[0].outputs[0].data["text/plain"] = eval(report)
+    nbformat.write(notebook, tmp_path / f"01_{odd.strip() or 'x'}.ipynb")
+    assert progress.main([str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "halve" in said and odd not in said
+
+
 def test_the_command_sums_up(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(copies, "FOLDER", tmp_path)  # what you have done counts not
     assert progress.main(["1a"]) == 0

@@ -1,11 +1,14 @@
 """What `course.py run` says of a lesson that fails."""
 
+import re
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from tqdm import tqdm
 
-from tools import run_lessons
+from helpers.errors import DataError
+from tools import command, copies, run_lessons
 
 
 @pytest.mark.parametrize("source, words", [
@@ -20,3 +23,34 @@ def test_the_cell_and_the_error_are_named_on_one_line(tmp_path, source, words):
     with tqdm(disable=True) as bar, pytest.raises(RuntimeError) as caught:
         run_lessons.execute(path, bar, {})
     assert str(caught.value) == f"{path.name}, code cell 2 of 3: {words}"
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"{", b"[]", b"null", b"\xff", b'{"cells": 7}', b'{"cells": [7]}',
+    b'{"nbformat": 4, "nbformat_minor": 5, "metadata": 7, "cells": [{}]}',
+    b'{"nbformat": [], "cells": []}', b"[" * 100_000])
+def test_a_damaged_lesson_is_one_line(tmp_path, content):
+    path = tmp_path / "01x_broken.ipynb"
+    path.write_bytes(content)
+    assert run_lessons._count(path) == 0
+    with tqdm(disable=True) as bar, pytest.raises(RuntimeError) as caught:
+        run_lessons.execute(path, bar, {})
+    with pytest.raises(DataError):  # which `lab` says on one line
+        copies.copied(path)
+    said = str(caught.value)
+    assert said.startswith(f"{path}: cannot be read as a notebook") and "\n" not in said
+
+
+@pytest.mark.parametrize("error, line", [
+    (DataError("a\x1b.rec: is damaged"), r"course.py: a\x1b.rec: is damaged"),
+    (FileNotFoundError(2, "No such file", "a\nb"), r"course.py: 'a\nb': No such file"),
+])
+def test_an_error_of_a_file_ends_any_command_on_one_line(error, line, monkeypatch):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(command, "take_output", lambda: None)
+    monkeypatch.setattr(command.runpy, "run_module", fail)
+    monkeypatch.setattr(command.sys, "argv", ["command", "tools.progress"])
+    with pytest.raises(SystemExit, match=re.escape(line)):
+        command.main()

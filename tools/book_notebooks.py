@@ -28,7 +28,7 @@ def for_book(lesson: Path) -> nbformat.NotebookNode:
     collapsed cell under each exercise contains its solution and the report of its
     check.
     """
-    notebook = nbformat.read(lesson, as_version=4)
+    notebook = nb.read(lesson)
     notebook.metadata.language_info.pygments_lexer = "ipython3"
     answers = iter(solved(lesson))
     cells = []
@@ -49,7 +49,7 @@ def for_book(lesson: Path) -> nbformat.NotebookNode:
 
 def solved(lesson: Path) -> list[nbformat.NotebookNode]:
     """Returns one collapsed cell per exercise with a solution and its check."""
-    solutions = nbformat.read(nb.solution(lesson), as_version=4)
+    solutions = nb.read(nb.solution(lesson))
     answers = exercise_cells(solutions)
     checks = [cell for cell in solutions.cells if reports(cell)]
     folded = []

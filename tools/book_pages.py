@@ -45,7 +45,7 @@ def places() -> tuple[Place, ...]:
 
 
 def _places(lesson: Path) -> Iterator[Place]:
-    cells = nbformat.read(lesson, as_version=4).cells
+    cells = nb.read(lesson).cells
     heading = ""
     for cell in cells:
         yield Place(lesson, cell, heading)

@@ -89,7 +89,7 @@ class Lesson:
 
     def __init__(self, path: Path, notebook: nbformat.NotebookNode | None = None):
         self.path, self.number = path, nb.number(path)
-        self.notebook = notebook or nbformat.read(path, as_version=4)
+        self.notebook = notebook or nb.read(path)
         self.cells = self.notebook.cells
 
     @functools.cached_property

@@ -50,6 +50,16 @@ def take_output():
                         line_buffering=old.line_buffering)
 
 
+def _line_of(error):
+    """Returns what an error says of a file on one line; "" of an error of ours."""
+    errors = sys.modules.get("helpers.errors")
+    if errors and isinstance(error, errors.DataError):
+        return errors.printable(str(error))
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename!r}: {error.strerror}"
+    return ""
+
+
 def main():
     """Runs the module or script that is the first command-line argument."""
     take_output()
@@ -62,6 +72,10 @@ def main():
             runpy.run_module(name, run_name="__main__", alter_sys=True)
     except KeyboardInterrupt:
         sys.exit(STOPPED)
+    except Exception as error:
+        if not (line := _line_of(error)):
+            raise
+        sys.exit(f"course.py: {line}")
     finally:
         sys.stdout.flush()
 

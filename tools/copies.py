@@ -5,6 +5,8 @@ It is created once and never overwritten. Its first cell links to the lesson wit
 outputs in `notebooks/`.
 """
 
+import contextlib
+import itertools
 import re
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from nbformat import v4
 
 from helpers.files import ROOT
 from tools import notebook as nb
-from tools.cells import is_question
+from tools.cells import is_question, read_cells
 
 FOLDER = ROOT / "my"
 HEAD = """Your own copy: write into it. To compare: [the lesson with its \
@@ -25,7 +27,7 @@ TAG = "prediction"
 
 def copied(lesson: Path) -> nbformat.NotebookNode:
     """Returns a lesson without outputs and with an answer cell after each question."""
-    notebook = nb.cleared(nbformat.read(lesson, as_version=4))
+    notebook = nb.cleared(nb.read(lesson))
     cells = []
     for cell in notebook.cells:
         cells.append(cell)
@@ -48,7 +50,7 @@ def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
     paths = [FOLDER / lesson.name for lesson in lessons]
     for lesson, path in zip(lessons, paths, strict=True):
         if fresh and path.exists():
-            before = path.rename(_free_name(path))
+            before = _put_aside(path)
             print(f"{path.parent.name}/{path.name} is new. Your old copy is now "
                   f"{before.parent.name}/{before.name}, and progress counts both.")
         if not path.exists():
@@ -56,15 +58,28 @@ def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
     return paths
 
 
-def _free_name(path: Path) -> Path:
+def _put_aside(path: Path) -> Path:
+    """Renames a copy to the next free name, and returns the new path.
+
+    The name is reserved first, so that a second process cannot choose the same one.
+    """
     numbers = [int(match[1]) for old in earlier(path)
                if (match := re.search(r"before-(\d+)", old.name))]
-    return path.with_name(f"{path.stem}.before-{max(numbers, default=0) + 1}.ipynb")
+    for number in itertools.count(max(numbers, default=0) + 1):
+        aside = path.with_name(f"{path.stem}.before-{number}.ipynb")
+        with contextlib.suppress(FileExistsError):
+            aside.touch(exist_ok=False)
+            return path.replace(aside)
+    raise AssertionError("there is always a next number")
 
 
 def predictions(path: Path) -> list[str]:
-    """Returns the text of each prediction cell, or "" if it is empty."""
-    cells = nbformat.read(path, as_version=4).cells
+    """Returns the text of each prediction cell, or "" if it is empty.
+
+    Raises:
+      ValueError: If the file is not a notebook.
+    """
+    cells = read_cells(path)
     return [re.sub(r"\*My prediction[^*]*\*", "", cell.source).strip()
             for cell in cells if TAG in cell.metadata.get("tags", [])]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 
+from helpers.errors import DataError
 from helpers.files import ROOT, whole_file
 
 METADATA = {
@@ -106,6 +107,20 @@ def chosen(
         parser.error(str(error))
 
 
+def read(path: Path) -> nbformat.NotebookNode:
+    """Reads a notebook of version 4; the one place that calls nbformat for it.
+
+    Raises:
+      DataError: If the file is missing, or is no such notebook.
+    """
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception as error:  # nbformat raises whatever it stumbles over
+        raise DataError(f"{path}: cannot be read as a notebook "
+                        f"({type(error).__name__}). Save it again in JupyterLab, or "
+                        "get it from git") from error
+
+
 def solution(lesson: Path) -> Path:
     """Returns the path of the notebook with a lesson's solutions."""
     return lesson.parent / "solutions" / lesson.name
@@ -194,7 +209,7 @@ def ignored_share(notebook: nbformat.NotebookNode) -> tuple[int, int]:
 
 def main(paths: list[str]) -> None:
     for path in map(Path, paths):
-        store(path, nbformat.read(path, as_version=4))
+        store(path, read(path))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from helpers.errors import printable
 from helpers.files import ROOT
 from tools import copies
 from tools import notebook as nb
@@ -54,7 +55,7 @@ def states(path: Path) -> list[Solved]:
     try:
         cells = read_cells(path)
     except ValueError as error:
-        raise ValueError(f"{path.name}: {error}") from error
+        raise ValueError(f"{path}: {error}") from error
     results, unrun = [], []
     for cell in cells:
         if titles := asked(cell):
@@ -128,28 +129,35 @@ def main(arguments: list[str]) -> int:
     parser = nb.parser("progress", __doc__)
     parser.add_argument("words", nargs="*", metavar="NN or FILE",
                         help="lessons, notebooks or folders; by default, all lessons")
+    words = parser.parse_args(arguments).words
+    results, predicted, unread = {}, {}, []
     try:
-        words = parser.parse_args(arguments).words
-        results = {path: all_states(path) for path in notebooks(words)}
+        for path in notebooks(words):
+            try:
+                results[path], predicted[path] = all_states(path), written(path)
+            except ValueError as error:  # the other notebooks still count
+                unread.append(str(error))
     except ValueError as error:
         parser.error(str(error))
-    predicted = {path: written(path) for path in results}
-    begun = [path for path in results if words or any(predicted[path]) or any(
+    begun = [path for path in predicted if words or any(predicted[path]) or any(
         exercise.state != UNTOUCHED for exercise in results[path])]
     for path in begun:
-        print(path.stem)
+        lines = [path.stem]
         for exercise in results[path]:
             stopped = f" (stopped at: {exercise.claim})" if exercise.claim else ""
-            print(f"  {exercise.title:40s} {exercise.state}{stopped}")
+            lines.append(f"  {exercise.title:40s} {exercise.state}{stopped}")
         if asked := predicted[path]:
-            print(f"  {'Predictions':40s} {sum(asked)} of {len(asked)} written")
-    if others := [path.stem.split("_")[0] for path in results if path not in begun]:
+            lines.append(f"  {'Predictions':40s} {sum(asked)} of {len(asked)} written")
+        print("\n".join(map(printable, lines)))
+    if others := [path.stem.split("_")[0] for path in predicted if path not in begun]:
         print("Not begun:", " ".join(others))
     every = [exercise.state for of_lesson in results.values() for exercise in of_lesson]
     asked = list(itertools.chain.from_iterable(predicted.values()))
     print(f"{every.count(SOLVED)} of {len(every)} exercises solved" + (
         f", {sum(asked)} of {len(asked)} predictions written" if asked else ""))
-    return 0
+    for line in unread:
+        print(printable(f"course.py progress: {line}"), file=sys.stderr)
+    return 1 if unread else 0
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ python -m tools.readme
 import re
 from pathlib import Path
 
-import nbformat
-
 from helpers.files import ROOT
 from tools import notebook as nb
 from tools.cells import Lesson
@@ -32,7 +30,7 @@ def head(path: Path) -> dict[str, str]:
     Raises:
       ValueError: If the head does not have the form that all lessons share.
     """
-    cells = nbformat.read(path, as_version=4).cells
+    cells = nb.read(path).cells
     text = "\n\n".join(c.source for c in cells[:3] if c.cell_type == "markdown")
     patterns = {
         "title": r"^# (.+)$",

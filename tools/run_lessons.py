@@ -22,6 +22,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from tqdm import tqdm
 
+from helpers.errors import DataError
 from helpers.files import ROOT, whole_file
 from tools import copies, within
 from tools import notebook as nb
@@ -53,9 +54,13 @@ def execute(
       The executed notebook.
 
     Raises:
-      RuntimeError: If a cell failed or took too long. The message is a single line.
+      RuntimeError: If the file is not a notebook, or if a cell failed or took too
+        long. The message is a single line.
     """
-    notebook = with_parameters(nbformat.read(path, as_version=4), parameters)
+    try:
+        notebook = with_parameters(nb.read(path), parameters)
+    except DataError as error:
+        raise RuntimeError(str(error)) from error
     if twice:
         notebook.cells = [each for cell in notebook.cells for each in _again(cell)]
     cells = [c for c in notebook.cells if c.cell_type == "code"
@@ -165,10 +170,7 @@ def run(
     # ipykernel hides C-level output from cells while this variable is set.
     os.environ.pop("PYTEST_CURRENT_TEST", None)
     os.environ.pop(CALLED_FROM, None)  # for programs that lessons start
-    counts = [
-        sum(c.cell_type == "code" for c in nbformat.read(p, as_version=4).cells)
-        * (1 + twice) for p in paths
-    ]
+    counts = [_count(path) * (1 + twice) for path in paths]
     failures, rows, kept = [], [], []
     with tqdm(total=sum(counts), unit="cell", dynamic_ncols=True) as bar:
         for path, count in zip(paths, counts, strict=True):
@@ -182,7 +184,7 @@ def run(
                     failures += [f"{path.name}, {difference}"
                                  for difference in differences(executed)]
                 elif save:
-                    stored = nbformat.read(path, as_version=4)
+                    stored = nb.read(path)
                     nb.store(path, one_run(executed, stored, path.name))
                 elif parameters:
                     kept.append(copies.FOLDER / f"{path.stem}.run.ipynb")
@@ -200,6 +202,14 @@ def run(
     for path in kept:
         print(f"The outputs are in {path.parent.name}/{path.name}")
     return failures
+
+
+def _count(path: Path) -> int:
+    """Returns the number of code cells, 0 for what `execute` will refuse."""
+    try:
+        return sum(cell.cell_type == "code" for cell in nb.read(path).cells)
+    except DataError:
+        return 0
 
 
 def keep_seconds(found: dict[str, float]) -> None:
@@ -237,7 +247,7 @@ def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object
     parameters = {name: value_of(text) for name, text in pairs}
     if len(parameters) != len(pairs):
         raise ValueError("-p: a parameter is given twice. Give each parameter once.")
-    for path in paths:
+    for path in paths if parameters else ():
         available = Lesson(path).parameters
         if unknown := [name for name in parameters if name not in available]:
             known = (f"has no parameter {unknown[0]}. Its parameters are: "

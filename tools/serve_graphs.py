@@ -67,7 +67,7 @@ def free_port(wish: int) -> int:
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
-            except OSError:
+            except (OSError, OverflowError):  # a port has two bytes
                 continue
             return probe.getsockname()[1]
     raise OSError("There is no free port on 127.0.0.1. Stop a program that uses one.")

@@ -217,7 +217,7 @@ def _is_thin(slide: Slide) -> bool:
 
 def page(lesson: Path) -> str:
     """Returns the slides of a lesson as one self-contained HTML page."""
-    cells = nbformat.read(lesson, as_version=4).cells
+    cells = nb.read(lesson).cells
     sections = []
     for column in slides(cells):
         inner = [f"<section>{slide.shown}\n<aside class=\"notes\">{slide.notes}</aside>"

@@ -45,9 +45,13 @@ def agree(text: str, stored: str, allowed: str) -> bool:
       allowed: Tolerance, as returned by `tolerance`.
     """
     return _words(text) == _words(stored) and all(
-        now == then or math.isfinite(now) and math.isfinite(then)
-        and abs(now - then) <= _limit(allowed, then)
-        for now, then in zip(numbers(text), numbers(stored), strict=True))
+        now == then or _are_near(_value(now), _value(then), allowed)
+        for now, then in zip(NUMBER.findall(text), NUMBER.findall(stored), strict=True))
+
+
+def _are_near(now: float, then: float, allowed: str) -> bool:
+    return math.isfinite(now) and math.isfinite(then) and (
+        abs(now - then) <= _limit(allowed, then))
 
 
 def settle(outputs: list, stored: list, allowed: str) -> None:
@@ -82,7 +86,11 @@ def widest(outputs: list, allowed: str) -> float:
 
 def numbers(text: str) -> list[float]:
     """Returns the numbers in a text, in order, excluding digits inside words."""
-    return [float(found.replace(",", "")) for found in NUMBER.findall(text)]
+    return [_value(found) for found in NUMBER.findall(text)]
+
+
+def _value(found: str) -> float:
+    return float(found.replace(",", ""))
 
 
 def _limit(allowed: str, then: float) -> float:

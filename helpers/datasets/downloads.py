@@ -18,17 +18,20 @@ import requests
 import urllib3
 from tqdm import tqdm
 
-from helpers.errors import DataError
+from helpers.errors import DataError, printable
 from helpers.files import ROOT, data_folder
 
 RETRIES = 2  # after a dropped connection or a server's own error, never after a 404
 PAUSE_SECONDS = 1.0  # before the first retry, twice as long before the next
 BLOCK = 1 << 16
-LONGEST = 120.0  # seconds for a small file
+LONGEST, LARGEST = 120.0, 1 << 26  # seconds and bytes of a small file
 
 
 class _Failed(Exception):
     """Raised when an address cannot deliver the file, with a short reason."""
+
+    def __init__(self, reason: str):
+        super().__init__(printable(reason))  # a server may have written a part of it
 
 
 class _Dropped(_Failed):
@@ -130,8 +133,13 @@ def fetch_bytes(url: str) -> bytes:
     clock = _Clock(LONGEST, (10.0, 30.0))
 
     def whole() -> bytes:
+        found = bytearray()
         with _answer(url, 0, clock) as response:
-            return b"".join(_blocks(response, clock))
+            for block in _blocks(response, clock):
+                found += block
+                if len(found) > LARGEST:
+                    raise _Failed(f"it is longer than {LARGEST:,} bytes")
+        return bytes(found)
 
     try:
         return _with_retries(whole, clock)
@@ -297,7 +305,7 @@ def _network_failures(clock: _Clock) -> Iterator[None]:
     try:
         yield
     except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError,
-            OSError) as error:
+            OSError, ValueError) as error:  # the last for an address that is none
         clock.left()  # raises if the time is up
         raise _in_words(error, clock) from error
 
@@ -314,6 +322,6 @@ def _in_words(error: Exception, clock: _Clock) -> _Failed:
     if isinstance(error, ours.ConnectionError):
         if error.args and isinstance(error.args[0], theirs.MaxRetryError):
             return _Failed("no connection; check your network")
-    elif isinstance(error, ours.RequestException):
+    elif isinstance(error, ours.RequestException | ValueError):
         return _Failed(type(error).__name__)
     return _Dropped("the connection was dropped")

@@ -8,6 +8,7 @@ from pathlib import Path
 import tensorflow as tf
 from google.protobuf.message import DecodeError
 
+from helpers.errors import printable
 from helpers.inherited import allowed, cutting, keras_files, kinds, loading
 from helpers.inherited import graph_facts as facts
 from helpers.inherited.graph_facts import Node
@@ -100,7 +101,7 @@ class Description:
                        self.repaired)
         lines += _list("NOT IN THIS TENSORFLOW", self.missing)
         lines += _list("NEVER RUN HERE", self.refused)
-        return "\n".join(kinds.printable(line) for line in lines)
+        return "\n".join(printable(line) for line in lines)
 
     __repr__ = __str__
 

@@ -37,7 +37,9 @@ def arrays_of(file: h5py.File) -> dict[str, h5py.Dataset]:
     arrays = {}
 
     def note(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and "optimizer_weights" not in name:
+        if not isinstance(item, h5py.Dataset) or item.shape is None:  # holds nothing
+            return
+        if "optimizer_weights" not in name:
             arrays[name.removeprefix("model_weights/")] = item
 
     file.visititems(note)

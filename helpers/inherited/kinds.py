@@ -14,7 +14,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import saved_model_pb2
 
-from helpers.errors import DataError, first_line
+from helpers.errors import DataError, first_line, printable
 from helpers.files import sha256
 from helpers.inherited import others
 from helpers.reading import SHA256, read_json, regular_file
@@ -74,12 +74,6 @@ def in_one_line(path: Path, doing: str) -> Iterator[None]:
     except Exception as error:
         cause = first_line(error)[:300] or type(error).__name__
         raise DataError(printable(f"{path}: {doing}: {cause}")) from error
-
-
-def printable(text: str) -> str:
-    """Escapes every non-printable character in a text."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode()
-                   for c in text)
 
 
 def find(path: Path) -> Found:

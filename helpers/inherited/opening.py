@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.errors import DataError
+from helpers.errors import DataError, printable
 from helpers.fitting import fitted
 from helpers.graph import VARIABLE_TYPES
 from helpers.inherited import allowed, cutting, keras_files, kinds, loading
@@ -73,15 +73,15 @@ class OpenModel:
         if unknown or missing:
             what = f"has no input {unknown[0]}" if unknown else (
                 f"needs the input {missing[0]}")
-            raise ValueError(kinds.printable(f"{self.path}: {what}; its inputs are "
+            raise ValueError(printable(f"{self.path}: {what}; its inputs are "
                                              f"{', '.join(self.inputs)}"))
         fed = {}
         for name, array in arrays.items():
             spec, where = self.inputs[name], f"{self.path}: input {name}"
             if not spec.shape.is_compatible_with(np.shape(array)):
-                raise ValueError(kinds.printable(
+                raise ValueError(printable(
                     f"{where} has shape {spec.shape}, not {np.shape(array)}"))
-            fed[name] = fitted(array, spec.dtype, kinds.printable(where))
+            fed[name] = fitted(array, spec.dtype, printable(where))
         return fed
 
     def close(self) -> None:

@@ -281,6 +281,17 @@ def test_nothing_to_write_is_an_error(tmp_path, capsys):
     assert "holds no weights" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("more", [
+    ["--averages"], ["--chain", "nothing", "--to", "onnx"], ["--names", "none"],
+    ["--chain", "w:0", "--to", "keras"], ["--input", "1", "--to", "onnx"]])
+def test_each_refusal_names_the_file(more, checkpoint, tmp_path, capsys):
+    prefix, _ = checkpoint
+    out = str(tmp_path / "o.npz")
+    assert weights.main([str(prefix), "--to", "npz", "--out", out, *more]) == 1
+    [line] = capsys.readouterr().err.splitlines()[-1:]
+    assert line.startswith("tf1 weights: ") and ("model.ckpt" in line or "none" in line)
+
+
 @pytest.mark.parametrize("odd", ["\x1b[2J", "\n", "\r", "\x07", "\u202e", "\x85"])
 def test_a_strangers_name_is_printed_escaped(odd, tmp_path, capsys):
     prefix = str(tmp_path / "c")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tf1tools.arguments import did_you_mean
-from tf1tools.output import closing_quietly
+from tf1tools.output import closing_quietly, printable
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -59,7 +59,12 @@ def main(arguments: list[str] | None = None) -> int:
     if name == "watch":  # the program that it runs handles its own output
         return _run(name, rest)
     with closing_quietly():
-        return _run(name, rest)
+        try:
+            return _run(name, rest)
+        except OSError as error:  # such as a name that is too long
+            cause = f"{error.filename}: {error.strerror}" if error.filename else error
+            print(printable(f"tf1 {name}: {cause}"), file=sys.stderr)
+            return 1
 
 
 def _run(name: str, rest: list[str]) -> int:

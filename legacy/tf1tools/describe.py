@@ -12,6 +12,7 @@ import sys
 from helpers.errors import DataError
 from helpers.lesson import quiet_tensorflow
 from tf1tools.arguments import Parser
+from tf1tools.output import printable
 
 
 def main(arguments: list[str]) -> int:
@@ -26,7 +27,9 @@ def main(arguments: list[str]) -> int:
 
     try:
         print(describe(path))
-    except (DataError, OSError) as error:
-        print(f"tf1 describe: {error}", file=sys.stderr)
+    except Exception as error:  # whatever a stranger's file raises
+        line = str(error) if isinstance(error, DataError | OSError) else (
+            f"{path}: cannot be read ({type(error).__name__}): {error}")
+        print(printable(f"tf1 describe: {line}"), file=sys.stderr)
         return 1
     return 0

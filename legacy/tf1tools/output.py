@@ -10,6 +10,14 @@ CLOSED = 128 + 13  # the exit code that a shell reports for SIGPIPE
 STOPPED = 128 + 2  # the exit code that a shell reports for Ctrl-C
 
 
+def printable(text: object) -> str:
+    """Returns a text that somebody else wrote with its control characters escaped.
+
+    Otherwise a name in a file could clear the screen, or forge a line of a report.
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+
+
 class Output(io.TextIOWrapper):
     """Text output that exits the program when its reader closes the pipe.
 

@@ -139,3 +139,5 @@ def test_a_taken_port(tmp_path):
         taken.listen()
         port = taken.getsockname()[1]
         assert serve_graphs.free_port(port) not in (0, port)
+    for port in (2**16, 10**30):  # no machine has it
+        assert 0 < serve_graphs.free_port(port) < 2**16

@@ -86,6 +86,16 @@ def unasked(handler, nth):
     handler.wfile.write(CONTENTS[:HALF])
 
 
+def forged(handler, nth):
+    handler.send_response(404, "\x1b[2J\x07forged")
+    handler.end_headers()
+
+
+def elsewhere(handler, nth):
+    start(handler, 0, 302, Location=("http://[::1", "file:///etc/hostname",
+                                     "http://127.0.0.1:99999/x")[nth % 3])
+
+
 def slow(handler, nth):
     start(handler)
     for k in range(0, SIZE, 10_000):
@@ -123,7 +133,8 @@ DRIPS = {
 }
 FAULTS = {
     **{fault.__name__: fault for fault in (
-        drop, missing, broken, html, stall, wrong, endless, resumes, unasked, slow)},
+        drop, missing, broken, html, stall, wrong, endless, resumes, unasked, slow,
+        forged, elsewhere)},
     **{name: lambda handler, nth, says=says: drip(handler, *says)
        for name, says in DRIPS.items()},
 }
@@ -191,6 +202,20 @@ def test_the_time_of_a_small_file_is_that_of_the_whole_too(server, monkeypatch):
     monkeypatch.setattr(downloads, "LONGEST", 0.4)
     with pytest.raises(DataError, match="not finished after 0.4 s"):
         downloads.fetch_bytes(f"{server.url}/no_length")
+
+
+@pytest.mark.parametrize("fault, words", [
+    ("forged", r"HTTP 404 \\x1b"), ("elsewhere", "Invalid|no connection"),
+    ("elsewhere", "Invalid|no connection"), ("elsewhere", "Invalid|no connection"),
+    ("endless", "it is longer than"), ("missing", "HTTP 404")])
+def test_an_address_or_an_answer_that_makes_no_sense_is_one_line(
+        fault, words, server, data, monkeypatch):
+    monkeypatch.setattr(downloads, "LARGEST", 2 * SIZE)
+    for _ in range(3 if fault == "elsewhere" else 1):
+        with pytest.raises(DataError) as caught:
+            downloads.fetch_bytes(f"{server.url}/{fault}")
+        assert str(caught.value).isprintable()
+    assert refused(known(f"{server.url}/{fault}"), data).isprintable()
 
 
 def test_a_dropped_download_goes_on_where_it_broke(server, data):

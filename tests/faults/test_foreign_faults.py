@@ -194,6 +194,29 @@ def test_what_a_keras_file_is_called_does_not_change_what_is_read(suffix, tmp_pa
                                    values["probabilities"], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("depth, size", [(101, 1), (1500, 1), (1, 10**10),
+                                         (1, 2**40), (99, 3), (1, None)])
+def test_hdf5_that_claims_what_cannot_be_is_one_line(depth, size, tmp_path):
+    path = tmp_path / "model.h5"
+    with h5py.File(path, "w") as file:
+        group = file
+        for _ in range(depth):
+            group = group.create_group("d")
+        group["real"] = np.ones(2, np.float32)
+        if size is None:
+            group["empty"] = h5py.Empty("f")
+        else:
+            group.create_dataset("kernel", (size,), "f4", chunks=(1000,),
+                                 maxshape=(None,), compression="gzip")
+    if depth > 100 or (size or 0) > 1000:
+        for look in (describe, open_model, read_weights):
+            with pytest.raises(DataError, match="levels deep|but the file stores"):
+                look(path)
+    else:
+        assert "d/real" in str(describe(path))
+        assert len(read_weights(path)) == 1 + (size is not None)
+
+
 @pytest.mark.parametrize("kind", ["external", "virtual", "link", "soft"])
 def test_hdf5_whose_data_lies_elsewhere_is_refused(kind, tmp_path):
     from helpers.vgg_weights import vgg_sizes

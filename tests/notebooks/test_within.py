@@ -30,6 +30,11 @@ CASES = [
     ("-0.5", "0.5", "within:10%", False),
     ("loss 0.481", "loss 0.5", "", False),
     ("w_2 0.5", "w_1 0.5", "within:60", False),
+    ("1e999", "1e998", "within:10%", False),
+    ("8" * 400, "9" * 400, "within:20%", False),
+    ("loss 1e999", "loss 1e999", "within:10%", True),
+    ("rows (1,200)", "rows (1,201)", "within:10%", True),
+    ("rows (1,200)", "rows (1200)", "within:10%", False),
 ]
 
 

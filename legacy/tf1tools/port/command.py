@@ -28,6 +28,7 @@ import sys
 from pathlib import Path
 
 from tf1tools.arguments import Parser, seconds
+from tf1tools.output import printable
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -46,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         done = work(arguments.path)
     except Unreadable as error:
-        print(f"{arguments.path}: {error}", file=sys.stderr)
+        print(printable(f"{arguments.path}: {error}"), file=sys.stderr)
         return 2
     if arguments.write:
         code = _write(arguments.path, arguments.out, done)
@@ -90,7 +91,8 @@ def _try(arguments: argparse.Namespace, done) -> int:
               file=sys.stderr)
         return 2
     ended = trial.tried(arguments.out, script, done, arguments.seconds)
-    print(ended.words)
+    print("\n".join(printable(line.expandtabs())
+                    for line in ended.words.split("\n")))
     return 0 if ended.ran else 1
 
 
@@ -98,17 +100,24 @@ def _write(path: Path, out: Path, done) -> int:
     from tf1tools.port.outcome import write
 
     if why := write.refusal(path, out):
-        print(f"{out}: {why}", file=sys.stderr)
+        print(printable(f"{out}: {why}"), file=sys.stderr)
         return 2
-    patch = write.write(path, out, done)
+    try:
+        patch = write.write(path, out, done)
+    except OSError as error:
+        cause = f"{error.filename}: {error.strerror}" if error.filename else error
+        print(printable(f"{out}: cannot be written ({cause}). Nothing was kept. Free "
+                        "some space, or name another folder"), file=sys.stderr)
+        return 2
     print(write.what_is_left(path, done))
-    print(f"The copy is in {out}, and the changes are in {patch}.")
+    print(printable(f"The copy is in {out}, and the changes are in {patch}."))
     if packages := write.packages(done):
         print(f"The copy needs {' and '.join(packages)}: "
               f"pip install {' '.join(packages)}")
     if program := done.project.likely_start:
         program = out / program.path.relative_to(done.project.root)
-        print(f"To run a program of the copy: tf1 watch {program}", flush=True)
+        print(printable(f"To run a program of the copy: tf1 watch {program}"),
+              flush=True)
     return 1 if any(one.left or not file.whole
                     for file, one in done.outcomes.items()) else 0
 

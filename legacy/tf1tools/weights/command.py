@@ -44,6 +44,7 @@ from helpers.errors import DataError, first_line
 from helpers.files import whole_file
 from helpers.lesson import quiet_tensorflow
 from tf1tools.arguments import Parser
+from tf1tools.output import printable
 
 ENDINGS = {"npz": ".npz", "safetensors": ".safetensors", "keras": ".keras",
            "onnx": ".onnx"}
@@ -68,11 +69,6 @@ _EMBEDDINGS = ("embeddings", "embedding", "embedding_table")
 # embedding or a transposed convolution in another order of axes.
 _RECURRENT = re.compile(r"(lstm|gru|rnn)_?(cell)?|cell_\d+|transpose|deconv|embed",
                         re.I)
-
-
-def shown(text: object) -> str:
-    """Escapes the control characters of a text that comes from a file."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
 
 
 class Held(NamedTuple):
@@ -154,9 +150,8 @@ def _averages(
             continue
         if what.of in found:
             raise DataError(
-                f"{shown(what.of)} has two averages, {shown(found[what.of])} and "
-                f"{shown(name)}. Leave --averages out, and choose one with --all and "
-                "--names.")
+                f"{what.of} has two averages, {found[what.of]} and {name}. Leave "
+                "--averages out, and choose one with --all and --names.")
         found[what.of] = name
     if not found:
         raise DataError("the file contains no averages of its weights. Leave "
@@ -184,7 +179,7 @@ def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarr
         if len(row) != 2 and row:
             raise DataError(f"{table}, line {number}: expected two names, `old,new`")
         if row and row[0] not in new:
-            raise DataError(f"{table}, line {number}: {shown(row[0])} is not among the "
+            raise DataError(f"{table}, line {number}: {row[0]} is not among the "
                             "weights. Without --to, tf1 weights lists them.")
         new.update([row] if row else [])
     return _under(arrays, new)
@@ -218,7 +213,7 @@ def _turned(name: str, last: str, array: np.ndarray) -> np.ndarray:
     if last in _KERNELS and array.ndim in _AXES and not _RECURRENT.search(name):
         return array.transpose(_AXES[array.ndim])
     raise DataError(
-        f"{shown(name)}: the kind of layer is unknown for this array of shape "
+        f"{name}: the kind of layer is unknown for this array of shape "
         f"{array.shape}, so its axes cannot be converted for PyTorch. With --names, "
         "give it a name that ends with kernel, depthwise_kernel or embeddings, or "
         "leave --layout torch out.")
@@ -227,7 +222,7 @@ def _turned(name: str, last: str, array: np.ndarray) -> np.ndarray:
 def _under(arrays: Mapping[str, np.ndarray], names: Mapping) -> dict[str, np.ndarray]:
     twice = sorted({n for n in names.values() if list(names.values()).count(n) > 1})
     if twice:
-        raise DataError(f"two arrays would be called {shown(twice[0])}. Rename one of "
+        raise DataError(f"two arrays would be called {twice[0]}. Rename one of "
                         "them with --names.")
     return {names[name]: array for name, array in arrays.items()}
 
@@ -317,7 +312,7 @@ def table(arrays: Mapping[str, np.ndarray]) -> str:
     """Returns a table of the arrays with kind, dtype, shape and name."""
     held = told_apart(arrays)
     lines = [f"{held[name].kind:9s} {array.dtype!s:8s} {array.shape!s:20s} "
-             f"{shown(name)}" for name, array in arrays.items()]
+             f"{printable(name)}" for name, array in arrays.items()]
     kinds = [what.kind for what in held.values()]
     counts = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(sorted(kinds))]
     return "\n".join([*lines, ", ".join(counts)])
@@ -377,12 +372,16 @@ def main(arguments: list[str]) -> int:
         write(found, options.to, out, options.chain, size)
     except Exception as error:  # an unknown file may raise anything
         line = first_line(error)
-        kind = "" if isinstance(error, DataError | OSError) else (
-            f"{options.checkpoint}: cannot be read ({type(error).__name__}): ")
-        print(f"tf1 weights: {shown(kind + line)}", file=sys.stderr)
+        if not isinstance(error, DataError | OSError):
+            line = f"cannot be read ({type(error).__name__}): {line}"
+        named = filter(None, [options.checkpoint, options.out, options.names])
+        if not any(str(path) in line for path in named):
+            line = f"{options.checkpoint}: {line}"
+        print(printable(f"tf1 weights: {line}"), file=sys.stderr)
         return 1
     left = len(arrays) - len(found)
-    print(f"{out}: {len(found)} arrays, {out.stat().st_size:,} bytes; {left} left out")
+    print(f"{printable(out)}: {len(found)} arrays, {out.stat().st_size:,} bytes; "
+          f"{left} left out")
     return 0
 
 

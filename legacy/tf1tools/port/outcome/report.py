@@ -4,6 +4,7 @@ import re
 import textwrap
 from typing import NamedTuple
 
+from tf1tools.output import printable
 from tf1tools.port.names.fates import VERDICTS, Fate, fate
 from tf1tools.port.names.today import is_tensorflow
 from tf1tools.port.outcome.work import Outcome, Work
@@ -142,7 +143,8 @@ def as_text(pages: list[Page]) -> str:
             lines.append(f"  {kept} kept")
         lines += [f"  by hand, {by_hand(*found)}" for found in one.became.left]
     legend = [] if not any(one.rows for one in pages) else [LEGEND]
-    return "\n".join([*lines, "", *legend, _counts(summary(pages))]).strip()
+    lines += ["", *legend, _counts(summary(pages))]
+    return "\n".join(map(printable, lines)).strip()
 
 
 def _with_its_line(word: str, one: Page) -> str:

@@ -49,7 +49,10 @@ class Ended(NamedTuple):
 
 def script_of(command: str) -> list[str]:
     """Returns the script and arguments of a `python` command, or []."""
-    words = shlex.split(command)
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quotation mark without another
+        return []
     if words and re.fullmatch(r"python[\d.]*", Path(words[0]).name):
         words = words[1:]
     return words if words and words[0].endswith(".py") else []

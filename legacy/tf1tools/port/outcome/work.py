@@ -4,8 +4,9 @@ import ast
 import functools
 import os
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ from tf1tools.port.rule import (
 from tf1tools.port.rulebook import load
 from tf1tools.port.table.known import is_gone
 from tf1tools.port.text.edits import Edit, applied
-from tf1tools.port.text.syntax import parse
+from tf1tools.port.text.syntax import DEEPEST, parse
 
 BESIDE = Path(__file__).parents[1] / "beside"
 
@@ -107,25 +108,39 @@ class Work:
             self.take(one.rule, [Left(part, part.place(at)[0], (
                 f"the rules {one.rule.name} and {other.rule.name} change this place, "
                 "so nothing is changed here; this is a fault of port"))])
-        for file in project.files.values():
-            for part in file.parts:
-                self._hold_back_what_is_no_python(part)
-        self.outcomes = {file: self._outcome(file) for file in project.files.values()}
+        self._each(self._hold_back_what_is_no_python)
+        self.outcomes: dict[File, Outcome] = {}
+        self._each(self._conclude)
 
     def _ask(self) -> None:
         """Runs all porting rules and collects what they yield."""
-        files = self.project.files.values()
-        for file in files:
-            for use in file.uses:
-                self._name(use)
-            for part in file.parts:
-                self._nodes(part)
+        self._each(self._ask_of)
         for hook in HOOKS["file"]:
-            for file in files:
-                if file.parts:
-                    self.take(hook.rule, hook.ask(file, self))
+            self._each(lambda file, hook=hook: self.take(
+                hook.rule, hook.ask(file, self) if file.parts else ()))
         for hook in HOOKS["project"]:
             self.take(hook.rule, hook.ask(self.project, self))
+
+    def _ask_of(self, file: File) -> None:
+        for use in file.uses:
+            self._name(use)
+        for part in file.parts:
+            self._nodes(part)
+
+    def _conclude(self, file: File) -> None:
+        self.outcomes[file] = self._outcome(file)
+
+    def _each(self, look: Callable[[File], None]) -> None:
+        """Looks at each file; one that makes a rule fail is given up, and no other."""
+        for file in self.project.files.values():
+            try:
+                look(file)
+            except Exception as error:  # whatever a stranger's file raises
+                file.give_up(error)
+                self.found = [one for one in self.found
+                              if one.thing.part.file is not file]
+                self._of.pop(file, None)
+                look(file)  # it has no parts any more
 
     def _put_beside(self, rule: Rule, part: Part, name: str) -> None:
         """Plans to copy a support file, unless the project has such a file."""
@@ -141,8 +156,12 @@ class Work:
                 self.take(rule, [Left(part, 1, f"{name}: the project has a file of "
                                                "this name, which is kept; rename it")])
 
-    def _hold_back_what_is_no_python(self, part: Part) -> None:
-        """Discards the changes of a part if they would make it invalid Python."""
+    def _hold_back_what_is_no_python(self, file: File) -> None:
+        """Discards the changes of each part that they would make invalid Python."""
+        for part in file.parts:
+            self._hold_back(part)
+
+    def _hold_back(self, part: Part) -> None:
         edits = self._edits(part) if part.tree else []
         if not edits:
             return
@@ -355,6 +374,8 @@ def work(path: Path) -> Work:
     Raises:
       Unreadable: If there is nothing to read at this path.
     """
+    # A tree of `syntax.DEEPEST` levels takes a rule more frames than Python grants.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 20 * DEEPEST))
     load()
     paths = list(sources.files_of(path))
     if not paths:

@@ -10,8 +10,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tf1tools.output import printable
 from tf1tools.port.outcome.report import by_hand
 from tf1tools.port.outcome.work import BESIDE, Outcome, Work
+from tf1tools.port.reading import files as sources
 from tf1tools.port.reading.files import SKIPPED, code_cells, walk
 from tf1tools.port.rule import Need
 
@@ -76,7 +78,7 @@ def _copy(folder: Path, to: Path) -> None:
             new.symlink_to(os.readlink(path))
         elif path.is_dir():
             new.mkdir()
-        else:
+        elif os.access(path, os.R_OK):  # else `what_is_left` names it
             shutil.copy2(path, new)
 
 
@@ -111,7 +113,7 @@ def new_bytes(one: Outcome) -> bytes:
     if file.path.suffix != ".ipynb":
         return one.texts[0].encode(file.decoded.coding)
     old = file.decoded.text
-    notebook = json.loads(old)
+    notebook = sources.notebook(old)
     for (_, cell, key), text in zip(code_cells(notebook), one.texts, strict=True):
         cell[key] = text if isinstance(cell[key], str) else _lines(text)
     kernel = notebook.get("metadata", {}).get("kernelspec", {})
@@ -120,7 +122,9 @@ def new_bytes(one: Outcome) -> bytes:
     indent = re.match(r"\{\s*\n( *)", old)
     text = json.dumps(notebook, indent=len(indent[1]) if indent else None,
                       ensure_ascii=old.isascii())
-    return (text + ("\n" if old.endswith("\n") else "")).encode()
+    # Half of a character, which JSON can write and UTF-8 cannot, stays escaped.
+    return (text + ("\n" if old.endswith("\n") else "")).encode(
+        errors="backslashreplace")
 
 
 def _lines(text: str) -> list[str]:
@@ -177,10 +181,13 @@ def what_is_left(path: Path, work: Work) -> str:
       path: Folder or file that was copied.
       work: Results of the rules.
     """
-    root = work.project.root
-    lines = [f"{path.relative_to(root)}: a link that leads out of the folder, "
-             "so it was copied as a link"
-             for path in (links_out(root) if path.is_dir() else ())]
+    root, lines = work.project.root, []
+    if path.is_dir():
+        lines += [f"{one.relative_to(root)}: a link that leads out of the folder, so "
+                  "it was copied as a link" for one in links_out(root)]
+        lines += [f"{one.relative_to(root)}: not copied: it may not be read"
+                  for one in walk(root, _passed_over)
+                  if not one.is_symlink() and not os.access(one, os.R_OK)]
     for file, one in work.outcomes.items():
         lines.append(f"{file.path.relative_to(root)}: " + (
             f"lines to change by hand: {len(one.left)}" if one.left else
@@ -188,4 +195,4 @@ def what_is_left(path: Path, work: Work) -> str:
             "no known obstacle is left; run it" if not one.waits else
             f"no known obstacle is left here; first look at {' and '.join(one.waits)}"))
         lines += [f"  {by_hand(*found)}" for found in one.left]
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))

@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import json
+import math
 import re
 import tokenize
 from collections.abc import Callable, Iterator
@@ -119,7 +120,7 @@ def decoded(path: Path, words: list[str]) -> Decoded:
         coding, _ = tokenize.detect_encoding(iter(raw.splitlines(True)).__next__)
         coding = "utf-8" if coding == "utf-8-sig" else coding
         return Decoded(raw.decode(coding), coding)
-    except (SyntaxError, UnicodeDecodeError, LookupError):
+    except (SyntaxError, UnicodeError, LookupError):  # a codec may raise any of them
         words.append(NOT_UTF_8)
         return Decoded(raw.decode("latin-1"), "latin-1")
 
@@ -146,16 +147,40 @@ def code_cells(notebook: dict) -> list[tuple[int, dict, str]]:
             for number, cell in enumerate(cells) if cell["cell_type"] == "code"]
 
 
-def cells(text: str) -> Iterator[tuple[int, str]]:
-    """Yields the index and source of each code cell of a notebook."""
-    if not text.strip():
-        return
+def notebook(text: str) -> dict:
+    """Parses a notebook, so that all that `port` reads or changes in it is there.
+
+    Raises:
+      Unreadable: If it is no notebook, or if it has a number that no float can hold.
+    """
     try:
-        for number, cell, key in code_cells(json.loads(text)):
-            source = cell.get(key, "")
-            yield number, source if isinstance(source, str) else "".join(source)
+        found = json.loads(text, parse_float=_finite)
+        found.get("metadata", {}).get("kernelspec", {}).get("name")
+        for _, cell, key in code_cells(found):
+            _source(cell, key)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Unreadable("a damaged notebook: its JSON cannot be read") from error
+    return found
+
+
+def _finite(text: str) -> float:
+    """Converts a number of JSON; as an infinity it would be no JSON in the copy."""
+    if math.isinf(number := float(text)):
+        raise ValueError(f"{text} is too large")
+    return number
+
+
+def _source(cell: dict, key: str) -> str:
+    """Returns the text of a cell, which may be a list of its lines."""
+    lines = cell.get(key, "")
+    return "".join([lines] if isinstance(lines, str) else [*lines])
+
+
+def cells(text: str) -> Iterator[tuple[int, str]]:
+    """Yields the number of each code cell and its text."""
+    if text.strip():
+        for number, cell, key in code_cells(notebook(text)):
+            yield number, _source(cell, key)
 
 
 def masked(code: str) -> str:

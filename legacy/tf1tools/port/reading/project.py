@@ -56,15 +56,27 @@ class File:
         self.decoded = sources.Decoded("", "utf-8")
 
     def read(self) -> None:
-        """Reads the file, after the project files that it imports."""
-        reader = Reader(self._exports, self.project.methods)
+        """Reads the file, after the project files that it imports.
+
+        A file that cannot be read is given up, and the others are read nevertheless.
+        """
         try:
-            self.decoded = sources.decoded(self.path, self.words)
-            cells = list(sources.cells(self.decoded.text)) \
-                if self.path.suffix == ".ipynb" else [(None, self.decoded.text)]
-        except sources.Unreadable as error:
-            self.words.append(str(error))
-            return
+            self._read()
+        except Exception as error:  # whatever a stranger's file raises
+            self.give_up(error)
+
+    def give_up(self, error: Exception) -> None:
+        """Takes it for a file of which nothing is known, so that the others go on."""
+        said = isinstance(error, sources.Unreadable)
+        self.words.append(str(error) if said else
+                          f"cannot be read: {type(error).__name__}: {error}")
+        self.parts, self.uses, self.names, self.imports = [], [], {}, {}
+
+    def _read(self) -> None:
+        reader = Reader(self._exports, self.project.methods)
+        self.decoded = sources.decoded(self.path, self.words)
+        cells = list(sources.cells(self.decoded.text)) \
+            if self.path.suffix == ".ipynb" else [(None, self.decoded.text)]
         if sources.is_snippet("\n".join(code for _, code in cells)):
             reader.top.names["tf"] = "tf"
             self.words.append("nothing imports tf, so it is taken for TensorFlow")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 ROOT = "tf"
+DEEPEST = 400  # levels of a syntax tree; a rule needs a few frames for each
 MODULE_ROOTS = (ROOT, "tf.compat", "tf.compat.v1", "tf.compat.v2")
 
 Aliases = dict[str, str]
@@ -41,9 +42,22 @@ def parse(code: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(code)
+            tree = ast.parse(code)
     except (RecursionError, MemoryError, ValueError) as error:
         raise SyntaxError(f"cannot be parsed ({error})") from error
+    if _is_too_deep(tree):
+        raise SyntaxError(f"nests more than {DEEPEST} levels deep")
+    return tree
+
+
+def _is_too_deep(tree: ast.Module) -> bool:
+    """Returns whether a tree has more levels than code that calls itself can take."""
+    level: list[ast.AST] = [tree]
+    for _ in range(DEEPEST):
+        level = [inner for node in level for inner in ast.iter_child_nodes(node)]
+        if not level:
+            return False
+    return True
 
 
 def canonical(module: str) -> str:
