@@ -68,8 +68,8 @@ def changed_again(done: Work) -> list:
 
 BESIDE = {path.name for path in write.BESIDE.iterdir()}
 RAISES = {"scipy.interpolate.interp2d"}  # it is there, and any call of it raises
-# Rows of installed libraries: Pillow in the course's environment, and others if they are
-# added to it for a moment.
+# Rows of installed libraries: Pillow in the course's environment, and others if they
+# are added to it for a moment.
 ASKED = [row for row in BOOK["library-moved"].table if not any(
     importlib.util.find_spec(name.partition(".")[0]) is None
     for name in (row.old, row.new or "PIL"))]

@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from tf1tools.port import command as port
 from tf1tools.port import rule, rulebook
 from tf1tools.port.outcome import write
 from tf1tools.port.outcome.work import work
+from tf1tools.port.table.known import BESIDE
 
 HERE = Path(__file__).parent / "port"
 CORPUS, REPOSITORIES = HERE / "corpus", HERE / "repositories"
@@ -243,3 +245,18 @@ def test_a_copy_is_never_run_and_goes_nowhere_else(tmp_path, capsys):
         "%time x = tf.multiply(2, 3)\n", "!ls"]
     for place in (new, old / "inside"):
         assert port.main(["--write", str(old), str(place)]) == 2
+
+
+@pytest.mark.parametrize("parameters", [
+    "labels, logits", "logits, labels", "labels, inputs", "inputs, labels",
+    "targets, inputs", "inputs, targets", "a, logits, labels", "**given"])
+def test_a_loss_of_the_program_gets_labels_and_logits(parameters):
+    """By name where it has those names, and else in the order that its names tell."""
+    call = runpy.run_path(str(BESIDE["old_seq2seq"]))["_loss"]
+    names = [name for name in parameters.split(", ") if name not in ("a", "**given")]
+    body = f"dict(zip({names}, [{', '.join(names)}]))" if names else "given"
+    parameters = parameters.replace("a, logits, labels", "logits, labels, a=3")
+    loss = eval(f"lambda {parameters}: {body}")
+    got = call(loss, "logits", "labels")
+    assert {name.replace("inputs", "logits").replace("targets", "labels"): value
+            for name, value in got.items()} == {"logits": "logits", "labels": "labels"}

@@ -51,6 +51,12 @@ TEXTS = [f"{how}print({text}.{method})\n" for module in ("tensorflow", "keras", 
                            (f"from {module} import {name}\n", name),
                            (f"from {module} import {name} as v\n", "v"))
          for method in ("startswith('2')", "split('.')[0]")]
+# An attribute that the program sets on a module is its own, whatever its name is.
+TEXTS += [f"import {module} as m\nm.{name} = [3]\n{use}\n"
+          for module in ("tensorflow", "keras", "numpy", "tensorflow.nn")
+          for name in ("model", "float", "Session", "contrib") for use in (
+              f"print(m.{name}.copy())", f"def f():\n    return m.{name}.index(3)",
+              f"m.{name}.append(m.{name}[0])", f"print(m.{name})")]
 ASKED = [f"import numpy as np\nprint(np.{name})\n" for name in (
     "testing.assert_allclose", "emath.sqrt", "ma.array", "char.add", "random.Generator",
     "lib.stride_tricks.sliding_window_view", "polynomial.Chebyshev")]

@@ -15,7 +15,7 @@ PROGRAMS = {
              ["ran, in", "printed last:\n  step 9\n  ?done"], True),
     "fails": ("def f():\n    raise AttributeError('module \\'tensorflow\\' has no "
               "attribute \\'placeholder\\'')\nf()\n",
-              ["failed (exit code 1)", "a.py, line 2: raise", "No rule of port knows"],
+              ["failed (exit code 1)", "a.py, line 2: raise", "No rule of port has"],
               False),
     "left by a rule": ("print 3\nexecfile('b.py')\n",
                        ["a.py, line 2: execfile", "[py2-builtins]"], False),

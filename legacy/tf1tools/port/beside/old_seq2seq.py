@@ -1,5 +1,7 @@
 """Losses and decoder of TensorFlow 1's `seq2seq`, for programs that still use them."""
 
+import inspect
+
 import tensorflow.compat.v1 as tf
 
 TINY = 1e-12  # avoids division by zero if all weights are 0
@@ -7,7 +9,12 @@ TINY = 1e-12  # avoids division by zero if all weights are 0
 
 def _loss(softmax_loss_function, logits, targets):
     loss = softmax_loss_function or tf.nn.sparse_softmax_cross_entropy_with_logits
-    return loss(labels=targets, logits=logits)
+    names = list(inspect.signature(loss).parameters)
+    if len(names) != 2 or "logits" in names:
+        return loss(labels=targets, logits=logits)
+    # Before TensorFlow 1.2 both were passed by position, and before 1.0 logits first.
+    return loss(logits, targets) if "label" in names[1] or "target" in names[1] else \
+        loss(targets, logits)
 
 
 def sequence_loss_by_example(logits, targets, weights,
@@ -22,7 +29,8 @@ def sequence_loss_by_example(logits, targets, weights,
       average_across_timesteps: Whether to divide the loss of an example by the sum of
         its weights.
       softmax_loss_function: Function to use in place of the softmax cross-entropy. It
-        is called with `labels` and `logits`.
+        is called with `labels` and `logits`, or with two positional arguments in the
+        order that its parameters suggest.
       name: Name of the scope.
 
     Returns:
@@ -77,7 +85,8 @@ def batch_sequence_loss(logits, targets, weights, average_across_timesteps=True,
         weights.
       sum_over_batch: Whether to do the same over the batch.
       softmax_loss_function: Function to use in place of the softmax cross-entropy. It
-        is called with `labels` and `logits`.
+        is called with `labels` and `logits`, or with two positional arguments in the
+        order that its parameters suggest.
       name: Name of the scope.
 
     Returns:

@@ -274,7 +274,9 @@ def age(use) -> str:
         of_tf = name[0] != "." or use.part.file.origins.of(use.receiver) == {"tf"}
         return "eager" if of_tf else ""
     if use.call and any(hook.ask(use.call) for hook in hooks_of("sign", name)):
-        return "old"
+        # Methods of models show the age of the package keras; tf.keras had them too.
+        of_keras = name[0] != "." or use.part.file.project.has_keras(use.part.file)
+        return "old" if of_keras else ""
     if name.partition(".")[0] == "keras":
         return _age_of_keras(use)
     if not is_tensorflow(name) or name.startswith(("tf.keras", "tf.compat")):

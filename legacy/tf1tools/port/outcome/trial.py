@@ -206,5 +206,5 @@ def _answer(text: str, *, stopped: bool, left: bool) -> str:
     ported = [line for line in lines if not line.startswith(_TOO_OLD)]
     if left:
         return lines[0]
-    return "\n".join(ported + ["No rule of port knows this name."] * (
+    return "\n".join(ported + ["No rule of port has changed or left this line."] * (
         len(ported) < len(lines)))

@@ -360,6 +360,12 @@ class Project:
         return any(full.partition(".")[0] == "keras" for one in self.programs(file)
                    for full in one.names.values())
 
+    def names_keras(self, file: File) -> bool:
+        """Returns whether a file's programs use Keras, in either package."""
+        return self.has_keras(file) or any(
+            use.name.startswith("tf.keras") for one in self.programs(file)
+            for use in one.uses)
+
     @functools.cache  # noqa: B019
     def python2(self, file: File) -> Certainty:
         """Returns how certain it is that a file was written for Python 2.

@@ -262,6 +262,8 @@ class Reader(ast.NodeVisitor):
         parts = local.split(".")
         for length in range(len(parts), 0, -1):
             known = ".".join(parts[:length])
+            if length > 1 and known in self.bound:
+                return None  # the program has set this attribute itself
             if full := self.scope.get(known):
                 if full.endswith(".FLAGS"):
                     return None  # the program defines the attributes of FLAGS

@@ -121,16 +121,21 @@ def brought(node: ast.Import | ast.ImportFrom) -> Aliases:
 def look_ahead(tree: ast.Module) -> tuple[set[str], Aliases]:
     """Returns the names that a file binds, and those known in all of it.
 
+    A bound name may be an attribute that the file sets on an imported module, as in
+    `tf.model = tf.keras.Sequential()`.
+
     The names known in all of it are imports of TensorFlow under a `global` statement,
     and calls of functions that return a module, such as `def get(): return tf`.
     """
     bound: set[str] = set()
     imported: Aliases = {}
     everywhere: set[str] = set()
-    functions = []
+    functions, attributes = [], []
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             bound.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            attributes.append(node)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             bound.add(node.name)
             functions += [node] if isinstance(node, ast.FunctionDef) else []
@@ -140,6 +145,8 @@ def look_ahead(tree: ast.Module) -> tuple[set[str], Aliases]:
             everywhere.update(node.names)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             imported.update(brought(node))
+    bound |= {f"{one.value.id}.{one.attr}" for one in attributes
+              if isinstance(one.value, ast.Name) and one.value.id in imported}
     known = {n: imported[n] for n in everywhere & imported.keys()}
     for function in functions:
         last = function.body[-1]

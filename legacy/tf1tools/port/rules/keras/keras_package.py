@@ -33,6 +33,14 @@ Left:
     model.fit(x, y, nb_epoch=1)  # left: write epochs= in place of nb_epoch=
     model.add(keras.layers.Convolution2D(8, 3, 3))  # left: the size of the window
     m = keras.models.Model(input=a, output=b)  # left: write inputs= in place of input=
+    model.fit_generator(data, steps_per_epoch=3)
+    model.predict_classes(x)  # left: write predict(...).argmax(axis=-1)
+
+Stays:
+
+    import tensorflow as tf
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.fit_generator(data, steps_per_epoch=3)  # left: write fit(...) in place of
 """
 
 import ast
@@ -76,8 +84,19 @@ rule.rows({"keras": "tf.keras", "keras.backend.tensorflow_backend": "tf.keras.ba
               for inner in ("", "topology.") for name in ("Layer", "InputSpec")}})
 
 
-rule.signs(*(f".{method}({given})" for given in ("", "...") for method in (
-    "fit_generator", "evaluate_generator", "predict_generator", "predict_classes")))
+GONE = {"fit_generator": "fit(...)", "evaluate_generator": "evaluate(...)",
+        "predict_generator": "predict(...)",
+        "predict_classes": "predict(...).argmax(axis=-1)"}
+rule.signs(*(f".{method}({given})" for given in ("", "...") for method in GONE))
+
+
+@rule.node(ast.Call)
+def methods(node, part):
+    """Marks methods of models that the Keras of the program no longer has."""
+    method, project = getattr(node.func, "attr", ""), part.file.project
+    if method in GONE and project.names_keras(part.file) and (
+            method == "predict_classes" or not project.is_old(part.file)):
+        yield part.left(node, f"write {GONE[method]} in place of {method}(...)")
 
 
 @rule.node(ast.Call)

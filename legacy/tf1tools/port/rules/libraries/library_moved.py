@@ -1,9 +1,9 @@
-"""Replaces names that Pillow, SciPy and scikit-learn have moved or removed.
+"""Replaces names that Pillow, SciPy, OpenCV and other libraries moved or removed.
 
-As for NumPy, the rule applies to the installed versions. If a package is not installed,
-its import is left for you.
+The other libraries are scikit-learn, scikit-image and pandas. If a package is not
+installed, its import is left for you.
 
-Since: Pillow 10, SciPy 1.3 to 1.14, scikit-learn 0.20 to 1.2
+Since: Pillow 10, SciPy 1.3 to 1.14, scikit-learn 0.20 to 1.2, OpenCV 3, pandas 1.0
 Lesson: 10a
 Side: none: no old version is installed beside today's
 
@@ -28,6 +28,14 @@ After:
 
     from PIL.Image import LANCZOS as ANTIALIAS
     print(ANTIALIAS)
+
+Left:
+
+    import cv2  # left: not installed
+    import tensorflow as tf
+    tf.Session()
+    video = cv2.VideoWriter("a.avi", cv2.cv.CV_FOURCC("m", "p", "4", "v"), 4, (8, 8))
+    cv2.cv.Line(image, a, b, 3)  # left: without CV_
 
 Left:
 

@@ -13,12 +13,16 @@ Before:
     n = len(x)
     print n / 2, 0.5 * n / 3, [0] * n, range(n / 2)
     halves = [k / 2 for k in range(n)]
+    steps = size / batch_size
+    for step in range(steps): pass
 
 After:
 
     n = len(x)
     print(n // 2, 0.5 * n / 3, [0] * n, list(range(n // 2)))
     halves = [k // 2 for k in range(n)]
+    steps = size // batch_size
+    for step in range(steps): pass
 
 Files that import each other are of one Python:
 
@@ -73,7 +77,8 @@ def divide(node, part):
     kinds = {kind_of(left, part), kind_of(right, part)}
     if "float" in kinds or _is_argument(node, part, "int"):  # it drops the fraction
         return
-    if kinds == {"int"} or _is_argument(node, part, "range", "xrange"):
+    if kinds == {"int"} or any(_is_argument(one, part, "range", "xrange")
+                               for one in _named(node, part)):
         end, start = part.text.span(left)[1], part.text.span(right)[0]
         sign = part.text.text.index("/", end, start)
         yield Change(part, sign, sign + 1, "//")
@@ -86,6 +91,15 @@ def _divides_as_today(part) -> bool:
     return any(alias.name == "division" for node in part.tree.body
                if isinstance(node, ast.ImportFrom) and node.module == "__future__"
                for alias in node.names)
+
+
+def _named(node, part):
+    """Yields a value and the uses of the name that it is assigned to."""
+    yield node
+    match part.parents[node]:
+        case ast.Assign(targets=[ast.Name(name)]):
+            yield from (one for one in part.nodes if isinstance(one, ast.Name)
+                        and one.id == name and isinstance(one.ctx, ast.Load))
 
 
 def _is_argument(node, part, *names: str) -> bool:

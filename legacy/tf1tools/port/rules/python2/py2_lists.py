@@ -40,33 +40,6 @@ Left:
     for k, v in frame.iteritems():
         pairs = zip(k, v)  # left: list(...) if this is Python 2 code
 
-An old program that would run on both Pythons, but for one call that needs a list:
-
-Before:
-
-    import random
-    import tensorflow as tf
-    tf.Session()
-    names = flags.keys()
-    names.sort()
-    order = range(3)
-    random.shuffle(order)
-    pairs = zip(names, order)
-    print(pairs[0], order[1:], sorted(flags.keys()))
-
-After:
-
-    import random
-    import tensorflow.compat.v1 as tf
-    tf.disable_v2_behavior()
-    tf.Session()
-    names = list(flags.keys())
-    names.sort()
-    order = list(range(3))
-    random.shuffle(order)
-    pairs = list(zip(names, order))
-    print(pairs[0], order[1:], sorted(flags.keys()))
-
 Left:
 
     print filter(str.isdigit, word)  # left: "".join
@@ -89,7 +62,6 @@ TAKERS = {"list", "tuple", "set", "frozenset", "sorted", "sum", "min", "max", "a
 
 # Functions that read their argument only while they are iterated over.
 LATE = {"enumerate", "zip", "map", "filter"}
-OF_A_LIST = {"append", "extend", "insert", "remove", "reverse", "sort"}
 CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem",
            "remove", "reverse", "setdefault", "sort", "update"}
 
@@ -115,43 +87,6 @@ def make_list(node, part):
         yield from _map(node, part)
     if not _is_gone_through(node, part.parents[node]) or _is_changed(node, part):
         yield from part.wrapped(node, "list(")
-
-
-@rule.node(ast.Call)
-def used_as_list(node, part):
-    """Wraps a call in an old program that certainly expects a list."""
-    project = part.file.project
-    if _gave_list(node, part) and not project.python2(part.file) and \
-            project.is_of_then(part.file) and any(
-                _needs_list(one, getattr(node.func, "id", ""), part)
-                for one in _later(node, part)):
-        yield from part.wrapped(node, "list(")
-
-
-def _later(node, part):
-    """Yields a value and the uses of the name that it is assigned to."""
-    yield node
-    match part.parents[node]:
-        case ast.Assign(targets=[ast.Name(name)]):
-            scope = node
-            while not isinstance(scope, ast.FunctionDef | ast.Lambda | ast.Module):
-                scope = part.parents[scope]
-            yield from (one for one in ast.walk(scope)
-                        if isinstance(one, ast.Name) and one.id == name)
-
-
-def _needs_list(node, function: str, part) -> bool:
-    """Returns whether the code around a value fails unless the value is a list."""
-    match part.parents[node]:
-        case ast.Attribute(attr=name):
-            return name in OF_A_LIST
-        case ast.Subscript(value=value, ctx=ctx) if value is node:
-            return function != "range" or not isinstance(ctx, ast.Load)
-        case ast.Call(func=ast.Name("len")):
-            return function in ("map", "filter", "zip")
-        case ast.Call(func=taker, args=[argument]) if argument is node:
-            return (dotted(taker) or "").rpartition(".")[2] == "shuffle"
-    return False
 
 
 def _map(node, part):
