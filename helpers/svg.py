@@ -64,6 +64,20 @@ def box(
             f"{_colour(css, options)}{_options(options)}/>")
 
 
+def choice(drawn: str, control: str, value: object) -> str:
+    """Returns a part of a drawing that chooses a value when it is clicked.
+
+    The control itself remains, so the keyboard reaches the same value.
+
+    Args:
+      drawn: SVG of the part.
+      control: Label of the control.
+      value: Value of the control.
+    """
+    label, word = (html.escape(str(words)) for words in (control, value))
+    return f"<g data-control='{label}' data-value='{word}'>{drawn}</g>"
+
+
 def picture(
     x: float, y: float, values: np.ndarray,
     palette: Sequence[Sequence[int]] | np.ndarray,

@@ -122,9 +122,107 @@ def test_it_fits_and_follows_the_theme(page, opened, width, theme):
     body = inside.locator("body")
     assert body.evaluate("e => document.documentElement.scrollWidth <= innerWidth")
     assert body.evaluate("e => document.documentElement.scrollHeight <= innerHeight")
-    assert inside.locator("#stage").bounding_box()["height"] >= 80
+    assert inside.locator("#stage").evaluate("e => 13 * e.getScreenCTM().a") > 11.9
     ground = body.evaluate("e => getComputedStyle(e).backgroundColor")
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 25, 29)"}[theme]
+
+
+def shown(inside):
+    """Names what the controls choose, in order."""
+    return inside.locator("body").evaluate(
+        "e => controls.map((name, k) => values[k][chosen(k)])")
+
+
+# Time passes only when a test says so.
+BY_HAND = """\
+window.setInterval = turn => { window.turn = turn; return 1; };
+window.clearInterval = () => { window.turn = () => {}; };
+"""
+
+
+def passes(inside, turns):
+    for _ in range(turns):
+        inside.locator("body").evaluate("e => turn()")
+
+
+@pytest.mark.slow
+def test_play_runs_from_the_first_value_to_the_last_and_can_pause(page, opened):
+    page.add_init_script(BY_HAND)
+    inside = opened(bars(start={"place": 5}, play="place")._repr_html_())
+    button = inside.locator("#play")
+    assert shown(inside) == ["10", "5"], "it opens at its start"
+    button.press("Enter")
+    assert shown(inside) == ["10", "0"]
+    assert inside.locator("#says").get_attribute("aria-live") == "off"
+    passes(inside, 2)
+    assert shown(inside) == ["10", "2"] and "pause" in button.text_content()
+    button.click()
+    passes(inside, 5)
+    assert shown(inside) == ["10", "2"] and "play" in button.text_content()
+    button.click()
+    passes(inside, 1)
+    assert shown(inside) == ["10", "3"], "it goes on where it paused"
+    passes(inside, 9)
+    assert shown(inside) == ["10", "7"] and "play" in button.text_content()
+    button.click()
+    assert shown(inside) == ["10", "0"], "it begins again"
+    passes(inside, 1)
+    inside.get_by_role("radio", name="50").press("Space")
+    passes(inside, 5)
+    assert shown(inside) == ["50", "1"], "the reader took over"
+    assert inside.locator("#says").get_attribute("aria-live") == "polite"
+
+
+@pytest.mark.slow
+def test_nothing_moves_by_itself_for_a_reader_who_asks_for_less_motion(page, opened):
+    page.add_init_script(BY_HAND)
+    page.emulate_media(reduced_motion="reduce")
+    inside = opened(bars(start={"place": 6}, play="place")._repr_html_())
+    button = inside.get_by_role("button", name="next")
+    for place in ("7", "0", "1"):
+        button.click()
+        passes(inside, 3)
+        assert shown(inside) == ["10", place]
+    assert not opened(bars()._repr_html_()).locator("#play").is_visible()
+
+
+@pytest.mark.slow
+def test_a_click_on_a_part_of_a_drawing_chooses_its_value(page, opened):
+    def frame(first, second):
+        boxes = [svg.choice(svg.box(40 * k, 0, 30, 90, "a"), "the <2nd>", value)
+                 for k, value in enumerate(["x", "it's", "z"])]
+        return Frame(boxes, f"{first} {second}")
+
+    made = explore(frame, "Which?", size=(300, 100), names={"second": "the <2nd>"},
+                   first=[1, 2], second=["x", "it's", "z"])
+    inside = opened(made._repr_html_())
+    for k, value in ((1, "it's"), (2, "z"), (0, "x")):
+        inside.locator("#stage rect").nth(k).click()
+        assert shown(inside) == ["1", value] and says(inside) == f"1 {value}"
+    with pytest.raises(ValueError, match="chooses 'y' for 'a', but no control"):
+        explore(lambda a: Frame([svg.choice("", "a", "y")], ""), "?", size=(9, 9),
+                a=["x"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 700, 1280])
+def test_a_drawing_fills_its_box_and_its_text_stays_legible(page, opened, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    wide = explore(bar, "How high is it?", size=(700, 300), play="height",
+                   height=[10, 20, 50], place=list(range(8)))
+    inside = opened(wide._repr_html_())
+    stage, view = inside.locator("#stage"), inside.locator("#view")
+    scale = stage.evaluate("e => e.getScreenCTM().a")
+    assert scale * 13 > 11.9
+    drawn = stage.evaluate("e => [700, 300].map(side => side * e.getScreenCTM().a)")
+    room = view.evaluate("e => [e.scrollWidth, e.clientHeight]")
+    assert all(side > 0.8 * all_of for side, all_of in zip(drawn, room, strict=True))
+    scrolls = width == 390
+    assert inside.locator("#wider").is_visible() == scrolls
+    assert view.get_attribute("tabindex") == ("0" if scrolls else None)
+    first, second = (inside.locator(css).bounding_box()["y"]
+                     for css in ("fieldset", ".range"))
+    assert (second > first + 20) == scrolls, "one control above the other"
 
 
 @pytest.mark.slow
@@ -133,7 +231,8 @@ def test_without_scripts_a_still_and_the_table_come_to_light(page, opened):
     opened(output)
     assert not page.locator("img").is_visible()
     # What JupyterLab leaves of it in a notebook that it does not trust.
-    opened(re.sub("<style>.*?</style><iframe.*</iframe>", "", output, flags=re.S))
+    opened(re.sub("<style>.*?</style>(?=<div)|<iframe.*</iframe>", "", output,
+                  flags=re.S))
     assert page.get_by_text("trust this notebook to use the controls").is_visible()
     assert page.locator("img").bounding_box()["width"] == 300
     assert page.locator("img").get_attribute("alt").startswith("The bar 0 is 50 high")
@@ -149,10 +248,18 @@ def test_axe_finds_nothing_serious(page, opened, theme):
     assert serious(page.frames[1]) == []
 
 
-@pytest.mark.parametrize("values", [[1, True], [0, False, 0.0], [0.0, -0.0]])
+# All of these are equal to another one, and no two have the same text.
+EQUAL = [0, False, 0.0, -0.0, 0j, 1, True, 1.0, np.float32(1), 1 + 0j]
+EQUAL = list({str(value): value for value in EQUAL}.values())
+
+
+@pytest.mark.parametrize("values", list(itertools.permutations(EQUAL, 2)), ids=str)
 def test_equal_values_have_a_frame_each(values):
-    made = explore(lambda a: Frame(["<g/>"], repr(a)), "q", size=(9, 9), a=values)
-    assert [frame.says for frame in made.frames.values()] == list(map(repr, values))
+    made = explore(lambda a, b: Frame(["<g/>"], repr((a, b))), "q", size=(9, 9),
+                   start={"b": values[1]}, a=values, b=values)
+    assert [frame.says for frame in made.frames.values()] == [
+        repr(pair) for pair in itertools.product(values, repeat=2)]
+    assert made.frames[made.start].says == repr(values)
 
 
 def test_values_or_controls_that_look_the_same_are_refused():

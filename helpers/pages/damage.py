@@ -13,6 +13,8 @@ from helpers.records import check_shards
 
 PAYLOADS = (b"one", b"fifteen", b"thirty-one bytes are more of it")
 SIZE = (664, 124)  # of a frame
+# Positions that have a frame: at least one in each field of each record.
+BYTES = (0, 5, 11, 12, 18, 19, 24, 30, 31, 41, 42, 50, 53, 54, 88)
 
 
 def read_damaged(
@@ -64,7 +66,8 @@ def damage_frame(
 ) -> Frame:
     """Draws the bytes of a damaged record file and the records that survive.
 
-    The damage is red. The arguments are those of `read_damaged`.
+    The damage is red. A click on a byte damages it, or the nearest one in its field
+    that is among `BYTES`. The arguments are those of `read_damaged`.
     """
     records, error, detected = read_damaged(damage, byte, payloads)
     starts = [0]
@@ -72,14 +75,15 @@ def damage_frame(
         starts.append(starts[-1] + 16 + len(payload))
     wide = (SIZE[0] - 8) / starts[-1]  # width of a byte
     squares = "".join(
-        _byte(start + k, wide, css)
+        _field(start + first, count, wide, css)
         for start, payload in zip(starts, payloads, strict=False)
-        for k, css in enumerate(["a"] * 8 + ["b"] * 4 + ["soft"] * len(payload)
-                                + ["c"] * 4))
+        for first, count, css in ((0, 8, "a"), (8, 4, "b"), (12, len(payload), "soft"),
+                                  (12 + len(payload), 4, "c")))
     left = 4 + wide * byte
     right = 4 + wide * (starts[-1] if damage == "cut" else byte + 1)
     lost = svg.box(left, 9, right - left, 52, "", fill="var(--paper)") + "".join(
         svg.line([left, right - 1.5], ends, "bad") for ends in ([10, 60], [60, 10]))
+    lost = f"<g pointer-events='none'>{lost}</g>"  # a click reaches the byte below
     handed = "".join(
         _record(k, 4 + wide * start, wide * (end - start) - 4, k < len(records))
         for k, (start, end) in enumerate(zip(starts, starts[1:], strict=False)))
@@ -88,8 +92,17 @@ def damage_frame(
                  f"{error or 'no error'}; check_shards: {detected or 'no error'}.")
 
 
-def _byte(k: int, wide: float, css: str) -> str:
-    return svg.box(4 + k * wide, 10, wide - 1.5, 50, css)
+def _field(first: int, count: int, wide: float, css: str) -> str:
+    """Draws the bytes of one field, each of which can be chosen."""
+    places = range(first, first + count)
+    known = [byte for byte in BYTES if byte in places]
+    drawn = [svg.box(4 + place * wide, 10, wide - 1.5, 50, css) for place in places]
+    if not known:  # other payloads than those of the lesson
+        return "".join(drawn)
+    nearest = [min(known, key=lambda byte: abs(byte - place)) for place in places]
+    return "".join(
+        svg.choice("".join(box for box, near in zip(drawn, nearest, strict=True)
+                           if near == byte), "byte", byte) for byte in known)
 
 
 def _record(k: int, x: float, width: float, came: bool) -> str:

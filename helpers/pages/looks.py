@@ -72,7 +72,10 @@ def _shifted(drawn: str, right: int) -> str:
 
 
 def _bar(place, word, shares) -> str:
-    """Draws a word below a bar that shows the attention weight on each object."""
+    """Draws a word below a bar that shows the attention weight on each object.
+
+    A click on it chooses this word.
+    """
     left, foot, pieces = _LEFT + _WIDTH * place, _FLOOR, []
     middle = left + _WIDTH / 2 - 1
     pieces.append(svg.box(left + 4, foot - _TALL, _WIDTH - 10, _TALL, "soft",
@@ -86,4 +89,4 @@ def _bar(place, word, shares) -> str:
                                    f"{k + 1}: {100 * share:.0f}", "ink",
                                    text_anchor="middle"))
     pieces.append(svg.text(middle, _FLOOR + 16, word, "ink", text_anchor="middle"))
-    return "".join(pieces)
+    return svg.choice("".join(pieces), "word", place + 1)

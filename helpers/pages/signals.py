@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers import svg
 from helpers.chart import Chart
 from helpers.explore import Frame
 
@@ -13,6 +14,8 @@ DIES, FADES, EXPLODES = 1e-4, 0.05, 100
 
 def signal_frame(signals: dict[str, np.ndarray], rule: str, setting: str) -> Frame:
     """Draws the signal strength per layer for several initializers.
+
+    A click on a line or its name chooses this initializer.
 
     Args:
       signals: Signal of each layer as a share of the first layer's, by initializer.
@@ -28,7 +31,8 @@ def signal_frame(signals: dict[str, np.ndarray], rule: str, setting: str) -> Fra
     axes = _CHART.axes((1, 4, 8, 12, 16), (1e-12, 1e-8, 1e-4, 1, 1e4, 1e8),
                        "convolution; upwards: the signal (first layer = 1)")
     others = "".join(
-        _CHART.line(numbers, signal, "soft", 1, name="" if other == rule else other)
+        svg.choice(_CHART.line(numbers, signal, "soft", 1,
+                               name="" if other == rule else other), "rule", other)
         for other, signal in signals.items())
     chosen = _CHART.line(numbers, signals[rule],
                          "bad" if fate in ("dies", "explodes") else "a", 4, name=rule)

@@ -57,7 +57,7 @@ def as_page(
     return Explorable(
         heading, {"time": list(shown)},
         {(label,): drawn(moment) for label, moment in shown.items()},
-        (next(reversed(shown)),), (int(width), high + most * _LINE))
+        (next(reversed(shown)),), (int(width), high + most * _LINE), "time")
 
 
 def _tank(
