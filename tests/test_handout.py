@@ -1,5 +1,7 @@
 """Hand-outs: the exercises alone, no answer in them, and they run."""
 
+import os
+
 import nbformat
 import pytest
 
@@ -54,6 +56,24 @@ def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
         handout.main([str(tmp_path)])
     assert "may hold answers" in capsys.readouterr().err
     assert path.read_text() == "my answers" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+@pytest.mark.parametrize("more", [[], ["--nbgrader"]])
+def test_a_full_disk_leaves_no_part_of_a_notebook(more, tmp_path, capsys):
+    resource = pytest.importorskip("resource")
+    known = resource.getrlimit(resource.RLIMIT_FSIZE)
+    folder = tmp_path / "out"
+    for size in (0, 1, 1000):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, known[1]))
+        try:
+            with pytest.raises(SystemExit):
+                handout.main([str(folder), "01a", *more])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, known)
+        assert not [path for path in folder.rglob("*") if path.is_file()]
+        assert "Nothing was kept" in capsys.readouterr().err
+    assert handout.main([str(folder), "01a", *more]) == 0
 
 
 def test_assignments_lie_where_nbgrader_looks(tmp_path, capsys):
