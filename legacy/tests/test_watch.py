@@ -161,6 +161,23 @@ sys.exit(7)
     assert "it was slow, but did not hang" in said
 
 
+def test_a_graph_that_grows_in_a_loop_is_named_with_its_line(tmp_path):
+    program = """
+batch = tf.placeholder(tf.float32, [2])
+total = tf.reduce_sum(tf.stack([batch, batch]))
+with tf.Session() as sess:
+    for step in range(30):
+        sess.run(total, {batch: [1, step]})
+    for step in range(30):
+        stacked = tf.stack([batch, batch])
+        sess.run(stacked, {batch: [1, step]})
+"""
+    with watched(tmp_path, program) as process:
+        _, said = process.communicate(timeout=LIMIT)
+    assert said.count("the graph has grown before 20 calls") == 1, said
+    assert ": stacked = tf.stack([batch, batch])" in said, said
+
+
 # Each way to end by an error, and what is said last.
 CRASHES = {
     "no local variables": ("""

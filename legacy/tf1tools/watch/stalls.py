@@ -38,6 +38,7 @@ from helpers.queues.outside import (
 )
 
 RUNNER = "QueueRunnerThread-"  # prefix of the names of its threads
+_GROWTH = 20  # calls before which the graph has grown, until it is reported
 _LOOK = 2.0  # time limit for a look at the queues, in seconds
 _PATHS = sysconfig.get_paths()
 _NOT_THEIRS = ("<frozen", str(ROOT / "helpers"), str(ROOT / "legacy"),
@@ -80,6 +81,8 @@ class Stalls:
         self._under_way: dict[int, Step] = {}  # by thread id
         self._looking: set[int] = set()  # ids of threads that run checks
         self._sessions: weakref.WeakSet = weakref.WeakSet()
+        # For each session, the ops of its graph and the calls before which they grew.
+        self._grown: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._ended, self._done = time.monotonic(), 0
         self._told = 0.0  # end of the last step before the reported stall
         self._movie: Film | None = None
@@ -103,6 +106,8 @@ class Stalls:
         thread = threading.get_ident()
         step = Step(session, fetches, time.monotonic())
         self._under_way[thread] = step
+        if not _fills(thread):
+            self._note_growth(session)
         if thread != threading.main_thread().ident and not _fills(thread):
             self._feeders[threading.current_thread()] = step
         try:
@@ -112,6 +117,17 @@ class Stalls:
             if not _fills(thread):
                 self._ended = time.monotonic()
                 self._done += 1
+
+    def _note_growth(self, session: tf1.Session) -> None:
+        """Prints once where ops are built if that happens again and again."""
+        graph = session.graph
+        ops, grew = self._grown.get(session, (graph.version, 0))
+        grew += graph.version > ops
+        self._grown[session] = graph.version, grew
+        if grew == _GROWTH and graph.version > ops:
+            say(f"the graph has grown before {grew} calls of session.run, so each call "
+                "takes longer. Build the op before the loop; it was built here:")
+            _show_lines(graph.get_operations()[-1].traceback)
 
     @contextlib.contextmanager
     def _unnoted(self) -> Iterator[None]:
@@ -263,6 +279,14 @@ def _name_of(thread: int) -> str:
     return next((t.name for t in threading.enumerate() if t.ident == thread), "")
 
 
+def _show_lines(stack: traceback.StackSummary) -> None:
+    """Prints the lines of the program in a stack."""
+    for line in stack:
+        if not line.filename.startswith(_NOT_THEIRS):
+            text = linecache.getline(line.filename, line.lineno).strip()
+            show(f"{line.filename}:{line.lineno} in {line.name}: {text}")
+
+
 def _show_thread(thread: int, frame: Any, step: Step | None) -> None:
     """Prints the program lines of a thread, or where its op was built."""
     stack, doing = traceback.extract_stack(frame), "outside of session.run"
@@ -272,10 +296,7 @@ def _show_thread(thread: int, frame: Any, step: Step | None) -> None:
             stack = step.session.graph.as_graph_element(step.fetches).traceback
             doing = f"{doing}; its op was built here"
     say(f"{_name_of(thread)}, {doing}:")
-    for line in stack:
-        if not line.filename.startswith(_NOT_THEIRS):
-            text = linecache.getline(line.filename, line.lineno).strip()
-            show(f"{line.filename}:{line.lineno} in {line.name}: {text}")
+    _show_lines(stack)
     while frame is not None:
         coordinator = frame.f_locals.get("self")
         if frame.f_code.co_name == "join" and hasattr(coordinator, "should_stop"):
