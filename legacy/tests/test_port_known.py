@@ -5,12 +5,16 @@ import subprocess
 import sys
 
 import pytest
+from absl import flags
 from makers import known as table
+from ported import copies
 
 from helpers.files import ROOT
 from helpers.tf1_names import VERDICTS
 from tests.limits import LIMIT
+from tf1tools.port import rule
 from tf1tools.port.names import fates
+from tf1tools.port.rules.running import flags_absl
 
 # -S leaves out every installed package; what is imported is printed at the end.
 ALONE = """
@@ -76,3 +80,28 @@ def test_the_table_is_that_of_what_is_installed():
 
 def test_the_verdicts_are_those_of_the_course():
     assert fates.VERDICTS == VERDICTS
+
+
+VALUES = ["a", "3", "0.5", "true", "F", "1e3", "", 3, 0, 1, -1, 2.0, 2.5, True, False,
+          [1], (1,), {}, b"a"]
+
+
+@pytest.mark.parametrize("kind", flags_absl.TAKES)
+def test_a_default_is_changed_or_left_where_absl_refuses_it(kind, tmp_path):
+    """absl itself is asked; 2.0 is written 2 for an integer."""
+    lines = [f"tf.app.flags.DEFINE_{kind}('x{number}', {value!r}, '')\n"
+             for number, value in enumerate(VALUES)]
+    done, new = copies({"old.py": "import tensorflow as tf\ntf.Session\n"
+                                  + "".join(lines)}, tmp_path)
+    left = {one.line - 3 for one in done.of(rule.Left)}
+    for number, value in enumerate(VALUES):
+        kept = repr(value) in new["old.py"].split("\n")[number + 3]
+        assert (number not in left and kept) is _accepts(kind, value), value
+
+
+def _accepts(kind, value) -> bool:
+    try:
+        getattr(flags, f"DEFINE_{kind}")("x", value, "", flag_values=flags.FlagValues())
+    except flags.Error:
+        return False
+    return True

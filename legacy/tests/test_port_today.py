@@ -60,6 +60,14 @@ TEXTS += [f"import {module} as m\nm.{name} = [3]\n{use}\n"
 ASKED = [f"import numpy as np\nprint(np.{name})\n" for name in (
     "testing.assert_allclose", "emath.sqrt", "ma.array", "char.add", "random.Generator",
     "lib.stride_tricks.sliding_window_view", "polynomial.Chebyshev")]
+# Programs of both versions import private modules that TensorFlow still has.
+ASKED += [f"import tensorflow as tf\nfrom tensorflow.python.{home} import {name}\n"
+          f"with tf.GradientTape() as tape:\n    print({name}{use})\n"
+          for home, name, use in (
+              ("ops", "math_ops", ".add(1, 2)"), ("ops", "summary_ops_v2", ""),
+              ("framework", "ops", ".convert_to_tensor(3)"),
+              ("keras.layers", "Input", "([3])"), ("eager", "context", ""),
+              ("data.experimental", "AUTOTUNE", ""))]
 
 
 def test_new_code_beside_an_old_program_is_left_alone(tmp_path):

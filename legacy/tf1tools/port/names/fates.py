@@ -281,6 +281,8 @@ def age(use) -> str:
         return _age_of_keras(use)
     if not is_tensorflow(name) or name.startswith(("tf.keras", "tf.compat")):
         return ""
+    if name[3:].split(".")[0] in INNER and inner(name[3:]) is not NOTHING:
+        return ""  # programs of both versions import private modules
     old, new = look("tf1", name[3:]), look("tf2", name[3:])
     taken = new is not NOTHING and (use.call is None or _fits(new, use.call))
     if taken and (old is NOTHING or use.call and not _fits(old, use.call)):

@@ -34,6 +34,8 @@ Left:
     model.add(keras.layers.Convolution2D(8, 3, 3))  # left: the size of the window
     m = keras.models.Model(input=a, output=b)  # left: write inputs= in place of input=
     model.fit_generator(data, steps_per_epoch=3)
+    def train(output_dim, nb_epoch): pass
+    train(output_dim=3, nb_epoch=1)
     model.predict_classes(x)  # left: write predict(...).argmax(axis=-1)
 
 Stays:
@@ -62,10 +64,14 @@ ARGUMENTS = {
     "W_constraint": "kernel_constraint", "b_constraint": "bias_constraint",
     "dropout_W": "dropout", "dropout_U": "recurrent_dropout",
 }
+GONE = {"fit_generator": "fit(...)", "evaluate_generator": "evaluate(...)",
+        "predict_generator": "predict(...)",
+        "predict_classes": "predict(...).argmax(axis=-1)"}
 # Arguments of one class; "" means that the argument was removed.
 OF_A_CLASS = {"Model": {"input": "inputs", "output": "outputs"},
               "Dropout": {"p": "rate"}, "Dense": {"bias": "use_bias"},
               "BatchNormalization": {"mode": ""}}
+METHODS = {"fit", "evaluate", "predict", *GONE}
 # If these have three or more positional arguments, the second and third are the sides
 # of the window; today the third is the stride.
 WINDOWS = ("Convolution2D", "Conv2D", "Deconvolution2D", "SeparableConvolution2D",
@@ -84,9 +90,6 @@ rule.rows({"keras": "tf.keras", "keras.backend.tensorflow_backend": "tf.keras.ba
               for inner in ("", "topology.") for name in ("Layer", "InputSpec")}})
 
 
-GONE = {"fit_generator": "fit(...)", "evaluate_generator": "evaluate(...)",
-        "predict_generator": "predict(...)",
-        "predict_classes": "predict(...).argmax(axis=-1)"}
 rule.signs(*(f".{method}({given})" for given in ("", "...") for method in GONE))
 
 
@@ -99,6 +102,15 @@ def methods(node, part):
         yield part.left(node, f"write {GONE[method]} in place of {method}(...)")
 
 
+def _is_keras(node, part) -> bool:
+    """Returns whether a call may be one of Keras, and not of the program's own code."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr.islower():
+        return node.func.attr in METHODS
+    star = any(alias.name == "*" for one in part.imports for alias in one.names)
+    full = part.full(node.func)
+    return full.startswith(("keras", "tf.")) or star and full[:1].isupper()
+
+
 @rule.node(ast.Call)
 def arguments(node, part):
     """Marks arguments of Keras 1 that have changed."""
@@ -106,8 +118,8 @@ def arguments(node, part):
     known = {**ARGUMENTS, **OF_A_CLASS.get(name, {})}
     found = [(word.arg, known[word.arg]) for word in node.keywords if word.arg in known]
     windows = name in WINDOWS and len(node.args) > 2
-    if not (found or windows) or name == "Embedding" or \
-            not part.file.project.has_keras(part.file):
+    if not (found or windows) or name == "Embedding" or not _is_keras(
+            node, part) or not part.file.project.has_keras(part.file):
         return
     if windows:
         yield part.left(node, f"{name}: pass the size of the window as one argument, "

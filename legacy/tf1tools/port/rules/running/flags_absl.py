@@ -26,6 +26,7 @@ Left:
     FLAGS = tf.app.flags.FLAGS
     tf.app.flags.DEFINE_integer("rate", 0.5, "a float")  # left: DEFINE_float
     tf.app.flags.DEFINE_string("size", 3, "no text")  # left: its default must be text
+    tf.app.flags.DEFINE_boolean("batch", 128, "a size")  # left: True or False
     FLAGS.rate = 3
     FLAGS.words = 4  # left: define the flag words first
 """
@@ -41,6 +42,10 @@ OF_ABSL = {
     "pdb", "pdb_post_mortem", "profile_file", "run_with_pdb", "run_with_profiling",
     "showprefixforinfo", "stderrthreshold", "use_cprofile_for_profiling", "v",
     "verbosity"}
+TAKES = {"string": "text or None",
+         "integer": "an integer; else write DEFINE_float",
+         "float": "a number", "bool": "True or False; else write DEFINE_integer",
+         "boolean": "True or False; else write DEFINE_integer"}
 KINDS = ("string", "integer", "float", "boolean", "bool", "enum", "list", "multistring")
 
 
@@ -51,12 +56,35 @@ def define(use):
     name, default = [*_values(use, "flag_name", "default_value"), None, None][:2]
     if getattr(name, "value", None) in OF_ABSL and not use.keyword("allow_override"):
         yield from use.add_argument("allow_override=True")
-    value, kind = getattr(default, "value", None), use.name.rpartition("_")[2]
-    if kind == "integer" and isinstance(value, float):
-        yield use.part.instead(default, str(int(value))) if value.is_integer() else \
-            use.left("its default must be an integer; else write DEFINE_float")
-    elif kind == "string" and isinstance(value, int | float):
-        yield use.left("its default must be text or None")
+    value, kind = _literal(default), use.name.rpartition("_")[2]
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        yield use.part.instead(default, str(int(value)))
+    elif value is not None and kind in TAKES and not _is_taken(kind, value):
+        yield use.left(f"its default must be {TAKES[kind]}")
+
+
+def _literal(node):
+    """Returns the value of a literal, or `None` for other expressions."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return None
+
+
+def _is_taken(kind: str, value) -> bool:
+    """Returns whether absl accepts a default of a flag, as its parsers do."""
+    if kind == "string":
+        return isinstance(value, str)
+    if kind in ("bool", "boolean"):
+        return str(value).lower() in ("true", "t", "1", "false", "f", "0") and \
+            isinstance(value, bool | int | str)
+    number = {"integer": int, "float": float}[kind]
+    if not isinstance(value, str):
+        return isinstance(value, int | number) and not isinstance(value, bool)
+    try:
+        return number(value) is not None
+    except ValueError:
+        return False
 
 
 def _values(use, *names: str) -> list:
