@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 
 from helpers.errors import DataError
 from helpers.files import ROOT
-from helpers.inherited import read_weights
+from helpers.inherited import open_model, read_weights
 from helpers.vgg import vgg_net
 from tf1tools.weights import command as weights
 
@@ -318,6 +318,14 @@ def test_a_keras_file_with_its_layers_becomes_a_whole_model(tmp_path, capsys):
     new = tf.keras.models.load_model(out)
     np.testing.assert_allclose(new.predict(pictures, verbose=0),
                                old.predict(pictures, verbose=0), atol=1e-5)
+    museum = ROOT / "data" / "museum" / "keras_model.h5"
+    assert weights.main([str(museum), *words[1:]]) == 0  # Keras 2.2 wrote this one
+    with open_model(museum) as opened:
+        [[name, spec]] = opened.inputs.items()
+        fed = np.ones([2, *spec.shape[1:]], np.float32)
+        np.testing.assert_allclose(
+            tf.keras.models.load_model(out).predict(fed, verbose=0),
+            opened({name: fed}), atol=1e-5)
     assert weights.main([*words, "--averages"]) == 1
     assert "for arrays" in capsys.readouterr().err
     old.save_weights(str(tmp_path / "weights.h5"))

@@ -4,6 +4,8 @@
 
 The file may be a checkpoint, a SavedModel, a frozen graph, a Keras `.h5`, a record
 file, or another file that old programs leave. None of its code runs.
+The exit code is 0 if the file is described, and 1 if it cannot be read or belongs to
+another program. In that case the message says what reads it.
 """
 
 import argparse

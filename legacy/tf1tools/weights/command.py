@@ -24,7 +24,7 @@ network is recognised by its names. This command does not convert the graph of a
 program; use tf2onnx for that.
 
 Relative paths start at the current folder. A file is either written completely or not
-at all.
+at all. The exit code is 1 if the file cannot be read or converted.
 """
 
 import argparse
