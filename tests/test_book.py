@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_code_cell, new_output
 from playwright.sync_api import expect
 
 from helpers.files import ROOT
@@ -17,6 +18,7 @@ from tools import book, book_notebooks, book_pages
 from tools import notebook as nb
 
 LESSONS = nb.lessons(ROOT)
+DRAWS = "fig, ax = plt.subplots()\nax.plot(a)\nax.set(b)\nax.text(c)\nshow(fig)"
 HEADINGS = """() => [...document.querySelectorAll(
     'article h1, article h2, article h3, article h4, article h5, article h6')]
     .map(h => [Number(h.tagName[1]), h.textContent])"""
@@ -202,6 +204,23 @@ def test_a_solution_is_folded_under_each_exercise(pages):
         text = (pages / "notebooks" / f"{lesson.stem}.html").read_text("utf-8")
         wanted = len(book_notebooks.solved(lesson))
         assert text.count(book_notebooks.SHOW) == wanted >= 1
+
+
+@pytest.mark.parametrize("source, outputs, later, folded", [
+    (DRAWS, "figure", "fig, ax = plt.subplots()\nax.plot(2)", True),
+    (DRAWS, "figure", "print(ax)", False),
+    (DRAWS, "figure text", "", False),
+    (DRAWS, "", "", False),
+    (DRAWS.replace("ax.set", "session.run"), "figure", "", False),
+    (DRAWS.replace("\n", "; "), "figure", "", False),
+])
+def test_the_code_of_a_cell_that_only_draws_is_folded(source, outputs, later, folded):
+    made = {"figure": [new_output("display_data", {"image/png": "iVBO"}),
+                       new_output("display_data", {"text/plain": "Figure: A box."})],
+            "text": [new_output("stream", name="stdout", text="1")]}
+    cell = new_code_cell(source, outputs=sum(map(made.get, outputs.split()), []))
+    found = book_notebooks.only_draws(cell, [new_code_cell(later)])
+    assert found == folded
 
 
 def test_each_pitfall_of_the_lessons_has_a_row():
