@@ -165,7 +165,8 @@ class Explorable:
             rows -= 2
         caption = max(lines(frame.says, 8) for frame in self.frames.values())
         return (76 + 23 * lines(self.question, 9) + 33 * rows + 20 * caption
-                + 29 * (self._least() > room))
+                + 29 * (self._least() > room)
+                + 29 * any(re.search(_CHOICE, layer) for layer in self._layers()))
 
     def _table(self) -> str:
         rows = [[*self.controls, "what happens"],

@@ -50,7 +50,7 @@ button {{ font: inherit }} #play {{ min-width: 6em }} [hidden] {{ display: none 
 output {{ min-height: 1.45em; font-weight: 600 }}
 #view {{ flex: 1 0 {lowest}px; position: relative; overflow: auto hidden }}
 #stage {{ position: absolute; width: 100%; height: 100%; min-width: {least}px }}
-#wider {{ margin: 0; color: var(--soft) }}
+p {{ margin: 0; color: var(--soft) }}
 [data-control] {{ cursor: pointer }} [data-control]:hover {{ opacity: 0.7 }}
 @media (max-width: {narrow}px) {{
   form {{ flex-direction: column; align-items: stretch }}
@@ -62,8 +62,9 @@ td, th {{ padding: 1px 14px 1px 0; text-align: left; font-size: 13px }}
 </div></form><output id='says' aria-live='polite'></output>
 <div id='view'><svg id='stage' viewBox='0 0 {width} {height}' role='img'
 preserveAspectRatio='xMinYMin'>{layers}</svg></div><p id='wider' hidden>Scroll the
-drawing sideways to see all of it.</p><details><summary>All settings in words
-</summary><table></table></details></main><script>
+drawing sideways to see all of it.</p><p id='touch' hidden></p>
+<details><summary>All settings in words</summary><table></table></details></main>
+<script>
 const {{controls, values, play, frames}} = {data};
 const form = document.querySelector("form"), find = id => document.getElementById(id);
 const stage = find("stage"), view = find("view"), says = find("says");
@@ -135,6 +136,11 @@ button.addEventListener("click", () => {{
 button.hidden = time < 0;
 form.addEventListener("input", () => {{ stop(true); show(); }});
 form.addEventListener("reset", () => setTimeout(() => {{ stop(false); show(); }}));
+const touched = new Set(layers.flatMap(
+  layer => [...layer.querySelectorAll("[data-control]")].map(e => e.dataset.control)));
+find("touch").hidden = !touched.size;
+find("touch").textContent =
+  `A click in the drawing also chooses: ${{[...touched].join(", ")}}.`;
 stage.addEventListener("click", event => {{
   const part = event.target.closest("[data-control]");
   if (!part) return;

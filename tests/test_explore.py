@@ -196,6 +196,7 @@ def test_a_click_on_a_part_of_a_drawing_chooses_its_value(page, opened):
     made = explore(frame, "Which?", size=(300, 100), names={"second": "the <2nd>"},
                    first=[1, 2], second=["x", "it's", "z"])
     inside = opened(made._repr_html_())
+    assert inside.get_by_text("also chooses: the <2nd>.").is_visible()
     for k, value in ((1, "it's"), (2, "z"), (0, "x")):
         inside.locator("#stage rect").nth(k).click()
         assert shown(inside) == ["1", value] and says(inside) == f"1 {value}"

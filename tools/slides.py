@@ -59,6 +59,7 @@ STYLE = """
 .reveal div.highlight pre { background: #f8f8f8; color: #1f1f1f; }
 .reveal pre.output { border-left: 4px solid currentColor; font-size: 0.65em; }
 .reveal img { background: #fff; max-height: 16em; padding: 4px; }
+@media (prefers-color-scheme: dark) { .reveal img { filter: brightness(0.82); } }
 .reveal .slides section .fragment { transition: none; }  /* else fit measures it late */
 .reveal blockquote { width: auto; font-style: normal; }
 .reveal table { font-size: 0.8em; }

@@ -78,7 +78,15 @@
     }
   }
 
+  // In the dark theme, a figure is a grey card instead of a white one. Progress bars
+  // are written to standard error, which JupyterLab paints like an error.
   const STYLE = `
+    [data-jp-theme-light="false"] .jp-RenderedImage img {
+      filter: brightness(0.82); border-radius: 4px;
+    }
+    .jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stderr"] {
+      background: none;
+    }
     .jp-Cell-outputWrapper:has(> .course-prediction) { flex-wrap: wrap; }
     .course-prediction {
       flex: 0 1 30%; box-sizing: border-box; margin: 4px 0 4px 12px; padding: 4px 8px;
