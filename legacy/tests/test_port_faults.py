@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tf1tools.port import command as port
-from tf1tools.port.outcome.work import Work
+from tf1tools.port.outcome.work import Work, work
 from tf1tools.port.text.syntax import DEEPEST
 
 GOOD = "import tensorflow as tf\nx = tf.log(1.)\n"
@@ -94,6 +94,32 @@ def test_one_bad_file_never_ends_the_work_on_the_others(kind, tmp_path, capsys):
         if name.endswith(".ipynb"):
             json.loads((new / name).read_bytes(), parse_int=str,
                        parse_constant=pytest.fail)
+
+
+STATEMENTS = """
+print >> f , "a" , b ,
+raise E , "a" , t
+exec "a" in b , c
+except E , e :
+def f ( a , ( b , c ) = d ) :
+lambda ( a , b ) : ` a ` <> 0777L
+import tensorflow as tf , b . c as d
+from . a import ( b as c , * )
+x = tf . map_fn ( lambda a : a . has_key ( b ) , c ) [ 0 ]
+class A ( object ) : __metaclass__ = B
+with a as b , c as d : print b
+for a , b in c . iteritems ( ) : print a ; print b
+"""
+
+
+def test_a_statement_that_is_cut_anywhere_is_read_as_far_as_it_goes(tmp_path):
+    cuts = {(count, " ".join(words[:count])) for line in STATEMENTS.strip().split("\n")
+            for words in [line.split()] for count in range(1, len(words) + 1)}
+    for number, (_, text) in enumerate(sorted(cuts)):
+        (tmp_path / f"cut{number}.py").write_text(f"import tensorflow\n{text}\n")
+        (tmp_path / f"end{number}.py").write_text(f"print 1\n{text}")
+    for file in work(tmp_path).outcomes:
+        assert not [word for word in file.words if "cannot be read" in word], file.path
 
 
 def test_a_rule_that_fails_gives_up_one_file_alone(tmp_path, monkeypatch, capsys):

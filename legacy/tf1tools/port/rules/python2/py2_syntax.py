@@ -211,7 +211,8 @@ def _print(statement: list[Token], code: str) -> Iterator[Edit]:
     if not rest:
         yield Edit(word.end, word.end, "()")
         return
-    if rest[0].text in ("=", ".", ",", ")") or _is_bracket(rest):
+    if rest[0].text in ("=", ".", ",", ")") or _is_bracket(rest) or (
+            rest[0].text == ">>" and not rest[1:]):
         return
     ending = []
     start, last = rest[0].start, rest[-1]
@@ -242,7 +243,7 @@ def _exec(statement: list[Token]) -> Iterator[Edit]:
 
 def _raise(statement: list[Token]) -> Iterator[Edit]:
     commas = _commas(statement)
-    if not commas:
+    if not commas or statement[-1].text == ",":
         return
     first = statement[commas[0]]
     yield Edit(first.start, statement[commas[0] + 1].start, "(")
@@ -265,8 +266,10 @@ def _pairs(head: list[Token], body: list[list[Token]], code: str) -> Iterator[Ed
     for before, token in zip(head, head[1:], strict=False):
         if token.text == "(" and before.text in ("(", ",") and \
                 token.depth == head[0].depth + 1:
-            close = next(one for one in head if one.start > token.start
-                         and one.text == ")" and one.depth == token.depth)
+            close = next((one for one in head if one.start > token.start
+                          and one.text == ")" and one.depth == token.depth), None)
+            if close is None:  # a line that is cut
+                return
             names = "_".join(one.text for one in head if one.kind == "name"
                              and token.start < one.start < close.start)
             yield Edit(token.start, close.end, names)
@@ -287,12 +290,14 @@ def _lambdas(statement: list[Token]) -> Iterator[Edit]:
             continue
         close = next((n for n in range(number + 2, len(statement))
                       if statement[n].depth == bracket.depth), None)
-        if close is None or statement[close + 1].text != ":":
+        if close is None or [t.text for t in statement[close + 1:close + 2]] != [":"]:
             continue
         names = [t.text for t in statement[number + 2:close] if t.kind == "name"]
         body = list(itertools.takewhile(
             lambda t, depth=token.depth: t.depth > depth or (
                 t.depth == depth and t.text != ","), statement[close + 2:]))
+        if not body:
+            continue
         one = "_".join(names)
         yield Edit(token.start, token.start, f"lambda {one}: (")
         yield Edit(bracket.start, bracket.end, "")
