@@ -136,7 +136,7 @@ def test_the_hints_are_lines_of_an_accepted_answer(key):
     assert " left" in hints[-1]
 
 
-GENERAL = {"runs without an error", "leaves all else as it was"}
+GENERAL = {"runs without an error", "changes nothing else"}
 
 
 @each_exercise

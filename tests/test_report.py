@@ -10,7 +10,15 @@ import pytest
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import answering, close, drawn, exercise, is_untouched, shown
+from helpers.checks.claims import (
+    answering,
+    close,
+    drawn,
+    exercise,
+    is_untouched,
+    near,
+    shown,
+)
 
 
 @exercise("Exercise 0: halve", "think of a division.", "return x / 2")
@@ -122,6 +130,21 @@ def test_a_check_that_fails_does_not_blame_the_answer():
     assert not report and "the check itself failed" in repr(report)
     assert "✗" not in repr(report)
     assert "✗" in repr(check_broken(lambda x: 1 / 0))
+
+
+def test_floats_have_six_digits_unless_the_difference_is_smaller():
+    assert shown(np.float32([0.1, 2]), 3.0) == "expected [0.1, 2.0], but got 3.0"
+    assert shown(1.0, 1.0 + 1e-9) == "expected 1.0, but got 1.000000001"
+
+
+def test_a_long_array_shows_the_first_place_that_differs():
+    due = np.zeros([99, 3])
+    found = due + 5 * (np.arange(297).reshape(99, 3) == 212)
+    *_, said = near("is zero", due, found, "in case 1")
+    assert said == "in case 1: at the index [70, 2], expected 0.0, but got 5.0"
+    *_, said = near("is zero", due, found[1:])
+    assert said == "expected the shape (99, 3), but got (98, 3)"
+    assert near("is zero", due, [*due, "x"])[2].startswith("expected [[0.0, ")
 
 
 def test_a_long_value_is_cut_between_two_numbers():

@@ -156,7 +156,7 @@ def _follow(report: Report, claims: Iterator[Claim], watch: Watch) -> None:
         cause = error.__cause__
         own = cause if isinstance(cause, StopIteration) else error
         about = getattr(own, "about_answer", None)
-        said = f"{type(own).__name__}: {_words(own)}"
+        said = ": ".join(filter(None, [_name(type(own)), _words(own)]))
         if about is not None:
             report.add("runs without an error", False,
                        _also(about + said, watch.unusual))
@@ -169,6 +169,11 @@ def _follow(report: Report, claims: Iterator[Claim], watch: Watch) -> None:
 
 def _also(wrong: str, unusual: Iterable[str]) -> str:
     return " ".join([wrong, *(f"({said})" for said in sorted(unusual))])
+
+
+def _name(kind: type) -> str:
+    """Returns the name of an error type, with its module if it is just `error`."""
+    return f"{kind.__module__}.error" if kind.__name__ == "error" else kind.__name__
 
 
 def _words(error: BaseException) -> str:
@@ -239,14 +244,23 @@ def raises(kind: type[Exception], function: Callable, *arguments: Any) -> bool:
 
 
 def shown(due: object, found: object) -> str:
-    """Describes the expected and the actual value on one line."""
-    def plain(value):
-        if isinstance(value, list):
-            return [plain(one) for one in value]
-        return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    """Describes the expected and the actual value on one line.
 
-    due, found = (" ".join(repr(plain(value)).split()) for value in (due, found))
+    Floats have six digits, or all of them if the two values differ only behind these.
+    """
+    values = [[" ".join(repr(listed(value, digits)).split()) for value in (due, found)]
+              for digits in (6, 17)]
+    due, found = values[values[0][0] == values[0][1]]
     return f"expected {shortened(due, 200)}, but got {shortened(found, 200)}"
+
+
+def listed(value: object, digits: int = 6) -> object:
+    """Converts arrays to nested lists whose floats have a few significant digits."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list):
+        return [listed(one, digits) for one in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
 def shortened(text: str, most: int = MOST) -> str:
@@ -257,20 +271,43 @@ def shortened(text: str, most: int = MOST) -> str:
 def same(text: str, due: object, found: object, case: str = "") -> Claim:
     """Returns the claim that two values are equal and have the same type."""
     holds = type(found) is type(due) and found == due
-    return text, holds, "" if holds else f"{case}: {shown(due, found)}"
+    return text, holds, "" if holds else _in_case(case, shown(due, found))
 
 
 def near(text: str, due: object, found: object, case: str = "",
          rtol: float = 1e-5, atol: float = 1e-6) -> Claim:
     """Returns the claim that two results are numerically equal up to rounding."""
     holds = close(found, due, rtol, atol)
-    return text, holds, "" if holds else f"{case}: {shown(due, found)}"
+    if holds:
+        return text, True, ""
+    said = shown(due, found)
+    if said.endswith("..."):  # too long to compare
+        said = _first_difference(due, found, rtol, atol) or said
+    return text, False, _in_case(case, said)
+
+
+def _first_difference(due: object, found: object, rtol: float, atol: float) -> str:
+    """Describes the first place at which two arrays of equal shape differ, or ""."""
+    try:
+        due, found = np.asarray(due, float), np.asarray(found, float)
+    except Exception:  # of different lengths, or no numbers
+        return ""
+    if due.shape != found.shape:
+        return f"expected the shape {due.shape}, but got {found.shape}"
+    for place in np.argwhere(~np.isclose(found, due, rtol, atol, equal_nan=True)):
+        at = tuple(place.tolist())
+        return f"at the index {list(at)}, {shown(due[at], found[at])}"
+    return ""
 
 
 def tensor(text: str, dtype: tf.DType, found: object, case: str = "") -> Claim:
     """Returns the claim that a result is a tensor of the given dtype."""
     holds = isinstance(found, tf.Tensor) and found.dtype == dtype
-    return text, holds, f"{case}: it returned {found!r:.80}"
+    return text, holds, _in_case(case, f"it returned {found!r:.80}")
+
+
+def _in_case(case: str, said: str) -> str:
+    return f"{case}: {said}" if case else said
 
 
 def is_untouched(attempt: object) -> bool:
