@@ -7,7 +7,15 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.checks.attempts import VARIABLES
-from helpers.checks.claims import answering, drawn, exercise, near, raises, tensor
+from helpers.checks.claims import (
+    answering,
+    drawn,
+    exercise,
+    listed,
+    near,
+    raises,
+    tensor,
+)
 
 # Two scopes of the caller. Each is entered twice: to create, and then to reuse.
 VISITS = [("one", False), ("two", tf1.AUTO_REUSE), ("one", True),
@@ -24,6 +32,20 @@ SHARED = "creates one layer `embed` per calling scope, and obeys the caller's mo
     "open `with tf1.variable_scope(tf1.get_variable_scope(), reuse=True):` for the "
     "second call. What is left to do is to square a - b, and to sum over the units, "
     "which are axis 1.",
+    about={
+        SHARED: (
+            "only the second of the two layers is sure to exist already. Leave the "
+            "mode of the first to the caller, and reuse around the second alone. If "
+            "you open a scope of your own, or enter one with `AUTO_REUSE`, the caller "
+            "can no longer decide."),
+        "returns the squared distance that NumPy computes": (
+            "the layer is linear, so it has no activation function. Subtract, square "
+            "each difference, and only then sum, with one sum for each picture."),
+        "changes nothing else": (
+            "`reuse_variables()` changes the scope in which it is called until that "
+            "scope is closed. A reuse that you open in a `with` block ends with the "
+            "block; see `The same object, two ways`."),
+    },
     adds=VARIABLES, twice=False,
 )
 def check_siamese(attempt):
@@ -36,7 +58,7 @@ def check_siamese(attempt):
             for scope, mode in VISITS:
                 case = f"in scope {'/'.join([*around, scope])}, reuse={mode}"
                 before = tf1.global_variables()
-                with _opened([*around, scope], mode):
+                with _opened([*around, scope], mode), answering(case):
                     distance = attempt(*feed, units)
                 yield tensor("returns a float32 tensor", tf.float32, distance, case)
                 new = tf1.global_variables()[len(before):]
@@ -65,7 +87,7 @@ def check_siamese(attempt):
         for (scope, _), (found, *slopes) in zip(VISITS, values, strict=True):
             kernel, apart = weights[scope], left - right
             case = (f"left {left.tolist()}, right {right.tolist()}, kernel "
-                    f"{kernel.round(2).tolist()}")
+                    f"{listed(kernel, 3)}")
             yield near("returns the squared distance that NumPy computes",
                        ((apart @ kernel) ** 2).sum(axis=1), found, case, 1e-4, 1e-4)
             pull = 2 * apart @ kernel @ kernel.T

@@ -6,8 +6,9 @@ import tensorflow.compat.v1 as tf1
 
 from helpers import tracing
 from helpers.checks.attempts import VARIABLES
-from helpers.checks.claims import answering, drawn, exercise, near, same, tensor
+from helpers.checks.claims import answering, drawn, exercise, listed, near, same, tensor
 
+WHOLE = "returns the product of the whole batch, with its gradient"
 PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 
 
@@ -18,6 +19,20 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
     "begin with `with tf.device(devices[0]):` and in it `kernel = "
     'tf1.get_variable("kernel", [x.shape[-1], nodes])`. What is left to do is to cut '
     "the batch, to multiply on each device, and to call `tf.concat` on the first.",
+    about={
+        "creates one variable, `kernel`": (
+            "all slices are multiplied by one matrix, so create it once, before the "
+            "loop, and call it `kernel`."),
+        WHOLE: (
+            "the slices are groups of rows, so you cut and join along axis 0. Keep "
+            "them in the order of the batch."),
+        "multiplies each slice on its own device":
+            "open a device block around each product, with the device of its slice.",
+        "keeps the kernel and the joined result on the first device": (
+            "outside all device blocks, TensorFlow chooses a device, and it need not "
+            "be the first of your list. The variable needs a block, and `tf.concat` "
+            "needs one, too."),
+    },
     adds=VARIABLES,
 )
 def check_spread(attempt):
@@ -25,7 +40,7 @@ def check_spread(attempt):
     for batch, nodes, numbers in drawn(_batch, how_many=10):
         devices = [f"/cpu:{n}" for n in numbers]
         case = f"x of shape {batch.shape}, {nodes} nodes, {devices}"
-        with tf.Graph().as_default():
+        with tf.Graph().as_default(), answering(case):
             x = tf1.placeholder(tf.float32, batch.shape, name="x")
             joined = attempt(x, nodes, list(devices))
             made = tf1.global_variables()
@@ -37,9 +52,10 @@ def check_spread(attempt):
             weights = np.linspace(-1.0, 2.0, batch.shape[1] * nodes).reshape(-1, nodes)
             [got], slopes, placed, _, products = on_devices(
                 made, [weights], [joined], {x: batch}, PRODUCTS)
-        due = [batch @ weights, np.tile(batch.sum(axis=0)[:, None], nodes)]
-        yield near("returns the product of the whole batch, with its gradient", due,
-                   [got, *slopes], case, 1e-4, 1e-4)
+        yield near(WHOLE, batch @ weights, got,
+                   f"{case}, kernel {listed(weights, 3)}", 1e-4, 1e-4)
+        yield near(WHOLE, [np.tile(batch.sum(axis=0)[:, None], nodes)], slopes,
+                   f"{case}, gradient of the sum by the kernel", 1e-4, 1e-4)
         rows = len(batch) // len(devices)
         found = sorted((placed[op], sorted(value.shape[-2:]))
                        for op, value in products.items())
@@ -68,7 +84,8 @@ def on_devices(variables, weights, results, feed, kinds=()):
     """
     config = tracing.as_written(device_count={"CPU": 4, "GPU": 0})
     with results[0].graph.as_default() as graph, tf1.Session(config=config) as session:
-        slopes = [*map(tf.convert_to_tensor, tf.gradients(results, variables))]
+        slopes = [*map(tf.convert_to_tensor, tf.gradients(
+            results, variables, unconnected_gradients="zero"))]
         for variable, value in zip(variables, weights, strict=True):
             variable.load(value, session)
         rows = tracing.placement(session, results, feed)

@@ -5,8 +5,10 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.checks.attempts import VARIABLES
-from helpers.checks.claims import answering, drawn, exercise, near, same
+from helpers.checks.claims import answering, drawn, exercise, listed, near, same
 from helpers.checks.lesson_02a import on_devices
+
+CHAIN = "returns the result of each chain, with its gradient"
 
 
 @exercise(
@@ -17,6 +19,16 @@ from helpers.checks.lesson_02a import on_devices
     'tf.device(device), tf1.variable_scope(f"chain_{index}"):`. What is left to do is '
     "to create the variable, to multiply `depth` times, beginning with x, and to "
     "return the list of the results.",
+    about={
+        "creates one variable `w` for each chain":
+            "each chain has a variable scope of its own, and the first is `chain_0`.",
+        CHAIN: (
+            "each chain begins with x, and not with the result of another chain. "
+            "Multiply exactly `depth` times, with the matrix on the right."),
+        "keeps the variable and the products of a chain on its device": (
+            "the device block has to be open when the variable is created, and also "
+            "when the products are built."),
+    },
     adds=VARIABLES, unknown=False,
 )
 def check_side_by_side(attempt):
@@ -26,7 +38,8 @@ def check_side_by_side(attempt):
         case = f"x of shape {rows.shape}, depth {depth}, {devices}"
         with tf.Graph().as_default() as graph:
             x = tf1.placeholder(tf.float32, [None, rows.shape[1]], name="x")
-            results = attempt(x, depth, list(devices))
+            with answering(case):
+                results = attempt(x, depth, list(devices))
             made = tf1.global_variables()
             yield ("returns a list with a result for each device",
                    isinstance(results, list) and len(results) == len(devices)
@@ -43,10 +56,13 @@ def check_side_by_side(attempt):
         with answering(case):
             found, found_slopes, placed, sent, _ = on_devices(
                 made, weights, [*results], {x: rows})
-        due = [one for w in weights for one in _chain(rows, w, depth)]
-        found = [one for pair in zip(found, found_slopes, strict=True) for one in pair]
-        yield near("returns the result of each chain, with its gradient", due,
-                   found, case, 1e-3, 1e-3)
+        for k, w in enumerate(weights):
+            product, slope = _chain(rows, w, depth)
+            where = f"{case}, chain {k}"
+            yield near(CHAIN, product, found[k], f"{where} with w {listed(w, 3)}",
+                       1e-3, 1e-3)
+            yield near(CHAIN, slope, found_slopes[k],
+                       f"{where}, gradient of the sum by w", 1e-3, 1e-3)
         outputs = {op.name: f"product {op.outputs[0].shape}"
                    for op in graph.get_operations() if op.type == "MatMul"}
         outputs |= {w.op.name: w.op.name for w in made}

@@ -78,6 +78,21 @@ def _thread_case(rng, size):
     "function that passes its error to the coordinator. Combine the two.",
     "begin with `with coord.stop_on_exception():` and continue inside it with `while "
     "not coord.wait_for_stop(0.01):`. The only line that is left is `job()`.",
+    about={
+        "pauses for about 0.01 s between two calls, with wait_for_stop": (
+            "the argument of `wait_for_stop` is a number of seconds. Call it once "
+            "between two calls of the job."),
+        "calls the job until the stop": (
+            "ask for the stop before each call, also before the first. After an "
+            "error, the loop has to end as well, because the thread must not call the "
+            "job again."),
+        "stops the other threads when it ends": (
+            "the job may raise any kind of `Exception`, and each of them has to reach "
+            "the coordinator, also an `OutOfRangeError`. See `An error in a thread`."),
+        "makes join raise the job's error, and nothing after a clean end": (
+            "`join` raises only an error that was passed to the coordinator. The "
+            "coordinator itself knows that an `OutOfRangeError` is a clean end."),
+    },
 )
 def check_repeat_until_stop(attempt):
     """Checks a thread function with stops, errors, and the end of the data."""
@@ -126,13 +141,24 @@ def _delivery(rng, size):
     "tf.int32), num_epochs=1)`.",
     "the second line is `return tf1.train.batch([entries.dequeue()], batch_size, "
     "num_threads=threads, allow_smaller_final_batch=True)`. Nothing is left to do.",
+    about={
+        "delivers every item exactly once": (
+            "if items come too often, the number of epochs is not limited. If some "
+            "are missing, look at the last batch."),
+        "fills the queue of batches with the requested number of threads": (
+            "there are two queues: one for the entries, and one for the batches. The "
+            "number of threads belongs to the queue from which the batches are taken."),
+        "runs without an error": (
+            "if the data ends before the first step, the last batch has to be allowed "
+            "to be smaller; see `The last batch`."),
+    },
     adds=QUEUES,
 )
 def check_deliver(attempt):
     """Checks that a queue pipeline delivers every number exactly once."""
     for numbers, batch_size, threads in drawn(_delivery, 12):
         case = f"{numbers}, batches of {batch_size}, {threads} threads"
-        with tf.Graph().as_default() as graph:
+        with tf.Graph().as_default() as graph, answering(case):
             batch = attempt(list(numbers), batch_size, threads)
         yield tensor("returns an int32 tensor", tf.int32, batch, case)
         yield from delivers(graph, batch, numbers, batch_size, threads, case)
@@ -149,9 +175,12 @@ def delivers(graph, batch, items, batch_size, threads, case):
                    for values in runner.steps(batch, n=len(items) + 5)]
     delivered = Counter(str(item) for values in got for item in values)
     due = Counter(map(str, items))
-    yield ("delivers every item exactly once", delivered == due,
-           f"{case}: missing are {dict(due - delivered)}, and too many are "
-           f"{dict(delivered - due)}")
+    wrong = [f"it {how} {item}" + (f" {count} times" if count > 1 else "")
+             for how, items in (("did not deliver", due - delivered),
+                                ("delivered too often", delivered - due))
+             for item, count in [*items.items()][:3]]
+    yield ("delivers every item exactly once", not wrong,
+           f"{case}: {', and '.join(wrong)}")
     left = len(items) % batch_size
     sizes = [batch_size] * (len(items) // batch_size) + [left] * bool(left)
     yield same("returns full batches, and at most the last is smaller", sizes,

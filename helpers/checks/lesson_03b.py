@@ -23,6 +23,15 @@ _CAUSES = ("local variables", "batch too large", "no data", "thread failed")
     "the first line is `raised, left = first_step(build)`.",
     "if a variable has no value, the error names it with `localhost/`, so the next "
     "line is `if \"localhost/\" in raised:`. The four answers are left to do.",
+    about={
+        "leaves no thread behind": (
+            "every way out of your function has to ask the coordinator to stop and to "
+            "join the threads, before you return an answer."),
+        "returns the right cause": (
+            "the error of the step itself is always the same. Compare what `join` "
+            "raises, and how many items are left, with the table in `OutOfRange at "
+            "step 0`. Do not run any other init op than that of the author."),
+    },
 )
 def check_why_no_step(attempt):
     """Checks the diagnosis of pipelines that fail before their first step."""

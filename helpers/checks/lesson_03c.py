@@ -20,6 +20,22 @@ _PATIENCE = 10  # seconds for one run
     "begin with `names = tf1.train.string_input_producer(files, num_epochs=1)`. The "
     "runner is `tf1.train.QueueRunner(queue, [put] * threads)`, and the batch is "
     "`queue.dequeue_up_to(batch_size)`. The reader and the queue are left to do.",
+    about={
+        "delivers every item exactly once": (
+            "if a header was delivered, remember that each file has one. If lines "
+            "come too often, limit the number of epochs."),
+        "fills the queue of batches with the requested number of threads": (
+            "a queue runner starts one thread for each op in its list. Your list has "
+            "another length than `threads`."),
+        "hands over a whole group in one run": (
+            "the size of a group and the size of a batch are two numbers. The reader "
+            "takes up to `group` lines in one run, and the queue takes all of them at "
+            "once."),
+        "runs without an error": (
+            "if the queue has no room for a whole group, an enqueue op waits forever. "
+            "If the data ended before the first step, the last batch has to be "
+            "allowed to be smaller."),
+    },
     adds=(*QUEUES, "iterators"),
 )
 def check_lines_in_groups(attempt):
@@ -33,7 +49,7 @@ def check_lines_in_groups(attempt):
             lines = [line.encode() for text in texts for line in text[1:]]
             case = (f"files of {[len(text) - 1 for text in texts]} lines, batches of "
                     f"{batch_size}, {threads} threads, groups of {group}")
-            with tf.Graph().as_default() as graph:
+            with tf.Graph().as_default() as graph, answering(case):
                 batch = attempt(list(files), batch_size, threads, group)
             yield tensor("returns a tensor of strings", tf.string, batch, case)
             yield from delivers(graph, batch, lines, batch_size, threads, case)

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from helpers import records
-from helpers.checks.claims import answering, drawn, exercise, raises, same
+from helpers.checks.claims import answering, drawn, exercise, raises, shown
 from helpers.records.wire import masked_crc
 
 
@@ -26,14 +26,31 @@ def _payloads(rng, size):
     "Begin with `payloads, position = [], 0` and `while position < len(data):`. What "
     "is left are the header, the payload, and the footer, each with its length and its "
     "checksum.",
+    about={
+        "returns the payloads of an intact file": (
+            "A payload of 0 bytes is a payload, too. After each record, go on behind "
+            "its last checksum."),
+        "raises ValueError for a truncated record and for a flipped bit": (
+            "A record has two checksums, and both can be wrong. A slice that reaches "
+            "beyond the end raises no error, but returns fewer bytes than you asked "
+            "for, so compare the numbers."),
+        "runs without an error": (
+            "The first checksum covers the 8 bytes of the length, and not itself. "
+            "`struct` has an error of its own for too few bytes, but you have to "
+            "raise a ValueError."),
+    },
 )
 def check_split_records(attempt):
     """Checks a TFRecord parser on intact, truncated, and corrupted files."""
     for payloads in drawn(_payloads, how_many=8):
         data = _written(payloads)
         more = [*payloads, *[b""] * 4000] if payloads else []
-        yield same("returns the payloads of a whole file", more,
-                   attempt(_written(more)))
+        case = (f"an intact file with payloads of {[*map(len, payloads)]} bytes"
+                + (f" and {len(more) - len(payloads):,} empty ones" if more else ""))
+        with answering(case):
+            found = attempt(_written(more))
+        wrong = _unlike(more, found)
+        yield "returns the payloads of an intact file", not wrong, f"{case}: {wrong}"
         ends = np.cumsum([0] + [16 + len(payload) for payload in payloads])
         damaged = {f"that was cut after {n} bytes": data[:n] for n in range(len(data))
                    if n not in ends}
@@ -49,6 +66,17 @@ def check_split_records(attempt):
                 refused = raises(ValueError, attempt, found)
             yield ("raises ValueError for a truncated record and for a flipped bit",
                    refused, f"for a file {how}, it raised no error")
+
+
+def _unlike(due, found):
+    """Describes the first difference between two lists of payloads."""
+    if not isinstance(found, list) or len(found) != len(due):
+        size = f"{len(found):,} payloads" if isinstance(found, list) else repr(found)
+        return f"expected a list of {len(due):,} payloads, but got {size:.80}"
+    for place, (one, other) in enumerate(zip(due, found, strict=True)):
+        if not isinstance(other, bytes | bytearray | memoryview) or one != other:
+            return f"payload {place}: {shown(one, other)}"
+    return ""
 
 
 def _digits(rng, size):
@@ -70,6 +98,14 @@ def _digits(rng, size):
     "Begin with `def examples():`, and in it `for image, label in zip(images, "
     "labels, strict=True):`. What is left is to fill and yield each Example, and to "
     "call `write_shards`.",
+    about={
+        "stores each digit with its label, in the order of the seed": (
+            "Make a new Example for each digit, because an old one keeps its values. "
+            "`pixels` has one entry, the bytes of a picture of `uint8`, and `label` "
+            "has one integer."),
+        "runs without an error":
+            "`seed` has no default, and it can only be passed by name.",
+    },
 )
 def check_digits_to_records(attempt):
     """Checks the shards, records, and order that a converter has written."""
@@ -79,8 +115,9 @@ def check_digits_to_records(attempt):
                 for image, label in zip(images, labels, strict=True)]
         with tempfile.TemporaryDirectory() as folder:
             prefix, due = Path(folder, "digits"), Path(folder, "due")
-            with mock.patch.object(records, "write_shards",
-                                   wraps=records.write_shards) as write:
+            with (mock.patch.object(records, "write_shards",
+                                    wraps=records.write_shards) as write,
+                  answering(case[:-2])):
                 attempt(images, labels, prefix, num_shards, seed)
             yield ("writes each record once", write.call_count < 2,
                    f"{case}it called write_shards {write.call_count} times")

@@ -12,6 +12,7 @@ from helpers.checks.claims import answering, close, drawn, exercise, raises, sam
 from helpers.checks.lesson_04a import stored_order
 
 EACH = "each digit appears exactly once, in [-1, 1], with its own label"
+SHAPES = "batches have the requested size, shapes and types, also the last one"
 KEEPS = "a shuffle buffer of 1 keeps the order of the files"
 MOST = 60  # batches at most, because a data set could be endless
 
@@ -34,6 +35,24 @@ def _case(rng, size):
     "Begin with `paths = records.open_shards(path_prefix)` and `rows = "
     "tf.data.TFRecordDataset(paths).shuffle(shuffle_buffer)`. What is left is to "
     "parse each record with `map`, and to call `batch`.",
+    about={
+        "a record without `pixels` or `label` is an error": (
+            "A default value hides a feature that is missing. See the pitfall in the "
+            "section `Errors that name the record`."),
+        SHAPES: (
+            "Shuffle and parse single records, and call `batch` last, which keeps the "
+            "rest unless you ask it to drop it. The bytes are stored row by row, so "
+            "the height comes before the width, and labels have to be converted."),
+        EACH: (
+            "If the places are -1, look at the scale: 0 has to become -1, and 255 has "
+            "to become 1. If digits are missing or come twice, look at the files that "
+            "you read."),
+        "a larger shuffle buffer gives another order in each epoch":
+            "By default, `shuffle` draws a new order each time the data set is read.",
+        "runs without an error": (
+            "Read only the files that `records.open_shards` returns. Beside them are "
+            "the manifest and the shards of other data sets."),
+    },
 )
 def check_digit_batches(attempt):
     """Checks the order, shapes, dtypes, and values of batches of digits."""
@@ -53,17 +72,18 @@ def check_digit_batches(attempt):
                     refused = raises(tf.errors.InvalidArgumentError, list, dataset)
                 yield ("a record without `pixels` or `label` is an error", refused,
                        f"a record without `{name}` was read without an error")
-            dataset = attempt(prefix, batch, height, width, buffer)
             with answering(case):
+                dataset = attempt(prefix, batch, height, width, buffer)
                 epochs = [list(dataset.take(MOST + 1).as_numpy_iterator())
                           for _ in range(2)]
         sizes = [min(batch, count - k) for k in range(0, count, batch)]
-        due = [(((size, height, width, 1), "float32"), ((size,), "int32"))
-               for size in sizes]
         for batches in epochs:
-            yield same("batches have the requested size, shapes and types, also the "
-                       "last one", due, tf.nest.map_structure(
-                           lambda part: (part.shape, part.dtype.name), batches), case)
+            found = [len(one[0]) if isinstance(one, tuple) else one for one in batches]
+            yield same(SHAPES, sizes, found, f"{case}, pictures in each batch")
+            for size, one in zip(sizes, batches, strict=True):
+                due = (((size, height, width, 1), "float32"), ((size,), "int32"))
+                yield same(SHAPES, due, tf.nest.map_structure(
+                    lambda part: (part.shape, part.dtype.name), one), case)
         orders = [_places(batches, images, labels) for batches in epochs]
         for order in orders:
             yield same(EACH, [*range(count)], sorted(order),
