@@ -14,6 +14,18 @@ from helpers.checks.claims import answering, drawn, exercise, near
     "Begin with `for pairs in zip(*gradient_list, strict=True):` and, inside the loop, "
     "`stacked = tf.stack([gradient for gradient, _ in pairs])`. What is left "
     "are the distances along axis 0.",
+    about={
+        "returns the largest distance over all gradients": (
+            "Any two towers may be the farthest apart, in any gradient, and the "
+            "larger value may be in either of them. Compare the towers entry by "
+            "entry, and keep the largest distance of all."),
+        "returns exactly 0 if all towers have the same gradients": (
+            "Subtract the values of the towers from each other. A mean or a square "
+            "root on the way leaves rounding errors."),
+        "returns NaN if a gradient is NaN": (
+            "A comparison with NaN is always false, so a condition such as `if` or "
+            "tf.cond loses it. Compute without conditions."),
+    },
 )
 def check_tower_spread(attempt):
     """Checks the largest gradient difference between towers against NumPy."""
@@ -21,8 +33,9 @@ def check_tower_spread(attempt):
         with tf.Graph().as_default(), tf1.Session() as session:
             tables, lists, case = _towers(rng, size)
             broken = _with_nan(rng, lists)
-            spreads = [attempt(one) for one in (lists, lists[:1] * len(lists), broken)]
             with answering(case):
+                spreads = [attempt(one)
+                           for one in (lists, lists[:1] * len(lists), broken)]
                 got, alike, of_broken = session.run(spreads)
             due = max(np.ptp(table, axis=0).max() for table in tables)
             yield near("returns the largest distance over all gradients", due, got,

@@ -59,6 +59,19 @@ class Towers:
     "Begin with `for pairs in zip(*gradient_list, strict=True):` and `gradients, "
     "variable = [g for g, _ in pairs], pairs[0][1]`. What is left are three cases: "
     "None, IndexedSlices, and tensors.",
+    about={
+        "raises ValueError if the towers do not match": (
+            "All lists need the same variables, the same length, and None at the same "
+            "places. This also holds for a tower whose weight is 0."),
+        "keeps None as None, and sparse gradients sparse": (
+            "If no tower has a gradient for a variable, the result has the pair of "
+            "None and the variable. If the gradients are IndexedSlices, so is their "
+            "average."),
+        "returns the weighted averages that NumPy computes": (
+            "The shares of all towers have to sum to 1, and the sparse gradients need "
+            "them, too. Rows of several towers are concatenated, because each tower "
+            "has other indices."),
+    },
 )
 def check_process_gradient_list(attempt):
     """Checks averaged tower gradients against NumPy, and the errors."""
@@ -77,8 +90,9 @@ def _average_claims(attempt, towers, size, rng, session):
     lists = [list(pairs) for pairs in towers.lists]
     weights = [*rng.integers(0, 6, len(lists) - 1).tolist(), [3, 0.5][rng.integers(2)]]
     weights = weights if size % 2 else None
-    found = attempt(lists, weights[:]) if weights else attempt(lists)
     case = f"{towers}, weights {weights}"
+    with answering(case):
+        found = attempt(lists, weights[:]) if weights else attempt(lists)
     pairs = isinstance(found, list) and all(
         isinstance(pair, tuple) and len(pair) == 2 for pair in found)
     yield ("returns [(gradient, variable), ...] in the order of tower 0",
@@ -90,18 +104,28 @@ def _average_claims(attempt, towers, size, rng, session):
                case)
     tables = [table for table in towers.tables if table is not None]
     with answering(case):
-        averages = session.run([tf.convert_to_tensor(g) for g, _ in found
-                                if g is not None])
+        averages = session.run([_dense(g, v) for g, v in found if g is not None])
     for got, table in zip(averages, tables, strict=True):
         average = np.average(table, axis=0, weights=weights)
         exact = 1e-5 if got.dtype == np.float32 else 1e-12
         claim, holds, wrong = near(
             "returns the weighted averages that NumPy computes", average,
-            got if got.dtype == table.dtype else got.dtype, case, exact, exact)
-        if not holds and got.dtype == np.float64 and close(got, average, 1e-5, 1e-5):
+            got, case, exact, exact)
+        if got.dtype != table.dtype:
+            holds, wrong = False, (f"{case}: the gradients are {table.dtype}, but "
+                                   f"their average is {got.dtype}")
+        elif not holds and got.dtype == np.float64 and close(got, average, 1e-5, 1e-5):
             wrong += (". The difference is a rounding to float32: TensorFlow turns a "
                       "Python number into float32 unless it multiplies float64")
         yield claim, holds, wrong
+
+
+def _dense(gradient, variable):
+    """Converts a gradient to a tensor; its rows need not name their dense shape."""
+    if isinstance(gradient, tf.IndexedSlices) and gradient.dense_shape is None:
+        return tf.math.unsorted_segment_sum(
+            gradient.values, gradient.indices, variable.shape[0])
+    return tf.convert_to_tensor(gradient)
 
 
 def _broken(lists, rng):

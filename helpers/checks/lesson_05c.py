@@ -13,6 +13,17 @@ from helpers.checks.claims import answering, drawn, exercise, same
     "device function that returns `op.device` changes nothing.",
     "Begin with `dealt = itertools.count()` before the inner `def place(op):`. What is "
     "left is to let `place` return a device for each op, and to return `place`.",
+    about={
+        "deals the variables in turn, beginning with the first device": (
+            "Every op of the type `VarHandleOp` takes the next device, even if it has "
+            "a device already. Count from 0, and begin again after the last device."),
+        "leaves every other op where it is": (
+            "An op that reads a variable does not hold it, so it is one of the "
+            "others. For all of them, return the device that they have."),
+        "begins anew with the first device in each call": (
+            "Where does your counter begin? Create it inside `deal_variables`, but "
+            "outside the inner function."),
+    },
 )
 def check_deal_variables(attempt):
     """Checks that a device function places variables on devices in turn."""
@@ -21,16 +32,16 @@ def check_deal_variables(attempt):
         variables, towers = 1 + int(rng.integers(size, size + 2)) % 7, 1 + size % 3
         text = f"{towers} towers of {variables} variables on {holders}"
         given = list(holders)
-        place = attempt(given)
         with answering(text):
+            place = attempt(given)
             found, astray = _build(place, variables, towers)
         due = [holders[k % len(holders)] for k in range(variables)]
         yield same("deals the variables in turn, beginning with the first device", due,
                    found, text)
         yield ("leaves every other op where it is", not astray,
                f"{text}: {', '.join(sorted(astray)[:3])}")
-        others = [attempt(given), attempt(given)]
         with answering(text):
+            others = [attempt(given), attempt(given)]
             dealt = [_build(one, variables, 1)[0] for one in others]
         yield same("begins anew with the first device in each call", [due, due], dealt,
                    text)

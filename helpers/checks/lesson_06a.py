@@ -25,6 +25,19 @@ CONVOLUTIONS = sum(map(len, CONFIGURATIONS["E"]))
     'outgoing, width, size, name=f"conv{block}_{index}")`. What is left is a pool '
     "after each block, `flatten`, and three fully connected layers. The last of them "
     "is linear.",
+    about={
+        "creates every layer of VGG-19 once, in the open scope and by its mode": (
+            "VGG-19 has two convolutions in each of the first two blocks, and four in "
+            "each of the others. Use the names of the exercise, and open no scope of "
+            "your own."),
+        "returns the logits of Keras's VGG-19 if the weights are equal": (
+            "Every layer has a ReLU except the last one, and every block ends with a "
+            "pool. The pitfall in `What one layer holds and costs` is about a ReLU "
+            "too many."),
+        "applies dropout after fc6 and fc7, and after no other layer": (
+            "Two layers take the argument `keep_prob=keep_prob`, fc6 and fc7. The "
+            "logits are never dropped."),
+    },
     adds=VARIABLES, twice=False,
 )
 def check_vgg_net(attempt):
@@ -81,14 +94,21 @@ def check_vgg_net(attempt):
     "the distance between two neighbouring values.",
     "Each layer does `pixels += (kernel_size - 1) * step`. What is left is the loop, "
     "and the line that updates the step.",
+    about={
+        "returns how far the gradient reaches": (
+            "A layer's own stride does not move its own kernel apart. It counts only "
+            "for the layers behind it, and there the strides are multiplied."),
+    },
 )
 def check_receptive_field(attempt):
     """Checks receptive field sizes against the reach of a gradient."""
     whole = [(side, 1 + (side == 2)) for block in CONFIGURATIONS["E"]
              for side in (*block, 2)]  # wider than its pictures
     for layers in [*drawn(_stack), whole]:
-        yield near("returns how far the gradient reaches", _seen(layers),
-                   attempt(layers), f"for the layers {layers}")
+        with answering(f"for the layers {layers}"):
+            found = attempt(layers)
+        yield near("returns how far the gradient reaches", _seen(layers), found,
+                   f"for the layers {layers}")
 
 
 def _stack(rng, size):

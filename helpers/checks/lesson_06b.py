@@ -16,6 +16,15 @@ SCOPES = ("fc6/", "net/conv1_1/", "tower/net/fc7/", "kernel/a/", "bias/b/")
     'The line `if variable.op.name.endswith("/kernel"):` selects the kernels.',
     "For each kernel, `loss += strength * tf.nn.l2_loss(variable)`. What is left is "
     "the loop, and to return the loss.",
+    about={
+        "adds half the squares of all kernels, and of nothing else": (
+            "Compare the end of the name, with its slash, and ask neither for the "
+            "rest of the name nor whether the variable is trained. `tf.nn.l2_loss` "
+            "sums the squares, and contains the half."),
+        "runs without an error": (
+            "The list may hold no kernel at all, and then nothing is added. Kernels "
+            "and loss have the same dtype, so you need not convert anything."),
+    },
 )
 def check_with_decay(attempt):
     """Checks a loss with weight decay, and its gradients, against NumPy."""
@@ -29,7 +38,8 @@ def check_with_decay(attempt):
                 pull * tf.reduce_sum(variable)
                 for pull, variable in zip(pulls, variables, strict=True)) + start
             tf1.get_variable("other/kernel", initializer=dtype.as_numpy_dtype(9))
-            found = attempt(loss, list(variables), strength)  # all but that one
+            with answering(about):
+                found = attempt(loss, list(variables), strength)  # all but that one
             yield tensor("returns a scalar tensor with the dtype of the loss", dtype,
                          found, about)
             gradients = tf1.gradients(found, variables)

@@ -3,7 +3,7 @@
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import answering, drawn, exercise, same
+from helpers.checks.claims import answering, drawn, exercise
 
 SCOPES = ("net", "encoder", "model/encoder", "a/b/net", "conv1")
 NAMES = ("conv1/kernel", "conv1/bias", "net/kernel", "fc8/kernel", "fc8/bias",
@@ -16,6 +16,15 @@ NAMES = ("conv1/kernel", "conv1/bias", "net/kernel", "fc8/kernel", "fc8/bias",
     'removeprefix(scope + "/")`.',
     "Keep a name `if saved.get(name) == variable.shape.as_list()`. What is left is to "
     "return the dictionary of the names that you keep.",
+    about={
+        "contains every variable that fits, and no other": (
+            "Cut off the scope only once, at the beginning of the name, and all of "
+            "its parts. Then compare the whole shape, because another shape may hold "
+            "as many numbers."),
+        "runs without an error": (
+            "A name may be missing from the checkpoint. `saved.get(name)` returns "
+            "None in this case."),
+    },
 )
 def check_name_map(attempt):
     """Checks the mapping of checkpoint names to the variables that fit."""
@@ -27,13 +36,20 @@ def check_name_map(attempt):
                                           trainable=name != "step")
                          for name, shape in shapes.items()]
             other = tf1.get_variable(f"{scope}/of/another/net", [2])
-            attempt(dict(saved), [other] * len(shapes), scope)
-            found = attempt(saved, list(variables), scope)
+            with answering(about):
+                attempt(dict(saved), [other] * len(shapes), scope)
+                found = attempt(saved, list(variables), scope)
         due = {name: f"{scope}/{name}" for name, shape in shapes.items()
                if saved.get(name) == shape}
         with answering(about):
             names = {name: variable.op.name for name, variable in found.items()}
-        yield same("contains every variable that fits, and no other", due, names, about)
+        missing = sorted(due.items() - names.items())
+        wrong = sorted(names.items() - due.items())
+        said = [f"it has no {key!r} for {name!r}" for key, name in missing]
+        said += [f"it has {key!r} for {name!r}, which does not fit"
+                 for key, name in wrong]
+        yield ("contains every variable that fits, and no other", not said,
+               f"{', and '.join(said)}, {about}")
 
 
 def _case(rng, size):

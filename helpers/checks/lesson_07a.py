@@ -19,6 +19,20 @@ from helpers.training import Model
     "losses. It needs the gradients and the losses in two separate lists.",
     "Begin with `losses, gradients = zip(*results)`. What is left is to average, with "
     "`losses=losses`, and to apply the averages with `global_step=step`.",
+    about={
+        "updates the weights with the average of the towers":
+            "Apply the gradients once, after you have averaged those of all towers.",
+        "moves the step by one":
+            "The step moves only if `apply_gradients` gets it; see `The step that "
+            "counts`.",
+        "raises InvalidArgumentError for a gradient or loss that is not finite": (
+            "A loss can be NaN although all gradients are finite, and this may happen "
+            "in any tower. So the losses of all towers need the check, too."),
+        "changes no weight, slot or step in such an update": (
+            "Whatever changes a weight or the step has to wait for every check, and "
+            "not only for its own gradient. Ops that merely stand beside a check may "
+            "run before it."),
+    },
     adds=("variables", "train_op"), twice=False,
 )
 def check_train_op(attempt):
@@ -47,9 +61,10 @@ def check_train_op(attempt):
             results = towers.build_towers(
                 tower, towers.cpu_devices(number),
                 towers.split_batch((feed, poison), number))
-            attempt(optimizer, [(-loss, [(-g, v) for g, v in pairs])
-                                for loss, pairs in results], step)
-            op = attempt(optimizer, results, step)
+            with answering(case):
+                attempt(optimizer, [(-loss, [(-g, v) for g, v in pairs])
+                                    for loss, pairs in results], step)
+                op = attempt(optimizer, results, step)
             yield ("returns an op or a tensor",
                    isinstance(op, tf.Operation) or tf.is_tensor(op),
                    f"it returned {op!r:.40}")
@@ -74,8 +89,9 @@ def check_train_op(attempt):
                        "finite", all(refused),
                        f"{case}: the {['gradient', 'loss'][which]} of tower {k} was "
                        f"{bad.sum()}, but no InvalidArgumentError was raised")
+            names = ", ".join(variable.op.name for variable in state)
             yield near("changes no weight, slot or step in such an update", before,
-                       session.run(state), case, 0, 0)
+                       session.run(state), f"{case}; the values of {names}", 0, 0)
 
 
 @exercise(
@@ -85,6 +101,18 @@ def check_train_op(attempt):
     "Begin with `model.restore(folder)` and `with model.graph.as_default(), "
     "tf1.summary.FileWriter(str(folder)) as writer:`. What is left are a scalar "
     "summary, `fit`, and `save`.",
+    about={
+        "trains the given number of steps, and gets the loss from the same runs": (
+            "A further run of the loss computes it again, with other weights. `fit` "
+            "can fetch it in the run that trains."),
+        ("goes on from the newest checkpoint, and logs every global step that 10 "
+        "divides"): (
+            "Restore first, and count with the global step, not with the steps of "
+            "this start. If the last steps are missing, the writer was not closed."),
+        "logs the losses of a run that never stopped": (
+            "Write each loss at the step that `fit` passes to the function, and let "
+            "`restore` bring back the slots with the weights."),
+    },
     adds=["summaries"],
 )
 def check_logged_run(attempt):
@@ -111,7 +139,8 @@ def check_logged_run(attempt):
                            sorted(_log_of(folder)), f"{case}; steps in the log")
                 with _small_model(rate) as model:
                     saved = model.restore(folder)
-                yield near("saves a checkpoint at the end", total, saved, case)
+                yield near("saves a checkpoint at the end", total, saved,
+                           f"{case}; global step of the newest checkpoint")
             log = _log_of(folder)
         with _small_model(rate) as model:
             losses = model.fit(total + 1)

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import answering, drawn, exercise, near
+from helpers.checks.claims import answering, close, drawn, exercise
 
 MANY, STEPS, RUNS = 300, 7, 5  # captions, words, runs: 9,000 coins to count
 WORDS = 30
@@ -16,6 +16,24 @@ WORDS = 30
     "After the first word, toss one coin per caption: `true = tf.random.uniform("
     "tf.shape(word)) < share`. What is left is the "
     "loop over the words, the step, and its guess.",
+    about={
+        "with a share of 1, reads the true words": (
+            "At each place, the decoder reads the word of this place, with the state "
+            "that the step before has returned."),
+        "with a share of 0, reads its own guesses after the first word": (
+            "The guess is the word with the largest logit of the step before. The "
+            "share belongs to the true word, and not to the guess."),
+        "tosses a coin for each caption, each word, and each run": (
+            "A coin of Python, or one with a fixed seed, falls when the graph is "
+            "built. You need a random op, with a number for each caption of the "
+            "batch, and a new op for each word."),
+        "always reads the true word first, and later with probability `share`": (
+            "A random number between 0 and 1 is below `share` with the probability "
+            "`share`, and then the true word is read. The first word needs no coin."),
+        "runs without an error": (
+            "While the graph is built, a coin has no value, so Python's `if` cannot "
+            "ask it. `share` may be a number or a tensor."),
+    },
 )
 def check_sampled_teach(attempt):
     """Checks scheduled sampling by the words that the decoder has read."""
@@ -30,9 +48,10 @@ def check_sampled_teach(attempt):
         yield ("runs `step` once per word", step.calls == true.shape[1],
                f"{case}, one run called it {step.calls} times for {true.shape[1]} "
                "words.")
-        yield near(f"with a share of {share:.0f}, reads " + (
+        due = _oracle(table, true, share)
+        yield (f"with a share of {share:.0f}, reads " + (
             "the true words" if share else "its own guesses after the first word"),
-            _oracle(table, true, share), logits, case, 1e-4)
+            close(logits, due, 1e-4), f"{case}, {_misread(due, logits, table)}")
     rng = np.random.default_rng(7)
     true = rng.integers(0, WORDS, [MANY, STEPS])
     step, state, table = _language(MANY, WORDS, False, 5)
@@ -110,6 +129,16 @@ def _words_read(logits, table):
     """Returns the words that produce the given logits, or -1 if no word does."""
     same = (np.abs(table - logits[:, :, None]) < 1e-5).all(3)
     return np.where(same.any(2), same.argmax(2), -1)
+
+
+def _misread(due, logits, table):
+    """Describes which words the decoder has read, and which were expected."""
+    if logits.shape != due.shape:
+        return f"expected logits of the shape {due.shape}, but got {logits.shape}."
+    expected, read = (_words_read(one, table[:, : due.shape[1]]).tolist()
+                      for one in (due, logits))
+    return (f"expected the decoder to read {expected}, but it read {read}. (At -1, the "
+            "logits fit no word: perhaps the state is another one.)")
 
 
 def _runs(attempt, step, state, true, share, case, times):

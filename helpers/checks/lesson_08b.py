@@ -16,6 +16,15 @@ NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
     "`variables = [v for scope in scopes for v in "
     'tf1.trainable_variables(f"{scope}/")]`. What is left: the gradients, clipped by '
     "their global norm, and a plain step.",
+    about={
+        "leaves all other variables as they are": (
+            "The name of a variable has to *begin* with a scope and a slash, and only "
+            "trainable variables move."),
+        "moves the variables inside the scopes by one step": (
+            "All gradients of the step have one common length, to which variables "
+            "outside the scopes do not belong. The gradients are shortened only if "
+            "this length is above `clip`."),
+    },
     adds=["train_op"],
 )
 def check_phase_update(attempt):

@@ -5,7 +5,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
 from helpers.captions.search import NEVER
-from helpers.checks.claims import answering, drawn, exercise, near, same
+from helpers.checks.claims import answering, drawn, exercise, listed, near, same
 
 
 @exercise(
@@ -13,12 +13,22 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
     "Use `tf.math.top_k` twice: for each hypothesis, and then for all that are left.",
     "The first is `best, words = tf.math.top_k(logp, most)`. What is left: add the "
     "scores, reshape, use it again, and gather the words with `batch_dims=1`.",
+    about={
+        "returns the best scores first": (
+            "The score of an extension is the score of its hypothesis plus the "
+            "log-probability of the word. Limit the extensions of each hypothesis "
+            "first, and then take the best of all."),
+        "gives each score the parent and the word that it belongs to": (
+            "After the first selection, each hypothesis has `most` entries in the "
+            "row, and not one for each word. So look up the word among those that "
+            "this selection returned, for the same picture."),
+    },
 )
 def check_beam_step(attempt):
     """Checks one step of beam search against a sort of all extensions."""
     for scores, logp, most in drawn(_beam, 24):
-        case = (f"with the scores {scores.tolist()}, logp {logp.tolist()} and most = "
-                f"{most}")
+        case = (f"with the scores {listed(scores, 4)}, logp {listed(logp, 4)} and "
+                f"most = {most}")
         found = _run(attempt, case, scores, logp, most)
         shapes = [*map(np.shape, found)] if isinstance(found, tuple | list) else found
         yield same("returns three tensors [batch, width]", [scores.shape] * 3, shapes,
@@ -72,7 +82,8 @@ def _not_extensions(scores, logp, most, best, parents, words):
             return f"{where}, so a hypothesis has more than {most} extensions."
         due = [scores[row, p] + logp[row, p, w] for p, w in pairs]
         if not np.allclose(due, chosen[0], 1e-4, 1e-4):
-            return f"{where}, whose scores are {due}, not {chosen[0].tolist()}."
+            return (f"{where}, whose scores are {listed(np.array(due))}, not "
+                    f"{listed(chosen[0])}.")
     return ""
 
 
@@ -81,11 +92,17 @@ def _not_extensions(scores, logp, most, best, parents, words):
     'With `direction="DESCENDING"`, `tf.argsort` begins with the best.',
     "To divide by a length of 0 never, use `words = tf.cast(tf.maximum(lengths, 1), "
     "tf.float32)`. What is left: the scores, the unused entries, and a stable order.",
+    about={
+        "returns the indices as int32, the best first and unused ones last": (
+            "A score may be lower than any number that you choose, so only minus "
+            "infinity is low enough for an unused entry. Sort along the captions, and "
+            "return the indices themselves."),
+    },
 )
 def check_rank_captions(attempt):
     """Checks the ranking of captions against Python's stable sort."""
     for logps, lengths, power in drawn(_captions, 40):
-        case = (f"with the log-probabilities {logps.tolist()}, the lengths "
+        case = (f"with the log-probabilities {listed(logps)}, the lengths "
                 f"{lengths.tolist()} and the power {power}")
         found = np.asarray(_run(attempt, case, logps, lengths, power))
         due = np.array([_order(*row, power)
