@@ -15,12 +15,24 @@ from helpers.checks.claims import answering, drawn, exercise, near, same
     'Begin with `addresses = [f"{host}:2222" for host in hosts]` and `cluster = '
     '{"ps": addresses[:1], "worker": addresses[1:]}`. What is left is one text for '
     "each task.",
+    about={
+        "returns one text for each host":
+            "TensorFlow reads a text, so convert each dictionary with `json.dumps`.",
+        "gives all tasks the same, right cluster": (
+            "Each job has a list of addresses, even if there is only one, and each "
+            "host belongs to one job. An address is a host and its port."),
+        "tells each task its job and its index": (
+            "Each job counts its own tasks, so the first worker has the index 0."),
+        "runs without an error": (
+            "In JSON, texts have double quotes. `json.dumps` writes them, but "
+            "Python's own str does not."),
+    },
 )
 def check_tf_configs(attempt):
     """Checks `TF_CONFIG` values by letting TensorFlow parse each of them."""
     for hosts in drawn(_hosts):
-        texts = attempt(list(hosts))
-        with answering(f"for {hosts}"):
+        with answering(f"for the hosts {hosts}"):
+            texts = attempt(list(hosts))
             texts = [texts] if isinstance(texts, str | dict) else list(texts)
         yield same("returns one text for each host", ["str"] * len(hosts),
                    [type(text).__name__ for text in texts], f"for the hosts {hosts}")
@@ -53,13 +65,20 @@ def _hosts(rng, size):
     "Write the log of one kill by hand. Which numbers are in it more than once?",
     "Begin with `times = collections.Counter(log)`. What is left is to count the steps "
     "whose number of times is above 1.",
+    about={
+        "counts the steps that were done more than once, each of them once": (
+            "A step that was done three times counts once. The log need not contain "
+            "every number, so go through the log itself, and not through a range."),
+    },
 )
 def check_repeated_steps(attempt):
     """Checks the number of repeated steps in logs of killed trainings."""
     for log in drawn(_killed_training, how_many=60):
         due = sum(log.count(step) > 1 for step in set(log))
+        with answering(f"for the log {log}"):
+            found = attempt(log)
         yield near("counts the steps that were done more than once, each of them once",
-                   due, attempt(log), f"for the log {log}")
+                   due, found, f"for the log {log}")
 
 
 def _killed_training(rng, size) -> list[int]:

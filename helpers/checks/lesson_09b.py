@@ -16,6 +16,15 @@ from helpers.checks.claims import answering, drawn, exercise, same
     "Begin with `iterator = iter(dataset)` and `place = "
     "tf.train.Checkpoint(iterator=iterator)`. What is left is a manager in the folder, "
     "its restore, `count` elements, and its save.",
+    about={
+        "continues where the last call ended": (
+            "Restore before you read, and save after it. A new iterator that skips "
+            "elements is no help, because a shuffle may give it another order."),
+        "keeps its place in the folder, and nowhere else": (
+            "A new process knows none of your variables, and the folder may have "
+            "another name by then. So all files belong into the folder, and none of "
+            "them may contain its path."),
+    },
 )
 def check_read_on(attempt):
     """Checks that each call continues to read where the last one ended.
@@ -32,7 +41,8 @@ def check_read_on(attempt):
             folder = Path(base, "new", "place")
             for life, count in enumerate(counts):
                 dataset = once if case % 2 else make()
-                found = _numbers(attempt(dataset, str(folder), count))
+                with answering(f"for {name}, in call {life + 1}"):
+                    found = _numbers(attempt(dataset, str(folder), count))
                 yield same("continues where the last call ended",
                            due[read : read + count], found,
                            f"for {name}, with calls for {counts} elements, in call "
@@ -40,8 +50,10 @@ def check_read_on(attempt):
                 read += count
             folder.mkdir(parents=True, exist_ok=True)
             moved = str(shutil.move(folder, Path(base, "moved")))
+            with answering(f"for {name}, after the folder was moved"):
+                found = _numbers(attempt(make(), moved, 1))
             yield same("keeps its place in the folder, and nowhere else",
-                       due[read : read + 1], _numbers(attempt(make(), moved, 1)),
+                       due[read : read + 1], found,
                        f"for {name}, after the folder was moved")
             yield same("keeps its place in the folder, and nowhere else", due[:1],
                        _numbers(attempt(make(), str(folder), 1)),

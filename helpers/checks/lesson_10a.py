@@ -13,6 +13,21 @@ from helpers.checks.claims import answering, drawn, exercise, near
     "Begin with `def __init__(self):`, which calls `super().__init__()` and creates "
     "`self.total = tf.Variable(0.0)`. What is left: the count, and `update` with its "
     "signature.",
+    about={
+        "returns the mean of everything fed so far": (
+            "A long batch counts more than a short one. Keep the sum of all values "
+            "and their number, and divide after both were updated."),
+        "keeps its whole state in its variables, where a checkpoint finds it": (
+            "Each object needs variables of its own, which are created in `__init__`. "
+            "A number of Python is not saved, and a variable of the class belongs to "
+            "all objects."),
+        "is traced once, not once per length": (
+            "`update` is a tf.function, whose signature leaves the length of the "
+            "batch open."),
+        "runs without an error":
+            "The signature has to allow every length, so the length in its shape is "
+            "None.",
+    },
     is_class=True,
 )
 def check_running_mean(attempt):

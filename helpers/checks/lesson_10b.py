@@ -13,13 +13,24 @@ from helpers.divergence import first_difference
     "Split the kernel and the bias into the four gates, for example with "
     "`write, candidate, forget, read = np.split(array, 4, axis=-1)`. What is left: "
     "join the gates in Keras's order, add the 1 to the bias, and cut the kernel.",
+    about={
+        "returns three arrays with the shapes of Keras's LSTM": (
+            "The bias has four numbers for each unit. As many rows of the kernel as "
+            "there are units belong to the state, and they are the last ones."),
+        "gives Keras's LSTM the outputs of the old cell": (
+            "All three arrays need the new order of the gates. The 1 belongs to the "
+            "forget gate, so mind where this gate is when you add it."),
+        "changes nothing else":
+            "An operator such as += writes into the caller's array. Add to a copy.",
+    },
 )
 def check_keras_lstm_weights(attempt):
     """Checks converted LSTM weights by comparing Keras with the old cell."""
     for words, kernel, bias in drawn(_old_lstm, how_many=8):
         values, units = words.shape[2], bias.size // 4
         case = f"for words of {values} numbers and {units} units"
-        weights = attempt(kernel, bias)
+        with answering(case):
+            weights = attempt(kernel, bias)
         shapes = isinstance(weights, list | tuple) and [
             w.shape if isinstance(w, np.ndarray) else type(w) for w in weights]
         yield same("returns three arrays with the shapes of Keras's LSTM",
@@ -93,12 +104,19 @@ def two_programs(seed: int) -> tuple[Port, Port, dict[str, np.ndarray]]:
     "Fix the fault that `first_difference(old, new, feeds)` names, then ask again.",
     "The line `new.epsilon = 1e-3` repairs the first fault. What is left: the weight "
     "that the second report names.",
+    about={
+        "gives the port the tensors of the old program": (
+            "All tensors before the named one are right, so the fault lies in the "
+            "number or the weight that this tensor needs in addition. Compute a "
+            "weight from the port's own weight, because the check tries others, too."),
+    },
 )
 def check_fix(attempt):
     """Checks that an attempt corrects both faults of a port, for other weights too."""
     for seed in (7, 8, 9):
         old, new, feeds = two_programs(seed)
-        attempt(new)
+        with answering(f"with seed {seed}"):
+            attempt(new)
         found = first_difference(old, new, feeds, tolerance=1e-6)
         # With the same weights, a port may differ and be right: a variance may hold
         # what the old program adds to it.

@@ -17,6 +17,18 @@ BETAS = (0.9, 0.999), (0.5, 0.99), (0.999, 0.9)
     'Loop over `("momentum", "Adam"), ("velocity", "Adam_1")`, pairs of the end of a '
     "path and an old name. What is left: the number of steps, from the logarithm of "
     "a power that is not 0.",
+    about={
+        "sets `iterations` to the number of steps": (
+            "The exponent of a power is the number of steps plus one. A logarithm in "
+            "float32 is rarely a whole number, so round it. Take the larger of the "
+            "two powers, with its own beta of the optimizer."),
+        "takes the next three steps as TensorFlow 1 does": (
+            "`NAME/Adam` is the average of the gradients, which Keras calls momentum. "
+            "The slots of the optimizer have the order of `names`."),
+        "runs without an error": (
+            "The logarithm of 0 is minus infinity. If one power is 0, the other one "
+            "still tells the number of steps."),
+    },
 )
 def check_adam_goes_on(attempt):
     """Checks that Keras's Adam continues a TensorFlow 1 training correctly."""
@@ -26,7 +38,8 @@ def check_adam_goes_on(attempt):
         optimizer = tf.keras.optimizers.Adam(RATE, *old.betas, epsilon=EPSILON)
         optimizer.build(weights)
         case = f"with {len(names)} weights, {old.steps} steps, betas {old.betas}"
-        attempt(optimizer, names, old.arrays())
+        with answering(case):
+            attempt(optimizer, names, old.arrays())
         yield same("sets `iterations` to the number of steps", old.steps,
                    int(optimizer.iterations), case)
         for gradients in slopes:

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import drawn, exercise, near, same, shown
+from helpers.checks.claims import answering, drawn, exercise, near, same, shortened
 
 AVERAGE = "/ExponentialMovingAverage"
 _WORDS = ("conv1", "weights", "Momentum", "ExponentialMovingAverages", "global_step")
@@ -37,19 +37,38 @@ def _drawn_weights(rng, size):
     "suffix exists, too.",
     "The name of a slot is the name of a variable, followed by `/Momentum`. What is "
     "left: for each of the other names, `weights.get(name + average, array)`.",
+    about={
+        "returns all variables of the network, and nothing else": (
+            "The end of a name alone does not make a slot: what comes before "
+            "`/Momentum` has to be in the dictionary, too. An average never appears "
+            "under its own name, and the counter is called exactly `global_step`."),
+        "returns each variable's average, or its array if it has none": (
+            "For each variable, look first for its name followed by the suffix of the "
+            "average."),
+        "changes nothing else":
+            "Build a new dictionary, and take nothing out of the one that you get.",
+    },
 )
 def check_averaged(attempt):
     """Checks that averaged weights replace the plain ones, on random names."""
     for weights, due in drawn(_drawn_weights):
-        found = attempt(weights)
+        with answering(f"with the names {', '.join(weights)}"):
+            found = attempt(weights)
         yield ("returns a new dictionary",
-               isinstance(found, dict) and found is not weights, shown(dict, found))
+               isinstance(found, dict) and found is not weights,
+               "it returned its argument" if found is weights else
+               f"it returned {found!r:.60}, which is no dictionary")
+        said = [f"{name!r} is missing" for name in due if name not in found]
+        said += [f"{name!r} does not belong to the network" for name in found
+                 if name not in due]
+        yield ("returns all variables of the network, and nothing else", not said,
+               f"{', '.join(said)}; the argument has {', '.join(weights)}")
         kinds = [{name: np.asarray(array).dtype.name for name, array in one.items()}
                  for one in (due, found)]
-        yield same("returns only the variables of the network, in their dtypes",
-                   *kinds)
+        yield same("returns the arrays in their dtypes", *kinds)
         yield near("returns each variable's average, or its array if it has none",
-                   [*due.values()], [found[name] for name in due], f"{[*due]}")
+                   [*due.values()], [found[name] for name in due],
+                   f"the arrays of {[*due]}")
 
 
 _TYPES = ("Add", "Split", "Enter", "Const", "Abort", "PyFunc", "Placeholder", "Save")
@@ -82,8 +101,20 @@ def _drawn_graph(rng: np.random.Generator, size: int):
         for function, after in zip(graph.library.function, names[1:], strict=False):
             function.node_def.add(name="last", op=_CALLS[0]).attr["f"].func.name = after
     _drawn_nodes(graph.node, rng, size, names)
-    allowed = {"Add", *rng.choice([*_TYPES, *_CALLS], 5)}
+    allowed = {"Add", *rng.choice([*_TYPES, *_CALLS], 5).tolist()}
     return graph, f"n{rng.integers(size + 1)}", allowed
+
+
+def _written(graph) -> str:
+    """Writes down the ops of a graph and of its functions, as far as there is room."""
+    bodies = {"": graph.node} | {
+        f" in the function {each.signature.name}": each.node_def
+        for each in graph.library.function}
+    calls = [(node, node.attr["f"].func.name if "f" in node.attr else "", where)
+             for where, nodes in bodies.items() for node in nodes]
+    ops = [f"{node.name} = {node.op}({', '.join([*node.input, *called.split()])})"
+           + where for node, called, where in calls]
+    return shortened("; ".join(ops), 400)
 
 
 def _due(graph, output: str, allowed: set[str]) -> list[str]:
@@ -109,13 +140,22 @@ def _due(graph, output: str, allowed: set[str]) -> list[str]:
     "Begin with `functions = {each.signature.name: each.node_def for each in "
     "graph_def.library.function}`. What is left: read each function that an op calls, "
     "but only once, and sort the types.",
+    about={
+        "lists the ops that would run and are not allowed": (
+            "The output also waits for the inputs that begin with ^. Of the graph, "
+            "only the ops that the output needs will run, but of a function that is "
+            "called, all ops do. A function may call another one, and the call is an "
+            "op itself."),
+        "runs without an error": (
+            "A function may call itself, so remember which ones you have read. The "
+            "name of an input may begin with ^, and end with a colon and a number."),
+    },
 )
 def check_strangers(attempt):
     """Checks the list of forbidden ops in random graphs against a slow search."""
     for graph, output, allowed in drawn(_drawn_graph, 40):
-        found = attempt(graph, output, allowed)
-        text = "; ".join(f"{node.name} = {node.op}({', '.join(node.input)})"
-                         for node in graph.node)
+        text = f"fetching {output} of {_written(graph)}, allowed {sorted(allowed)}"
+        with answering(text):
+            found = attempt(graph, output, allowed)
         yield same("lists the ops that would run and are not allowed",
-                   _due(graph, output, allowed), found,
-                   f"fetching {output} of {text:.300}, allowed {sorted(allowed)}")
+                   _due(graph, output, allowed), found, text)

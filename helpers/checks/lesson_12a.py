@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import answering, drawn, exercise, near
+from helpers.checks.claims import answering, drawn, exercise, listed, near
 
 
 @exercise(
@@ -13,14 +13,24 @@ from helpers.checks.claims import answering, drawn, exercise, near
     "`vectors = tf.gather(weights, words)`, for targets and for ids. The scores begin "
     'with `tf.einsum("ru,rau->ra", outputs, vectors)`. What is left: the biases, the '
     "counts, a target among its own ids, and the loss.",
+    about={
+        "returns the loss of each row": (
+            "Subtract the logarithm of its count from each score, also from that of "
+            "the target. Compare the drawn words with the target of their own row "
+            "only, and give a hit a score that is far below all others."),
+        "has the right gradients": (
+            "The loss of a row is the cross entropy of the target among its own "
+            "words. If its value is right, look for an op through which no gradient "
+            "flows."),
+    },
     unknown=False,  # of the batch it is, below; of the weights it would not be
 )
 def check_own_sample(attempt):
     """Checks sampled losses and their gradients against NumPy in float64."""
     for given in drawn(_sampling, 12):
         case = (f"with targets {given[3].tolist()}, ids {given[4].tolist()}, counts "
-                f"{given[5].round(4).tolist()} and {given[6].round(4).tolist()}, and "
-                f"biases {given[1].round(2).tolist()}")
+                f"{listed(given[5], 3)} and {listed(given[6], 3)}, and biases "
+                f"{listed(given[1], 3)}")
         losses, slopes, sparse = _run(attempt, case, given)
         due, due_slopes = _oracle(*given)
         yield near("returns the loss of each row", due, losses, case, 1e-3, 1e-3)

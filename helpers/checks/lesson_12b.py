@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import answering, drawn, exercise, near
+from helpers.checks.claims import answering, drawn, exercise, listed, near
 
 
 @exercise(
@@ -14,12 +14,22 @@ from helpers.checks.claims import answering, drawn, exercise, near
     "`shape = tf.shape(places)` and `listed = tf.reshape(places, [shape[0], -1, "
     "places.shape[-1]])`. What is left: scores, softmax, sum, and the shape of "
     "the weights.",
+    about={
+        "returns the context, [batch, channels]": (
+            "One softmax goes over all places of a picture, rows and columns "
+            "together. The context is a sum, and the scores have no factor."),
+        "returns the weights, [batch, height, width]":
+            "Give the weights the form of the map again, row by row.",
+        "has the right gradients of the context": (
+            "The weights depend on the query and on the places, so gradients flow "
+            "through them as well."),
+    },
 )
 def check_attend(attempt):
     """Checks attention weights, context, and gradients against NumPy in float64."""
     for query, places in drawn(_case):
-        case = (f"with the query {query.round(2).tolist()} and the places "
-                f"{places.round(2).tolist()}")
+        case = (f"with the query {listed(query, 3)} and the places "
+                f"{listed(places, 3)}")
         with (tf.Graph().as_default(), tf1.Session() as session,
               answering(case[:200])):
             given = [tf1.placeholder(tf.float32, [None, *value.shape[1:]])

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import answering, drawn, exercise, near, same
+from helpers.checks.claims import answering, drawn, exercise, same
 
 BAD = {"root": tf.sqrt, "log": tf.math.log, "ratio": tf.math.reciprocal}
 
@@ -15,6 +15,19 @@ BAD = {"root": tf.sqrt, "log": tf.math.log, "ratio": tf.math.reciprocal}
     "fetch all float outputs of these ops in one `session.run`.",
     "begin with `waiting, needed = [fetch.op], []`. The walk, the run, and the search "
     "are left.",
+    about={
+        "names the op to blame": (
+            "infinity is as bad as NaN, and float16 and float64 are floats, too. Look "
+            "at all outputs of an op, and at all of its float inputs. What lies "
+            "behind a fed tensor has no say."),
+        "runs one step, and no op that the fetch does not need": (
+            "collect the tensors first, and then fetch all of them in one run. Every "
+            "further run takes another row from the queue."),
+        "runs without an error": (
+            "the graph has placeholders that nobody feeds. Run only the ops that you "
+            "meet on the way back from the fetch. If the queue has too few elements, "
+            "you have run the session more than once."),
+    },
     twice=False, unknown=False,
 )
 def check_first_bad(attempt):
@@ -32,8 +45,10 @@ def check_first_bad(attempt):
             found = attempt(session, fetch, feeds)
             left = session.run("left:0")
         yield same("names the op to blame", due, found, case)
-        yield near("runs one step, and no op that the fetch does not need", rows, left,
-                   f"{case}, rows left in the queue")
+        yield ("runs one step, and no op that the fetch does not need", left == rows,
+               f"{case}: the queue of the graph lost {9 - left} of its rows, but "
+               f"expected {9 - rows}. Each run takes another row, and so does a "
+               "dequeue op that the fetch does not need")
 
 
 def _graph_with_a_fault(rng, size):
@@ -51,7 +66,8 @@ def _graph_with_a_fault(rng, size):
         rows = np.linspace(1, 9, 9, dtype=np.float32)  # two steps do not fit together
         others = np.full(9, np.nan if size >= 18 else 1.0, np.float32)
         order = [1, -1][size % 2]  # which of the two outputs is bad
-        tf.group(queue.enqueue_many([rows, others][::order]), name="init")
+        with tf.control_dependencies([queue.enqueue_many([rows, others][::order])]):
+            queue.close(name="init")  # so that too many runs fail, and none waits
         row, other = queue.dequeue()[::order]
         row = tf.identity(row, name="row")
         tf.math.log(-tf.abs(queue.dequeue()[0]), name="aside")

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import answering, drawn, exercise, near, same
+from helpers.checks.claims import answering, drawn, exercise, listed, near
 
 
 class _Run:
@@ -36,6 +36,17 @@ def _rows(rng, size):
     "count in the mean of all rows?",
     "begin with `part = rows[first:first + size]`. The loop over `first`, and the "
     "share of each part, are left.",
+    about={
+        "returns the gradient of the whole batch": (
+            "each part counts as much as it has rows. Multiply its mean by its number "
+            "of rows, and divide by the number of all rows."),
+        "uses every row exactly once": (
+            "the next part begins where the last one ends, and the last part may be "
+            "smaller."),
+        "runs without an error": (
+            "the array that `run` returns must not be changed, but *= and += write "
+            "into it."),
+    },
 )
 def check_in_parts(attempt):
     """Checks that the parts of a batch give the gradient of the whole batch."""
@@ -50,7 +61,10 @@ def check_in_parts(attempt):
         yield ("runs no empty part", all(map(len, run.given)),
                f"{case}: part {[*map(len, run.given), 0].index(0) + 1} has no rows.")
         sent = sorted(tuple(row) for part in run.given for row in part)
-        yield same("uses every row exactly once", sorted(map(tuple, rows)), sent, case)
+        yield ("uses every row exactly once", sent == sorted(map(tuple, rows)),
+               f"{case}: the parts had {[*map(len, run.given)]} rows, "
+               + ("which are not the given ones." if len(sent) == len(rows) else
+                  f"{len(sent)} together."))
         yield near("returns the gradient of the whole batch", due, found, case, 1e-9,
                    1e-9)
 
@@ -61,11 +75,22 @@ def check_in_parts(attempt):
     "as for `right_softplus`.",
     "its second function ends with `return tf.clip_by_value(upstream, -most, most)`. "
     "To return both, and to call `through`, is left.",
+    about={
+        "returns its input unchanged":
+            "only the gradient is clipped. On the way forward, the value passes as it "
+            "is.",
+        "clips the gradient from above": (
+            "each number of the gradient is clipped alone, on both sides, whatever "
+            "the value of x is. The bounds are `-most` and `most`."),
+        "runs without an error": (
+            "x may be float64, too. A number of Python takes the type of the tensor "
+            "beside it, but a tensor of float32 does not."),
+    },
 )
 def check_clipped_on_the_way(attempt):
     """Checks an identity op that clips the gradient passing through it."""
     for value, factor, most in drawn(_above_and_below, 12):
-        case = f"x {value.tolist()}, factor {factor.tolist()}, most {most}"
+        case = f"x {listed(value, 3)}, factor {listed(factor, 3)}, most {most}"
         with tf.Graph().as_default(), tf1.Session() as session, answering(case):
             x = tf.constant(value)
             y = attempt(3 * x, most)

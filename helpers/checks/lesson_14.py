@@ -6,7 +6,15 @@ import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 
-from helpers.checks.claims import answering, drawn, exercise, near, tensor
+from helpers.checks.claims import (
+    answering,
+    drawn,
+    exercise,
+    listed,
+    near,
+    shortened,
+    tensor,
+)
 
 PATIENT = tf1.ConfigProto(operation_timeout_in_ms=20_000)  # a loop may be endless
 
@@ -32,6 +40,15 @@ def _collatz(n: int) -> int:
     "the next number is `tf.where(tf.equal(n % 2, 0), n // 2, 3 * n + 1)`. Python "
     "would answer `==` while the graph is built.",
     "begin with `start = [n, tf.zeros([], tf.int64)]`. The body and the loop are left.",
+    about={
+        "is a loop of TensorFlow's own ops": (
+            "a loop of Python runs while the graph is built. The section `A loop of "
+            "ops` has one that runs with the graph."),
+        "counts the steps": (
+            "the number 1 takes no step, and each other step is either a half or 3n + "
+            "1. On the way, numbers become much larger than n, so all of them stay "
+            "int64, and the loop has no limit."),
+    },
 )
 def check_steps_to_one(attempt):
     """Checks Collatz step counts of a graph loop against a Python loop."""
@@ -85,6 +102,18 @@ def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     "into an array.",
     "begin with `array = tf.TensorArray(tf.float32, size=time)`. The loop and `stack` "
     "are left.",
+    about={
+        "returns the balances": (
+            "the bound holds in the first step, too, and the next step continues with "
+            "the balance *after* the bound."),
+        "has a gradient that stops where the balance is 0": (
+            "the balance at the bound does not depend on the changes before it. "
+            "`tf.maximum` takes care of that if each step begins with the bounded "
+            "balance."),
+        "runs without an error": (
+            "the number of steps is not known while the graph is built, and it may be "
+            "0. The array and the beginning must not depend on a first row."),
+    },
 )
 def check_balances(attempt):
     """Checks a graph loop over account balances, and its gradients."""
@@ -98,7 +127,7 @@ def check_balances(attempt):
             yield ("has a gradient", slope is not None,
                    "the gradient for `changes` is None.")
             for changes in drawn(partial(_changes, people), 7):
-                case = f"changes {changes.tolist()!s:.300}"
+                case = f"changes {shortened(str(listed(changes, 3)), 300)}"
                 with answering(case):
                     got, slopes = session.run([found, slope], {fed: changes})
                 due, due_slopes = _balances(changes)
