@@ -60,6 +60,8 @@ STYLE = """
 .reveal pre.output { border-left: 4px solid currentColor; font-size: 0.65em; }
 .reveal img { background: #fff; max-height: 16em; padding: 4px; }
 @media (prefers-color-scheme: dark) { .reveal img { filter: brightness(0.82); } }
+.reveal .explore { max-width: none !important; }
+.reveal .explore iframe { max-height: 620px; }
 .reveal .slides section .fragment { transition: none; }  /* else fit measures it late */
 .reveal blockquote { width: auto; font-style: normal; }
 .reveal table { font-size: 0.8em; }
