@@ -60,6 +60,14 @@ TEXTS += [f"import {module} as m\nm.{name} = [3]\n{use}\n"
 ASKED = [f"import numpy as np\nprint(np.{name})\n" for name in (
     "testing.assert_allclose", "emath.sqrt", "ma.array", "char.add", "random.Generator",
     "lib.stride_tricks.sliding_window_view", "polynomial.Chebyshev")]
+ASKED += [f"import {name.partition('.')[0]}\nif {name.partition('.')[0]}:\n    {name}\n"
+          for name in ("os.startfile", "os.O_BINARY", "winreg.OpenKey", "msvcrt.getch",
+                       "subprocess.CREATE_NO_WINDOW", "sys.getwindowsversion",
+                       "asyncio.WindowsSelectorEventLoopPolicy")]
+ASKED += ["import urllib\nif hasattr(urllib, 'quote'):\n    print(urllib.quote('a'))\n",
+          "import numpy as np\nif np.__version__ < '1.2':\n    print(np.float(3))\n"]
+ASKED += [f"from keras.src{home} import {name}\nprint({name})\n" for home, name in (
+    ("", "layers"), (".layers", "Dense"), (".api_export", "keras_export"))]
 # Programs of both versions import private modules that TensorFlow still has.
 ASKED += [f"import tensorflow as tf\nfrom tensorflow.python.{home} import {name}\n"
           f"with tf.GradientTape() as tape:\n    print({name}{use})\n"

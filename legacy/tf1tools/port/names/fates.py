@@ -296,6 +296,8 @@ def age(use) -> str:
 def _age_of_keras(use) -> str:
     """Returns "old" for names of the `keras` package that Keras 3 removed."""
     path = use.name.partition(".")[2]
+    if path.split(".")[0] == "src":
+        return "today's"  # no Keras of TensorFlow 1 had this folder
     new, old = look("keras3", path), value(f"tf.keras.{path}".rstrip("."))
     if new is NOTHING:
         return "old"

@@ -29,7 +29,8 @@ AXIS_VALUE = "tf.Dimension.value"
 # Code that catches these errors, or tests these names, supports both Pythons.
 _GUARDS = ("ImportError", "ModuleNotFoundError", "NameError", "AttributeError",
            "Exception")
-_VERSIONS = ("version_info", "version", "PY2", "PY3", "hexversion")
+_VERSIONS = ("version_info", "version", "PY2", "PY3", "hexversion", "hasattr",
+             "__version__")
 
 
 class Reader(ast.NodeVisitor):

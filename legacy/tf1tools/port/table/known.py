@@ -21,6 +21,7 @@ BESIDE = {path.stem: path
           for path in (Path(__file__).parents[1] / "beside").glob("*.py")}
 _OURS = {*Path(__file__).resolve().parents[3:5]}
 _HOMES = ("layers", "nn.rnn_cell", "keras")
+_WINDOWS = {"startfile", "ProactorEventLoop", "duplicate", "get_last_error"}
 # Modules of Python are imported to look up names, because that has no side effects.
 _OWN = sys.stdlib_module_names - {"antigravity", "this"}
 
@@ -201,15 +202,24 @@ def resolves(name: str) -> bool:
 
 
 def is_gone(name: str) -> bool:
-    """Returns whether Python's library or NumPy lacks a name."""
-    return name.partition(".")[0] in _OWN | {"numpy"} and not resolves(name)
+    """Returns whether Python's library or NumPy lacks a name.
+
+    Some names exist on Windows only, and private ones in some versions only, so this
+    Python cannot be asked for them.
+    """
+    package, *rest = name.split(".")
+    if package in _OWN and (not resolves(package) or any(
+            part.isupper() or part[:1] == "_" or "win" in part.lower()
+            or part in _WINDOWS for part in rest)):
+        return False
+    return package in _OWN | {"numpy"} and not resolves(name)
 
 
 @functools.cache
 def is_package(module: str) -> bool:
     """Returns whether a module is available outside the project."""
     first = module.partition(".")[0]
-    if first in section("packages"):
+    if first in section("packages") or first in _OWN:
         return True
     try:
         found = importlib.util.find_spec(first)
