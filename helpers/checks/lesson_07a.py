@@ -106,9 +106,9 @@ def check_train_op(attempt):
             "A further run of the loss computes it again, with other weights. `fit` "
             "can fetch it in the run that trains."),
         ("goes on from the newest checkpoint, and logs every global step that 10 "
-        "divides"): (
+         "divides"): (
             "Restore first, and count with the global step, not with the steps of "
-            "this start. If the last steps are missing, the writer was not closed."),
+            "this start. If the log has no step at all, look at the tag."),
         "logs the losses of a run that never stopped": (
             "Write each loss at the step that `fit` passes to the function, and let "
             "`restore` bring back the slots with the weights."),
