@@ -13,6 +13,7 @@ import pytest
 
 from tf1tools.port import command as port
 from tf1tools.port.outcome.work import Work, work
+from tf1tools.port.reading.part import Part
 from tf1tools.port.text.syntax import DEEPEST
 
 GOOD = "import tensorflow as tf\nx = tf.log(1.)\n"
@@ -88,6 +89,7 @@ def test_one_bad_file_never_ends_the_work_on_the_others(kind, tmp_path, capsys):
             said = capsys.readouterr().out
             said.encode()  # no half of a character, which no terminal takes
             assert "good.py" in said and "bad" in said
+            assert kind is notebooks or "cannot be read" not in said
             assert all(c.isprintable() for c in said.replace("\n", ""))
         assert "compat.v1" in (new / "good.py").read_text()
         assert "compat.v1" in (new / "uses.py").read_text()
@@ -123,9 +125,10 @@ def test_a_statement_that_is_cut_anywhere_is_read_as_far_as_it_goes(tmp_path):
 
 
 def test_a_rule_that_fails_gives_up_one_file_alone(tmp_path, monkeypatch, capsys):
-    for stage in ("_nodes", "_hold_back", "_text"):
+    for owner, stage in ((Part, "read"), (Work, "_nodes"), (Work, "_hold_back"),
+                         (Work, "_text")):
         with monkeypatch.context() as patch:
-            patch.setattr(Work, stage, _failing_for("bad.py", getattr(Work, stage)))
+            patch.setattr(owner, stage, _failing_for("bad.py", getattr(owner, stage)))
             old, new = tmp_path / f"old{stage}", tmp_path / f"new{stage}"
             old.mkdir()
             for name in ("bad.py", "good.py"):
@@ -137,10 +140,11 @@ def test_a_rule_that_fails_gives_up_one_file_alone(tmp_path, monkeypatch, capsys
 
 
 def _failing_for(name, function):
-    def failing(work, part):
+    def failing(*arguments):
+        [part] = [one for one in arguments if isinstance(one, Part)]
         if part.file.path.name == name:
             raise KeyError("a fault of ours")
-        return function(work, part)
+        return function(*arguments)
 
     return failing
 
