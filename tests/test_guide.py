@@ -10,7 +10,8 @@ from tools import notebook as nb
 
 LESSONS = {nb.number(path): path for path in nb.lessons(guide.ROOT)}
 ROW = re.compile(r"^\| \[(\d\d[a-z]?) .+?\)" + 5 * r" \| (\d+)" + r" \|$", re.M)
-SKIPPED = re.compile(r"^\*\*Short of time:\*\* (.+)$", re.M)
+LEFT_OUT = "This plan has no time for these lessons: "
+SKIPPED = re.compile(r"^\*\*If you are short of time,\*\* (.+)$", re.M)
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +32,15 @@ def test_what_a_sitting_takes_in_all_is_the_sum(text):
 
 def test_a_plan_says_what_it_leaves_out(monkeypatch, text):
     plans = re.findall(
-        r"^### [^\n]*\n.+?^Left out: [\da-c, ]+", text, re.M | re.S)
+        rf"^### [^\n]*\n.+?^{LEFT_OUT}[\da-c, ]+", text, re.M | re.S)
     assert len(plans) == len(guide.PLANS)
     for plan in plans:
-        table, left = plan.split("Left out: ")
+        table, left = plan.split(LEFT_OUT)
         taken = {n for row in re.findall(r"^\| \d \| ([\da-c, ]+) \|", table, re.M)
                  for n in row.split(", ")}
         assert taken | set(left.split(", ")) == LESSONS.keys()
     monkeypatch.setattr(guide, "PLANS", {"All": [{n: 0} for n in LESSONS]})
-    assert "Left out: nothing." in guide.guide()
+    assert "This plan has every lesson." in guide.guide()
 
 
 def test_what_to_skip_are_sections_of_the_lesson():
@@ -63,7 +64,7 @@ def test_each_question_has_its_answer_and_two_wrong_ones():
         aloud = advice.split("**Ask aloud**")[1].split("**Where readers stumble**")[0]
         for line in aloud.strip().splitlines():
             assert re.fullmatch(
-                r"- \*\*.+\?\*\* .+\. \*Often said:\* [^;]+; [^;]+\.", line), line
+                r"- \*\*.+\?\*\* .+\. \*Common wrong answers:\* [^;]+; [^;]+\.", line), line
 
 
 def test_a_core_sitting_has_a_sketch_and_something_to_turn():
@@ -72,8 +73,8 @@ def test_a_core_sitting_has_a_sketch_and_something_to_turn():
         advice = guide._advice()[number]
         assert "**On the board**\n\n```\n" in advice
         live = re.search(r"^\*\*Live:\*\* (.+)$", advice, re.M)[1]
-        page = re.match(r"the interactive figure \*(.+?)\*", live)
-        assert page or live.startswith("`python3 course.py tensorboard`")
+        page = re.match(r"Open the interactive figure \*(.+?)\*", live)
+        assert page or live.startswith("Run `python3 course.py tensorboard`")
         if page:
             assert f"Interactive figure: {page[1]}" in shown
 

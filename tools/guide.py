@@ -21,12 +21,14 @@ from tools.cells import Lesson, exercise_cells, seconds_kept, sections
 GUIDE = ROOT / "docs" / "guide.md"
 TEACHING = ROOT / "docs" / "book" / "teaching.md"
 WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 95, 15, 5
+NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
 HALF_DAY = 240  # minutes, without breaks
 CLASS, BREAK, CLOSE = 120, 10, 5  # minutes
 CLOCK = """
-Each table below is a class of two hours on one subject, at the pace of a reader. The
-sections that *leave out* names further below, in italics, are skipped completely. Of
-each lesson's exercises, only the first is done in class.
+Each table below is the timetable of a class of two hours on one subject. It assumes that
+a class reads as fast as a single reader. The tables skip the sections that you can leave
+out if you are short of time; the advice for each lesson, further below, names them. Only
+the first exercise of each lesson is done in class.
 """
 GRADING = "## Grade with nbgrader"  # what follows in TEACHING comes after the classes
 # Half days: lessons, with the number of exercises that are done in class.
@@ -113,7 +115,7 @@ def guide() -> str:
 
 
 def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
-    rows = ["| lesson | read | predict | run | exercises | all |",
+    rows = ["| lesson | read | predict | run | exercises | all minutes |",
             "| --- | --- | --- | --- | --- | --- |"]
     for number, path in lessons.items():
         m, title = found[number], readme.head(path)["title"]
@@ -122,7 +124,7 @@ def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
         rows.append(f"| [{number} {title}](../notebooks/{path.name}){core} | "
                     + " | ".join(map(str, numbers)) + " |")
     hours = sum(m.total() for m in found.values()) / 60
-    return "\n".join([*rows, "", f"All together: {math.ceil(hours)} hours."])
+    return "\n".join([*rows, "", f"All lessons together take {math.ceil(hours)} hours."])
 
 
 def _plans(found: dict[str, Minutes]) -> list[str]:
@@ -144,7 +146,8 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
                              if count)
             rows.append(f"| {index} | {', '.join(half)} | {done} | {total} |")
         left = sorted(found.keys() - {number for half in halves for number in half})
-        rows += ["", f"Left out: {', '.join(left) or 'nothing'}."]
+        rest = f"no time for these lessons: {', '.join(left)}" if left else "every lesson"
+        rows += ["", f"This plan has {rest}."]
         parts.append("\n".join(rows))
     return parts
 
@@ -171,13 +174,13 @@ def _class(subject: str, lessons: list[Lesson], advice: dict[str, str]) -> str:
                 clock, rested = clock + BREAK, True
             rows.append((clock, lesson.number, f"*{title}*"))
             clock += length
-    rows.append((clock, "", "each learner names one new thing; the questions below"))
+    rows.append((clock, "", "each learner names one new thing; then you ask the questions of *Ask aloud*"))
     lines = [f"### {subject}: {', '.join(lesson.title for lesson in lessons)}", "",
              "| clock | lesson | content |", "| --- | --- | --- |",
              *(f"| {at // 60}:{at % 60:02d} | {number} | {what} |"
                for at, number, what in rows)]
     if home:
-        lines += ["", f"As homework: {', '.join(home)}."]
+        lines += ["", f"What remains is homework: {', '.join(home)}."]
     return "\n".join(lines)
 
 
@@ -214,10 +217,14 @@ def _without(cells: list[nbformat.NotebookNode], out: list[str]) -> list:
 
 
 def _predictions(lesson: Path) -> str:
-    """Returns a sentence with the number of questions and their headings."""
+    """Returns a sentence with the number of predictions and their sections."""
     asked = Lesson(lesson).questions
-    names = "; ".join(dict.fromkeys(f"*{question.heading}*" for question in asked))
-    return f"Predictions: {len(asked)}, under {names}."
+    names = list(dict.fromkeys(f"*{question.heading}*" for question in asked))
+    count = NUMBERS[len(asked)] if len(asked) < len(NUMBERS) else len(asked)
+    asks = f"The lesson asks for {count} prediction{'s' * (len(asked) > 1)}"
+    if len(names) == 1:
+        return f"{asks}, in the section {names[0]}."
+    return f"{asks}, in the sections {', '.join(names[:-1])} and {names[-1]}."
 
 
 def _advice() -> dict[str, str]:
