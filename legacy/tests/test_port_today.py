@@ -62,6 +62,7 @@ ASKED = [f"import numpy as np\nprint(np.{name})\n" for name in (
     "lib.stride_tricks.sliding_window_view", "polynomial.Chebyshev")]
 ASKED += [f"import {name.partition('.')[0]}\nif {name.partition('.')[0]}:\n    {name}\n"
           for name in ("os.startfile", "os.O_BINARY", "winreg.OpenKey", "msvcrt.getch",
+                       "numpy._core.multiarray._reconstruct", "sys._is_gil_enabled",
                        "subprocess.CREATE_NO_WINDOW", "sys.getwindowsversion",
                        "asyncio.WindowsSelectorEventLoopPolicy")]
 ASKED += ["import urllib\nif hasattr(urllib, 'quote'):\n    print(urllib.quote('a'))\n",

@@ -208,9 +208,10 @@ def is_gone(name: str) -> bool:
     Python cannot be asked for them.
     """
     package, *rest = name.split(".")
-    if package in _OWN and (not resolves(package) or any(
-            part.isupper() or part[:1] == "_" or "win" in part.lower()
-            or part in _WINDOWS for part in rest)):
+    if any(part[:1] == "_" for part in rest) or package in _OWN and (
+            not resolves(package) or any(
+                part.isupper() or "win" in part.lower() or part in _WINDOWS
+                for part in rest)):
         return False
     return package in _OWN | {"numpy"} and not resolves(name)
 
