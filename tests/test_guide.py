@@ -64,7 +64,8 @@ def test_each_question_has_its_answer_and_two_wrong_ones():
         aloud = advice.split("**Ask aloud**")[1].split("**Where readers stumble**")[0]
         for line in aloud.strip().splitlines():
             assert re.fullmatch(
-                r"- \*\*.+\?\*\* .+\. \*Common wrong answers:\* [^;]+; [^;]+\.", line), line
+                r"- \*\*.+\?\*\* .+\. "
+                r"\*Common wrong answers:\* [^;]+; [^;]+\.", line), line
 
 
 def test_a_core_sitting_has_a_sketch_and_something_to_turn():

@@ -21,15 +21,17 @@ from tools.cells import Lesson, exercise_cells, seconds_kept, sections
 GUIDE = ROOT / "docs" / "guide.md"
 TEACHING = ROOT / "docs" / "book" / "teaching.md"
 WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 95, 15, 5
-NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
+           "ten", "eleven", "twelve")
 HALF_DAY = 240  # minutes, without breaks
 CLASS, BREAK, CLOSE = 120, 10, 5  # minutes
 CLOCK = """
-Each table below is the timetable of a class of two hours on one subject. It assumes that
-a class reads as fast as a single reader. The tables skip the sections that you can leave
-out if you are short of time; the advice for each lesson, further below, names them. Only
-the first exercise of each lesson is done in class.
+Each table below is the timetable of a class of two hours on one subject. It assumes
+that a class reads as fast as a single reader. The tables skip the sections that you can
+leave out if you are short of time; the advice for each lesson, further below, names
+them. Only the first exercise of each lesson is done in class.
 """
+CLOSING = "each learner names one new thing; then ask the questions of *Ask aloud*"
 GRADING = "## Grade with nbgrader"  # what follows in TEACHING comes after the classes
 # Half days: lessons, with the number of exercises that are done in class.
 PLANS = {
@@ -115,7 +117,7 @@ def guide() -> str:
 
 
 def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
-    rows = ["| lesson | read | predict | run | exercises | all minutes |",
+    rows = ["| lesson | read | predict | run | exercises | total |",
             "| --- | --- | --- | --- | --- | --- |"]
     for number, path in lessons.items():
         m, title = found[number], readme.head(path)["title"]
@@ -124,7 +126,8 @@ def _table(lessons: dict[str, Path], found: dict[str, Minutes]) -> str:
         rows.append(f"| [{number} {title}](../notebooks/{path.name}){core} | "
                     + " | ".join(map(str, numbers)) + " |")
     hours = sum(m.total() for m in found.values()) / 60
-    return "\n".join([*rows, "", f"All lessons together take {math.ceil(hours)} hours."])
+    total = f"All lessons together take {math.ceil(hours)} hours."
+    return "\n".join([*rows, "", total])
 
 
 def _plans(found: dict[str, Minutes]) -> list[str]:
@@ -146,7 +149,9 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
                              if count)
             rows.append(f"| {index} | {', '.join(half)} | {done} | {total} |")
         left = sorted(found.keys() - {number for half in halves for number in half})
-        rest = f"no time for these lessons: {', '.join(left)}" if left else "every lesson"
+        rest = "every lesson"
+        if left:
+            rest = f"no time for these lessons: {', '.join(left)}"
         rows += ["", f"This plan has {rest}."]
         parts.append("\n".join(rows))
     return parts
@@ -174,7 +179,7 @@ def _class(subject: str, lessons: list[Lesson], advice: dict[str, str]) -> str:
                 clock, rested = clock + BREAK, True
             rows.append((clock, lesson.number, f"*{title}*"))
             clock += length
-    rows.append((clock, "", "each learner names one new thing; then you ask the questions of *Ask aloud*"))
+    rows.append((clock, "", CLOSING))
     lines = [f"### {subject}: {', '.join(lesson.title for lesson in lessons)}", "",
              "| clock | lesson | content |", "| --- | --- | --- |",
              *(f"| {at // 60}:{at % 60:02d} | {number} | {what} |"
