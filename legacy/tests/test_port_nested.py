@@ -86,8 +86,8 @@ def pool(tmp_path_factory):
 
 
 # What these change in a call depends on what is given to it.
-LOOK_INSIDE = {"ctc-order", "gfile-bytes", "np-one-number", "py2-files", "py2-lists",
-               "py3-sample", "swapped-logits"}
+LOOK_INSIDE = {"contrib-data", "ctc-order", "gfile-bytes", "np-one-number", "py2-files",
+               "py2-lists", "py3-sample", "swapped-logits"}
 
 
 @pytest.mark.parametrize("name", sorted(BOOK))

@@ -35,7 +35,6 @@ Left:
     import tensorflow as tf
     tf.Session()
     video = cv2.VideoWriter("a.avi", cv2.cv.CV_FOURCC("m", "p", "4", "v"), 4, (8, 8))
-    cv2.cv.Line(image, a, b, 3)  # left: without CV_
 
 Left:
 
