@@ -85,7 +85,7 @@ def test_lessons_use_the_guarded_pieces_but_where_the_page_says_why():
                           for name in bare_names("".join(cell["source"]))}
     listed = {
         (lesson, name)
-        for lesson, names, _ in table("Where lessons use the bare piece")
+        for lesson, names, _ in table("Where lessons use functions without protection")
         for name in re.findall(r"`(\w+)`", names)
     }
     assert found == listed
