@@ -159,8 +159,8 @@ def test_a_generator_without_parentheses_stays(call, tmp_path):
     assert new["old.py"] == text and not faults(done)
 
 
-OTHERS = {"builtins", "cv2", "input_data", "keras", "keras_applications", "pandas", "scipy",
-          "skimage", "sklearn"}
+OTHERS = {"builtins", "cv2", "input_data", "keras", "keras_applications", "pandas",
+          "scipy", "skimage", "sklearn"}
 # Modules that nobody reaches as a part of their package without importing them.
 INSIDE = {"xml.etree.cElementTree", "tf.python.tools.inspect_checkpoint"}
 NAMES = sorted({name for name in [*rule.ROWS, *(
