@@ -111,22 +111,23 @@ function fit() {{  // room for the longest sentence, so that the drawing stays i
   if (wider) view.tabIndex = 0; else view.removeAttribute("tabindex");
 }}
 const time = controls.indexOf(play), button = find("play");
-const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
 let timer = 0, paused = false;
 function stop(pauses) {{
   clearInterval(timer);
   timer = 0;
   paused = pauses;
-  button.textContent = still ? "next" : "\u25b6 play";
+  button.textContent = still.matches ? "next" : "\u25b6 play";
   says.setAttribute("aria-live", "polite");
 }}
 function next() {{
   const last = values[time].length - 1;
-  choose(time, still && chosen(time) === last ? 0 : Math.min(chosen(time) + 1, last));
+  const begins = still.matches && chosen(time) === last;
+  choose(time, begins ? 0 : Math.min(chosen(time) + 1, last));
   if (timer && chosen(time) === last) stop(false);
 }}
 button.addEventListener("click", () => {{
-  if (still) return next();
+  if (still.matches) return next();
   if (timer) return stop(true);
   if (!paused || chosen(time) === values[time].length - 1) choose(time, 0);
   says.setAttribute("aria-live", "off");  // it would speak without a pause
@@ -134,6 +135,7 @@ button.addEventListener("click", () => {{
   button.textContent = "\u23f8 pause";
 }});
 button.hidden = time < 0;
+still.addEventListener("change", () => stop(false));
 form.addEventListener("input", () => {{ stop(true); show(); }});
 form.addEventListener("reset", () => setTimeout(() => {{ stop(false); show(); }}));
 const touched = new Set(layers.flatMap(
