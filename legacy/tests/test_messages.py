@@ -2,6 +2,7 @@
 
 import html
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -215,6 +216,59 @@ def test_a_traceback_without_its_last_line_is_told_by_its_place(capsys):
     assert "Key" in entry.patterns[0]
     assert not messages.look_up(f"{log}cheese.NotHere: it is out")[0]
     assert not messages.look_up("why saver.restore(sess, path)?")[0]
+
+
+CELLS = """
+import sys, tensorflow as tf, tensorflow.compat.v1 as tf1
+with tf.Graph().as_default():
+    cell = tf1.nn.rnn_cell.BasicLSTMCell(4)
+    cells = [cell] * 2 if sys.argv[1] == "one" else [
+        tf1.nn.rnn_cell.BasicLSTMCell(4) for _ in range(2)]
+    tf1.nn.dynamic_rnn(tf1.nn.rnn_cell.MultiRNNCell(cells), tf.ones([2, 3, 7]),
+                       dtype=tf.float32)
+"""
+
+
+@pytest.mark.parametrize("layers", ["one", "two"])
+def test_one_cell_in_all_layers_is_told_by_its_second_product(layers):
+    """The cells need Keras 2, so another process runs them."""
+    done = subprocess.run([sys.executable, "-c", CELLS, layers], capture_output=True,
+                          text=True, timeout=LIMIT,
+                          env={**os.environ, "TF_USE_LEGACY_KERAS": "1"})
+    assert (done.returncode == 0) == (layers == "two"), done.stderr
+    if layers == "one":
+        [entry, *_], _ = messages.look_up(done.stderr)
+        assert "for _ in range(layers)" in entry.text, entry.patterns[0]
+
+
+def test_a_scope_that_reuses_is_opened_by_auto_reuse_and_not_by_false():
+    """The fix of the entry on slots, and the one that older versions had."""
+    for reuse, opens in [(tf1.AUTO_REUSE, True), (False, False)]:
+        with tf.Graph().as_default(), tf1.variable_scope("", use_resource=True) as root:
+            w = tf1.get_variable("w", [])
+            root.reuse_variables()
+            try:
+                with tf1.variable_scope(tf1.get_variable_scope(), reuse=reuse):
+                    tf1.train.AdamOptimizer().minimize(w * w)
+            except ValueError as refused:
+                assert not opens
+                [entry, *_], _ = messages.look_up(f"ValueError: {refused}")
+                assert "reuse=tf1.AUTO_REUSE" in entry.text
+            else:
+                assert opens
+
+
+@pytest.mark.parametrize("op, named, words", [
+    ("Transpose", "(op: 'Transpose')", "one entry for each axis"),
+    ("MatMul", "(op: 'MatMul')", "as many columns on the left"),
+    ("Conv2D", "(op: 'Conv2D')", "the op in the message")])
+def test_the_op_decides_what_two_shapes_should_be(op, named, words):
+    differ = ("Dimension must be 1 but is 3" if op == "Transpose" else
+              "Dimensions must be equal, but are 1 and 3")
+    log = f"ValueError: {differ} for 'net/{op}' {named}"
+    [entry, *_], _ = messages.look_up(log)
+    said = messages.answer(entry, log)
+    assert words in said and said.startswith("Perhaps: ") == (op == "Conv2D"), said
 
 
 def test_an_answer_keeps_its_stars():

@@ -31,7 +31,8 @@ _LISTED = r"(`[^`]+`(?:;\s`[^`]+`)*)\."
 _ALSO = re.compile(rf"\s*Also\s{_LISTED}\n\n")
 _PERHAPS = re.compile(rf"\s*Perhaps\s{_LISTED}\sTo decide:\s(.+?)\n\n", re.S)
 _OP = r"[A-Z]\w*[a-z]\w*"
-_NOTICE = re.compile(r"^\S* ?\S*: I \w+/.*\n?", re.M)  # informational messages
+# Informational messages, except the one that a waiting cluster repeats.
+_NOTICE = re.compile(r"^\S* ?\S*: I \w+/(?!.*still waiting).*\n?", re.M)
 # Warnings in a log rarely have anything to do with the error that ends it.
 _WARNING = re.compile(
     r"^(?:.*W \w+/\S*(?:dso_loader|cudart|cuda_\w+|gpu_\w+|feature_guard|numa)\S*\].*"
