@@ -190,7 +190,8 @@ NOT_RUN = {
         "contrib.legacy_seq2seq.python.ops.seq2seq", "python.data.Dataset",
         "python.data.Iterator", "python.data.ops.dataset_ops.Dataset",
         "python.data.ops.iterator_ops.Iterator",
-        "contrib.layers.python.layers.summaries")),
+        "contrib.layers.python.layers.summaries", "python.training.training_ops",
+        "python.training.gen_training_ops")),
     "Tkinter", "input_data", "collections.MutableSequence", "collections.MutableSet",
     "numpy.reshape(newshape=)", ".viewkeys()", ".viewvalues()",
     *(f"matplotlib.pyplot.{name}=)" for name in (
