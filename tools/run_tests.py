@@ -27,7 +27,8 @@ PYTEST = [
     # pyproject.toml, because a learner's pytest does not have the plugin.
     "--timeout", "1800", "--timeout-method", "thread",
 ]
-WORKERS = ["-n", "2"]
+# One more than there are cores of two, as tests wait for servers and programs.
+WORKERS = ["-n", "3"]
 EACH_TIME = ["-m", "not weekly"]
 # Unit tests and fault tests run together, so that no worker has to wait for the other
 # group. The folder of fault tests is named, so that its conftest can print a summary.

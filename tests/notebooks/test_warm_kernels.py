@@ -15,8 +15,11 @@ CELLS = [
     "print(os.getcwd() == os.environ['PWD_OF_THE_TEST'], sys.stdin.isatty())",
     "import tensorflow as tf; print(tf.reduce_sum(tf.ones([3])).numpy())",
     "import matplotlib.pyplot as plt; print(plt.get_backend())",
+    "from helpers import lesson\n_ = lesson.begin('tests')\n"
+    "tf.get_logger().error('said')",
 ]
-PRINTED = ["True True\n", "True False\n", "3.0\n", "module://matplotlib_inline.backend_inline\n"]
+PRINTED = ["True True\n", "True False\n", "3.0\n",
+           "module://matplotlib_inline.backend_inline\n", "ERROR:tensorflow:said\n"]
 
 
 def test_a_forked_kernel_is_a_kernel_and_ends_with_its_notebook(tmp_path):
