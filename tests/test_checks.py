@@ -8,6 +8,7 @@ place of its own. The solutions stand in notebooks, whose cells `course.py test`
 import functools
 import importlib
 import re
+import sys
 from pathlib import Path
 from unittest import mock
 
@@ -24,6 +25,15 @@ from tools.cells import BEGIN, END, Lesson, exercise_cells
 BLOCK = re.compile(rf"^ *{BEGIN}\n(.*?\n) *{END}", re.M | re.S)
 tqdm.monitor_interval = 0  # no thread of its own
 pytestmark = pytest.mark.usefixtures("no_thread_left")
+
+
+@pytest.fixture(autouse=True)
+def recursion_limit_of_python():
+    """Gives each check the limit of a learner's Python: `port` raises it for good."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(before)
 
 
 def rows():
