@@ -34,9 +34,11 @@ EACH_TIME = ["-m", "not weekly"]
 # group. The folder of fault tests is named, so that its conftest can print a summary.
 ALL_TESTS = [*PYTEST, *WORKERS, "tests", "legacy/tests", "tests/faults"]
 UNIT = [*PYTEST, *WORKERS, "tests", "legacy/tests", "--ignore", "tests/faults"]
+# Windows cannot fork a process, and on macOS a fork may crash.
+WARM = ["-p", "tools.jupyter.warm_kernels"] if sys.platform == "linux" else []
 NBVAL = [
     *PYTEST, *WORKERS, "--nbval", "--nbval-current-env",
-    "--nbval-cell-timeout", "1500", "-p", "tools.jupyter.warm_kernels",
+    "--nbval-cell-timeout", "1500", *WARM,
 ]
 PARTS = {
     "lint": ["-m", "ruff", "check", "."],

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import nbformat
+import pytest
 
 from helpers.files import ROOT
 from tests.limits import LIMIT
@@ -22,6 +23,7 @@ PRINTED = ["True True\n", "True False\n", "3.0\n",
            "module://matplotlib_inline.backend_inline\n", "ERROR:tensorflow:said\n"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone")
 def test_a_forked_kernel_is_a_kernel_and_ends_with_its_notebook(tmp_path):
     cells = [nbformat.v4.new_code_cell(source, execution_count=k, outputs=[
         nbformat.v4.new_output("stream", name="stdout", text=text)])
