@@ -26,8 +26,10 @@ print("listening", sys.argv[1:])
 time.sleep(600)
 """
 PARENT = """
-import sys, time
+import signal, sys, time
 from helpers.cluster import Cluster
+# `nohup` and a job in the background hand on that a signal is to be ignored.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 with Cluster(sys.argv[1], {"ps": 1, "worker": 2}) as cluster:
     tasks = [cluster.start(*task, sys.argv[2]) for task in cluster.tasks]
     cluster.wait_for(lambda: all(task.lines() for task in tasks))
