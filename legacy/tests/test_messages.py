@@ -15,7 +15,7 @@ import tensorflow.compat.v1 as tf1
 
 from helpers.files import ROOT
 from tests.limits import LIMIT
-from tf1tools.messages import command
+from tf1tools.messages import command, shapes
 from tf1tools.messages import lookup as messages
 
 ENTRIES = messages.entries()
@@ -269,6 +269,101 @@ def test_the_op_decides_what_two_shapes_should_be(op, named, words):
     [entry, *_], _ = messages.look_up(log)
     said = messages.answer(entry, log)
     assert words in said and said.startswith("Perhaps: ") == (op == "Conv2D"), said
+
+
+def cases():
+    """Yields each case of the page with a log that has its evidence alone."""
+    for entry in ENTRIES:
+        for case in entry.cases:
+            for told in [case.example] if case.example else case.evidence:
+                message = "" if entry.fits(told) else re.sub(
+                    "[…⟨⟩]", "", entry.patterns[0])
+                name = f"{entry.patterns[0][:40]} {told[:40]}"
+                yield pytest.param(entry, case, f"{message}\n{told}", id=name)
+
+
+@pytest.mark.parametrize("entry, case, log", list(
+    one for one in cases() if one.values[1].kind != "shapes show"))
+def test_a_case_is_the_answer_where_the_log_has_its_evidence(entry, case, log):
+    assert messages.case_of(entry, log) == case
+    said = messages.shown(entry, case=case)
+    assert messages.shown(entry) != said and "Fix: " in said and "See lesson" in said
+
+
+def test_every_item_of_an_entry_is_a_case():
+    for entry in ENTRIES:
+        assert "- If the" not in entry.text, entry.patterns[0]
+        for case in entry.cases:
+            assert bool(case.example) == (case.kind == "log fits"), case
+            if case.kind == "shapes show":
+                for one in case.evidence:
+                    assert f"`{one}`" in shapes.relations.__doc__, one
+
+
+FEED = "Cannot feed value of shape {} for Tensor 'x:0', which has shape '{}'"
+VERSUS = "Incompatible shapes: {} vs. {}\n [[{{{{node gradients/sub_grad}}}}]]"
+EQUAL = ("Dimensions must be equal, but are 4 and 6 for 'add_1' (op: 'Add') with input "
+         "shapes: {}, {}.")
+COUNTS = "Input to reshape is a tensor with {} values, but the requested shape {}"
+
+
+@pytest.mark.parametrize("message, one, other, said", [
+    (FEED, "(0, 0)", "(?, 6)", {"no rows", "another last number"}),
+    (FEED, "(64,)", "(?, 28, 28, 1)", {"fewer axes", "one axis for many"}),
+    (FEED, "()", "(?, 1)", {"fewer axes"}),
+    (FEED, "(3, 28, 28)", "(28, 28)", {"more axes", "a multiple of the values",
+                                       "three times the values"}),
+    (FEED, "(50, 2352)", "(?, 784)", {
+        "another last number", "a multiple of the values", "three times the values"}),
+    (VERSUS, "[730,5]", "[30,5]", {"another first number"}),
+    (VERSUS, "[4,20,20,3]", "[4,19,19,3]", {
+        "other numbers between", "numbers one apart"}),
+    (VERSUS, "[4,7110,80]", "[4,2000,80]", {"other numbers between"}),
+    (VERSUS, "[1,10,12]", "[1,12,10]", {"the same numbers in another order"}),
+    (VERSUS, "[3,4]", "[1,2]", {"a multiple of the values"}),
+    (EQUAL, "[?,4]", "[?,6]", {"another last number"}),
+    (EQUAL, "[?,4]", "[?,4]", set()),
+    (COUNTS, "0", "has 768", {"no rows"}),
+    (COUNTS, "784", "has 2352", {"a part of the values", "a third of the values"}),
+    (COUNTS, "1328", "requires a multiple of 528", set()),
+    ("In[0]: {}, In[1]: {}", "[1,2048]", "[2048,10,3]", {
+        "fewer axes", "a part of the values"}),
+    ("Call x() of shape[1]", "", "", set())])
+def test_two_shapes_are_compared(message, one, other, said):
+    found = shapes.relations(message.format(one, other))
+    assert found - {"a part of the values"} == said - {"a part of the values"}
+    assert said <= found or message.startswith("In")
+    for entry in messages.look_up(f"ValueError: {message.format(one, other)}")[0][:1]:
+        for case in entry.cases:
+            if case.kind == "shapes show" and found & {*case.evidence}:
+                assert messages.case_of(entry, message.format(one, other))
+
+
+@pytest.mark.parametrize("log, words", [
+    ("Incompatible shapes: [8,3] vs. [6,3]", "drop_remainder"),
+    ("Incompatible shapes: [1,63,4] vs. [1,64,4]\n[[Node: gradients/Loss/"
+     "BoxClassifierLoss/Loss/sub_grad/BroadcastGradientArgs]]", "image/object/bbox"),
+    ("Incompatible shapes: [3,4] vs. [1,2]\n[[Node: gradients/add_grad/"
+     "BroadcastGradientArgs]]", "validate_shape"),
+    ("Input to reshape is a tensor with 224 values, but the requested shape has 256\n"
+     "[[Node: decoder/while/BeamSearchDecoderStep/next_beam_probs]]", "`beam_width`"),
+    ("Expected float32, got None of type '_Message' instead.", "np.array(values"),
+    ("Expected int32, got 3.5 of type 'float' instead.", "`int(...)`"),
+    ("None values not supported.\n in clip_by_value(g, -1, 1)", "compute_gradients"),
+    ("None values not supported.\n in add_weight(shape, name)", "channels_last"),
+    ("None values not supported.", "without `return`"),
+    ("more than one MetaGraph. Got `tags=None`, but there are 0 MetaGraphs in the "
+     "SavedModel with tag sets: []", "git lfs pull"),
+    ("more than one MetaGraph. Got `tags=None`, but there are 2 MetaGraphs in the "
+     "SavedModel with tag sets: [[], ['train']]", "without *train*")])
+def test_the_same_message_gets_the_answer_of_its_evidence(log, words):
+    """Six of these once got the most frequent cause, which their logs contradict."""
+    log = log if log.startswith("more") else f"ValueError: {log}"
+    if log.startswith("more"):
+        log = ("ValueError: Importing a SavedModel with `tf.saved_model.load` requires "
+               f"a `tags=` argument if there is {log}")
+    [entry, *_], _ = messages.look_up(log)
+    assert words in messages.answer(entry, log), entry.patterns[0]
 
 
 def test_an_answer_keeps_its_stars():

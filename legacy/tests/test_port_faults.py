@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from tf1tools.port import command as port
 from tf1tools.port.outcome.work import Work, work
 from tf1tools.port.reading.part import Part
-from tf1tools.port.text.syntax import DEEPEST
+from tf1tools.port.text.syntax import DEEPEST, deep_trees
 
 GOOD = "import tensorflow as tf\nx = tf.log(1.)\n"
 TF1 = Path(__file__).parents[1] / "tf1.py"
@@ -188,3 +189,27 @@ def test_what_may_not_be_read_is_named(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "bad.py: not copied" in said and "bad.bin: not copied" in said
     assert "compat.v1" in (tmp_path / "new" / "good.py").read_text()
+
+
+def test_the_recursion_limit_is_set_back(tmp_path):
+    """By the last of the threads that raised it, also after an error."""
+    before = sys.getrecursionlimit()
+    (tmp_path / "old.py").write_text(GOOD)
+    work(tmp_path)
+    assert sys.getrecursionlimit() == before
+    entered, leave = threading.Barrier(2), threading.Event()
+
+    def other():
+        with deep_trees():
+            entered.wait()
+            leave.wait()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with pytest.raises(KeyError), deep_trees():
+        entered.wait()
+        raise KeyError
+    assert sys.getrecursionlimit() >= 20 * DEEPEST > before
+    leave.set()
+    thread.join()
+    assert sys.getrecursionlimit() == before

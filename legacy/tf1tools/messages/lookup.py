@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tf1tools.messages import shapes
+
 PAGE = Path(__file__).with_name("errors.md")
 OLD_NAMES = "Names of TensorFlow 1, of old libraries and of Python 2"
 FOLLOWS = "What follows from another error"
@@ -30,6 +32,10 @@ _CODE = re.compile(r"```python\n(.*?)```", re.S)
 _LISTED = r"(`[^`]+`(?:;\s`[^`]+`)*)\."
 _ALSO = re.compile(rf"\s*Also\s{_LISTED}\n\n")
 _PERHAPS = re.compile(rf"\s*Perhaps\s{_LISTED}\sTo decide:\s(.+?)\n\n", re.S)
+_CASE = re.compile(  # an item of a list: evidence, and what it means
+    r"^- If\s+the\s+(?P<kind>log\s+has|log\s+fits|shapes\s+show)\s+"
+    r"(?P<evidence>`[^`]+`(?:,\s+`[^`]+`)*)(?:,\s+as\s+in\s+`(?P<example>[^`]+)`)?:\s+"
+    r"(?P<text>.+?)(?=^- If\sthe|\n\n|\Z)", re.M | re.S)
 _OP = r"[A-Z]\w*[a-z]\w*"
 # Informational messages, except the one that a waiting cluster repeats.
 _NOTICE = re.compile(r"^\S* ?\S*: I \w+/(?!.*still waiting).*\n?", re.M)
@@ -86,6 +92,32 @@ _TELLING = re.compile(r"Error|Exception|Traceback|\b[EF] ?\S+\.cc:", re.I)
 _BEFORE, _AFTER, _PLACES = 8, 12, 60  # lines kept around each of at most 60 errors
 
 
+class Case(NamedTuple):
+    """Meaning of a message in a log that has certain evidence.
+
+    Attributes:
+      kind: Kind of the evidence: texts in the log ("log has"), regular expressions
+        ("log fits"), or relations of `shapes.relations` ("shapes show").
+      evidence: Pieces of evidence, of which one is enough.
+      example: Part of a log that has the evidence; "" if the evidence is a text.
+      text: Cause and fix.
+    """
+
+    kind: str
+    evidence: tuple[str, ...]
+    example: str
+    text: str
+
+    def holds(self, log: str, shown: set[str]) -> bool:
+        """Returns whether there is evidence in a log, or in the relations of shapes."""
+        if self.kind == "shapes show":
+            return not shown.isdisjoint(self.evidence)
+        if self.kind == "log fits":
+            return any(re.search(one, log, re.I) for one in self.evidence)
+        return any(re.search(rf"(?<![a-z]){re.escape(_plain(one))}", log, re.I)
+                   for one in self.evidence)
+
+
 class Entry(NamedTuple):
     """Family of error messages on the page, with cause, fix and example code.
 
@@ -99,6 +131,8 @@ class Entry(NamedTuple):
       text: Cause, fix and lesson.
       perhaps: Patterns that have other causes as well.
       decides: Way to decide between these causes.
+      cases: Causes that other parts of the log prove. The first that holds is the
+        answer, in place of `text`.
     """
 
     section: str
@@ -108,6 +142,7 @@ class Entry(NamedTuple):
     text: str
     perhaps: tuple[str, ...] = ()
     decides: str = ""
+    cases: tuple[Case, ...] = ()
 
     def fits(self, message: str) -> str:
         """Returns the longest pattern that occurs in a message, or "" if none does."""
@@ -177,12 +212,20 @@ def entries(page: Path = PAGE) -> list[Entry]:
         body = body[also.end() if also else 0:]
         perhaps = _PERHAPS.match(body)
         body = body[perhaps.end() if perhaps else 0:]
-        others, unsure = (_quoted(part) if part else () for part in (also, perhaps))
+        others, unsure = (_quoted(part[1]) if part else () for part in (also, perhaps))
         found.append(Entry(
             section, (part["title"].strip("`"), *others, *unsure), raises, works,
-            " ".join(_CODE.sub("", body).split()), unsure,
-            " ".join(perhaps[2].split()) if perhaps else ""))
+            " ".join(_CODE.sub("", _CASE.sub("", body)).split()), unsure,
+            " ".join(perhaps[2].split()) if perhaps else "", _cases(body)))
     return found
+
+
+def _cases(body: str) -> tuple[Case, ...]:
+    """Returns the cases that an entry lists."""
+    return tuple(Case(" ".join(case["kind"].split()), _quoted(case["evidence"]),
+                      " ".join((case["example"] or "").split()),
+                      " ".join(case["text"].split()))
+                 for case in _CASE.finditer(body))
 
 
 def _codes(body: str, section: str) -> tuple[str, str]:
@@ -192,9 +235,9 @@ def _codes(body: str, section: str) -> tuple[str, str]:
     return raises, found[0] if found else ""
 
 
-def _quoted(listed: re.Match) -> tuple[str, ...]:
-    """Returns the patterns of a list."""
-    return tuple(re.findall(r"`([^`]+)`", " ".join(listed[1].split())))
+def _quoted(listed: str) -> tuple[str, ...]:
+    """Returns the texts in backticks of a list."""
+    return tuple(re.findall(r"`([^`]+)`", " ".join(listed.split())))
 
 
 def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
@@ -469,14 +512,28 @@ def pattern_of(entry: Entry, message: str) -> str:
     return entry.fits(message) or entry.says(_words_of(message[-_LONG:]))
 
 
-def shown(entry: Entry, pattern: str = "") -> str:
+def case_of(entry: Entry, message: str) -> Case | None:
+    """Returns the first case of an entry for which a log has evidence."""
+    if not entry.cases:
+        return None
+    log = _bare(_squeezed(message))
+    raised = "\n".join(_ERROR.findall(log))
+    shown, log = shapes.relations(raised or log), _plain(_both(log))
+    return next((case for case in entry.cases if case.holds(log, shown)), None)
+
+
+def shown(entry: Entry, pattern: str = "", case: Case | None = None) -> str:
     """Formats an entry as text for a terminal.
 
     Args:
       entry: Entry of the page.
       pattern: The pattern of the entry that fits; by default, its first.
+      case: The case of the entry that holds, if one does.
     """
-    text = re.sub(r"\[([^\[\]]+)\]\((?:\.\./)*([^)]+)\)", r"\1, \2", entry.text)
+    text = entry.text
+    if case:
+        text = f"{case.text} Lesson: {text.rpartition('Lesson: ')[2]}"
+    text = re.sub(r"\[([^\[\]]+)\]\((?:\.\./)*([^)]+)\)", r"\1, \2", text)
     text = text.replace("Lesson: ", "See lesson ")
     text = re.sub(r"(`[^`]*`)|\*\*", lambda found: found[1] or "", text)
     return f"{pattern or entry.patterns[0]}\n  {text}"
@@ -485,24 +542,26 @@ def shown(entry: Entry, pattern: str = "") -> str:
 def answer(entry: Entry, message: str) -> str:
     """Returns an entry as text, with what would decide if it is not sure."""
     pattern = pattern_of(entry, message)
-    open_question = doubt(entry, message, pattern)
-    text = shown(entry, pattern)
+    case = case_of(entry, message)
+    open_question = doubt(entry, message, pattern, case)
+    text = shown(entry, pattern, case)
     return f"Perhaps: {text}\n  To decide: {open_question}" if open_question else text
 
 
-def doubt(entry: Entry, message: str, pattern: str) -> str:
+def doubt(entry: Entry, message: str, pattern: str, case: Case | None = None) -> str:
     """Returns what would decide whether an entry is right; "" if it surely is.
 
     Args:
       entry: Entry that was found for a message.
       message: The message, or the log.
       pattern: The pattern of the entry that the message has.
+      case: The case of the entry that holds, if one does.
     """
-    if entry.section in _DECIDES:
+    if entry.section in _DECIDES and not (case and entry.section == GENERAL):
         return _DECIDES[entry.section]
     if not pattern:
         return "give the whole message; only a part of this one is known."
-    if pattern in entry.perhaps:
+    if pattern in entry.perhaps and not case:
         return entry.decides
     raised = "\n".join(_ERROR.findall(_bare(_squeezed(message))))
     if raised and not entry.raised(_both(raised)):

@@ -4,7 +4,6 @@ import ast
 import functools
 import os
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,7 +31,7 @@ from tf1tools.port.rule import (
 from tf1tools.port.rulebook import load
 from tf1tools.port.table.known import is_gone
 from tf1tools.port.text.edits import Edit, applied
-from tf1tools.port.text.syntax import DEEPEST, parse
+from tf1tools.port.text.syntax import deep_trees, parse
 
 BESIDE = Path(__file__).parents[1] / "beside"
 
@@ -374,10 +373,9 @@ def work(path: Path) -> Work:
     Raises:
       Unreadable: If there is nothing to read at this path.
     """
-    # A tree of `syntax.DEEPEST` levels takes a rule more frames than Python grants.
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 20 * DEEPEST))
     load()
     paths = list(sources.files_of(path))
     if not paths:
         raise sources.Unreadable("the folder contains no .py or .ipynb files")
-    return Work(Project(paths, path))
+    with deep_trees():
+        return Work(Project(paths, path))

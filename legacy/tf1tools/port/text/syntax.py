@@ -1,6 +1,9 @@
 """Analyses names, calls and assignments in syntax trees."""
 
 import ast
+import contextlib
+import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,6 +13,9 @@ DEEPEST = 400  # levels of a syntax tree; a rule needs a few frames for each
 MODULE_ROOTS = (ROOT, "tf.compat", "tf.compat.v1", "tf.compat.v2")
 
 Aliases = dict[str, str]
+# Python has one limit of recursion for all threads: what it was is kept here for each
+# thread that has raised it, and the last one to leave sets it back.
+_LIMIT, _before = threading.Lock(), list[int]()
 # Methods that add a value to a collection.
 _ADD = {"add", "append", "extend", "insert"}
 
@@ -48,6 +54,21 @@ def parse(code: str) -> ast.Module:
     if _is_too_deep(tree):
         raise SyntaxError(f"nests more than {DEEPEST} levels deep")
     return tree
+
+
+@contextlib.contextmanager
+def deep_trees() -> Iterator[None]:
+    """Raises the recursion limit for rules that walk trees of `DEEPEST` levels."""
+    with _LIMIT:
+        _before.append(sys.getrecursionlimit())
+        sys.setrecursionlimit(max(_before[-1], 20 * DEEPEST))
+    try:
+        yield
+    finally:
+        with _LIMIT:
+            limit = _before.pop()
+            if not _before:
+                sys.setrecursionlimit(limit)
 
 
 def _is_too_deep(tree: ast.Module) -> bool:
