@@ -52,6 +52,8 @@ _FATAL = re.compile(r"^.*\b[EF]\d{0,4} (?:\S+ )*\S+\.cc:\d+\].*", re.M)
 _TRACE = re.compile(  # lines of a traceback of Python, IPython or pytest
     r"""['"], line \d+|\bTraceback\b|^\W*-+> ?\d+ |\.pyc?\S* in \w+\(|Caused by op"""
     r"|\.py:\d+:? (?:in )?\w", re.M)
+_CHAIN = re.compile(  # the first of such errors is the cause of the others
+    r"During handling of the above exception|was the direct cause of the following")
 _CODE_LINE = re.compile(  # lines in which a word is a name
     r"""(?m)^\W*(?:File ['"].*(?:\n[ \t>]+.*)?|(?:-+> ?)?\d+ .*|at .*:\d+)$""")
 _NAMED = re.compile(r"^[\w.]*[A-Z]\w+: \S", re.M)  # an exception, whatever its name
@@ -273,9 +275,12 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
                    and entry.fits(message)]
                or [entry for entry in every if entry.section != NO_MESSAGE
                    and entry.says(words)])
+    errors = _ERROR.findall(message) if _CHAIN.search(message) else []
     fitting.sort(key=lambda entry: (_LAST.index(entry.section) + 1
                                     if entry.section in _LAST else 0,
                                     not (entry.raised(raised) or entry.says(few)),
+                                    next((k for k, one in enumerate(errors)
+                                          if entry.fits(one)), len(errors)),
                                     -_said(entry.fits(raised) or entry.fits(message)
                                            or entry.says(few) or entry.says(words))))
     return fitting, [] if fitting else _near(raised or message, every)[:3]
