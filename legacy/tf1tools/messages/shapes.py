@@ -21,10 +21,10 @@ def relations(message: str) -> set[str]:
     - `no rows`: a size is 0
     - `fewer axes`, `more axes`
     - `one axis for many`: one axis, where the other shape has three or more
-    - `another first number`, `another last number`: and all others are equal
+    - `another first number`, `another last number`: the others, at least one, are equal
     - `other numbers between`: the first and the last number are equal
     - `numbers one apart`: sizes between the first and the last differ by one
-    - `the same numbers in another order`
+    - `the same numbers in another order`: behind the first one
     - `three times the values`, `a third of the values`
     - `a multiple of the values`, `a part of the values`: all of an integer ratio
     """
@@ -66,11 +66,11 @@ def _of_equal_length(one: list[str], other: list[str]) -> set[str]:
     differ = [k for k, pair in enumerate(zip(one, other))
               if pair[0] != pair[1] and all(map(str.isdigit, pair))]
     said, last = set(), len(one) - 1
-    if len(differ) > 1 and sorted(one) == sorted(other):
+    if len(differ) > 1 and sorted(one[1:]) == sorted(other[1:]):
         said.add("the same numbers in another order")
-    if differ == [0]:
+    if differ == [0] and last:
         said.add("another first number")
-    elif differ == [last]:
+    elif differ == [last] and last:
         said.add("another last number")
     elif differ and not {0, last} & set(differ):
         said.add("other numbers between")
