@@ -42,12 +42,12 @@ def relations(message: str) -> set[str]:
             said.add("one axis for many")
     else:
         said |= _of_equal_length(one, other)
+    if len(one) == len(other):
+        known = [pair for pair in zip(one, other, strict=True)
+                 if all(map(str.isdigit, pair))]
+        one, other = ([pair[k] for pair in known] for k in (0, 1))
     if all(map(str.isdigit, one + other)):
         said |= _ratio(*(math.prod(map(int, shape)) for shape in (one, other)))
-    elif len(one) == len(other):
-        known = [pair for pair in zip(one, other) if all(map(str.isdigit, pair))]
-        said |= _ratio(*(math.prod(map(int, shape)) for shape in zip(*known))
-                       ) if known else set()
     return said
 
 
@@ -63,7 +63,7 @@ def _pair(message: str) -> list[str]:
 
 def _of_equal_length(one: list[str], other: list[str]) -> set[str]:
     """Returns the relations of two shapes with the same number of axes."""
-    differ = [k for k, pair in enumerate(zip(one, other))
+    differ = [k for k, pair in enumerate(zip(one, other, strict=True))
               if pair[0] != pair[1] and all(map(str.isdigit, pair))]
     said, last = set(), len(one) - 1
     if len(differ) > 1 and sorted(one[1:]) == sorted(other[1:]):
