@@ -9,6 +9,7 @@ a command, run `python3 course.py COMMAND --help`.
 """
 
 import ast
+import difflib
 import os
 import signal
 import subprocess
@@ -33,7 +34,7 @@ from tools.environment import (  # noqa: E402
 OF_DEVELOPERS = ("test", "book", "slides")
 
 # In these commands, paths are relative to the folder in which the user called them.
-OF_CALLER = ("run", "progress", "handout")
+OF_CALLER = ("run", "progress", "handout", "wheels")
 
 # These are commands of `tf1`, the tools for old code. They run in the user's folder.
 OF_TF1 = ("port", "weights", "watch")
@@ -47,6 +48,7 @@ COMMANDS = {
     "run": ("tools.run_lessons", "execute lessons and print how long each one takes"),
     "tensorboard": ("tools.serve_graphs", "show prebuilt/ and logs/ in TensorBoard"),
     "handout": ("tools.handout", "write notebooks that contain only the exercises"),
+    "wheels": ("tools.wheels", "fill a folder from which a class installs the course"),
     "book": ("tools.book", "build the course as a book of web pages"),
     "slides": ("tools.slides", "convert lessons to slides with speaker notes"),
     "progress": ("tools.progress", "show which exercises you have solved"),
@@ -106,14 +108,47 @@ def documentation(name):
     return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
+def take_wheels(words):
+    """Removes `--wheels FOLDER` from arguments and returns the folder, or "".
+
+    An address of a folder on a local network stays as it is.
+
+    Raises:
+      Problem: If there is no folder after the option.
+    """
+    for place, word in enumerate(words):
+        option, _, folder = word.partition("=")
+        if option == "--wheels":
+            following = words[place + 1: place + 2]
+            if not folder and following and not following[0].startswith("-"):
+                folder = words.pop(place + 1)
+            if not folder:
+                raise Problem("--wheels needs the folder that `course.py wheels` has "
+                              "filled, or its address")
+            words.pop(place)
+            return folder if "://" in folder else os.path.abspath(folder)
+    return ""
+
+
+def unknown(name):
+    """Prints what the user may have meant by the name of a command."""
+    near = difflib.get_close_matches(name, COMMANDS, 1)
+    if near:
+        print(f"course.py: there is no command {name}. Did you mean {near[0]}? Run "
+              "python3 course.py to see all commands.", file=sys.stderr)
+        return
+    print(usage())
+    print(f"course.py: unknown command {name}; the list above shows all of them",
+          file=sys.stderr)
+
+
 def main(arguments):
     name, rest = (arguments or [""])[0], arguments[1:]
-    if name not in COMMANDS:
+    if name in ("", "-h", "--help"):
         print(usage())
-        if name in ("", "-h", "--help"):
-            return 0
-        print(f"course.py: unknown command {name}; the list above shows all of them",
-              file=sys.stderr)
+        return 0
+    if name not in COMMANDS:
+        unknown(name)
         return 2
     if name == "doctor":  # runs even if the set-up fails
         run, program = (str(ROOT / "tools" / f"{name}.py")
@@ -129,11 +164,12 @@ def main(arguments):
     extras = ["dev"] if name in OF_DEVELOPERS or more else []
     try:
         check_machine()
+        wheels = take_wheels(rest) if name == "lab" else ""
         if name == "lab" and "--gpu" in rest:
             rest.remove("--gpu")
             check_gpu()
             extras.append("gpu")
-        set_up(*extras)
+        set_up(*extras, wheels=wheels)
         if name == "lab":  # a notebook in the user's folder
             rest = [os.path.abspath(word) if word.endswith(".ipynb") and
                     os.path.exists(word) else word for word in rest]

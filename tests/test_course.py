@@ -9,11 +9,12 @@ import subprocess
 import sys
 
 import pytest
+from packaging.requirements import Requirement
 
 import course
 from helpers.files import ROOT
 from tf1tools.weights import command as weights
-from tools import environment
+from tools import environment, wheels
 from tools.command import CLOSED as CODE
 from tools.environment import CALLED_FROM, NEWEST, OLDEST
 
@@ -93,7 +94,11 @@ def set_up(tmp_path, monkeypatch):
         run.where = folder
         return 0
 
-    monkeypatch.setattr(environment, "step", step)
+    def step_of(command, complaint, moving=None):
+        run.commands.append([str(part) for part in command])
+        step(command, complaint, moving)
+
+    monkeypatch.setattr(environment, "step", step_of)
     monkeypatch.setattr(other, "python", python)
     monkeypatch.setattr(other, "check_gpu", lambda: None)
 
@@ -102,7 +107,7 @@ def set_up(tmp_path, monkeypatch):
         other.main(list(arguments))
         return list(ran)
 
-    run.folder, run.broken, run.course = tmp_path, broken, other
+    run.folder, run.broken, run.course, run.commands = tmp_path, broken, other, []
     return run
 
 
@@ -129,6 +134,98 @@ def test_what_a_form_of_weights_needs_is_fetched(set_up, form, option):
     package = {"npz": "numpy"}.get(form, form)
     locked = (ROOT / "requirements.txt").read_text("utf-8")
     assert (first == DEV_LINE) == (f"\n{package}==" not in locked)
+
+
+@pytest.mark.parametrize("words", [
+    ["--wheels", "stick"], ["--wheels=stick"], ["03a", "--wheels", "./stick"]])
+def test_with_a_folder_of_wheels_nothing_else_is_asked(set_up, words, monkeypatch):
+    monkeypatch.chdir(set_up.folder)
+    monkeypatch.setattr("shutil.which", lambda name: name)  # also where there is uv
+    (set_up.folder / "stick").mkdir()
+    (set_up.folder / "stick" / "a-1-py3-none-any.whl").touch()
+    lab = "-m tools.lab" + " 03a" * ("03a" in words)
+    assert set_up("lab", *words) == ["requirements.txt", lab]
+    pip = set_up.commands[1]
+    assert pip[1:3] == ["-m", "pip"] and "--no-index" in pip
+    assert pip[pip.index("--find-links") + 1] == str(set_up.folder / "stick")
+    assert set_up("lab", *words) == [lab]  # what is complete needs no stick
+
+
+def test_wheels_may_come_from_an_address(set_up, capsys):
+    address = "http://192.168.1.5:8000/wheels/"
+    set_up.broken.append("requirements.txt")
+    assert set_up("lab", "--wheels", address) == ["requirements.txt"]
+    assert set_up.commands[1][-6:-2] == [
+        "--find-links", address, "--trusted-host", "192.168.1.5"]
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(f"course.py: {address} cannot be reached, or it lacks a ")
+    assert "for Python {}.{} on".format(*sys.version_info) in said
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--wheels"], "needs the folder"), (["--wheels", "--fresh"], "needs the folder"),
+    (["--wheels", "nowhere"], "nowhere contains no wheels"),
+    (["--wheels", "tools"], "tools contains no wheels")])
+def test_a_folder_without_wheels_is_refused_at_once(
+        set_up, words, said, monkeypatch, capsys):
+    monkeypatch.chdir(set_up.folder)
+    assert set_up("lab", *words) == [] and not set_up.commands
+    [line] = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+@pytest.mark.parametrize("name", wheels.SYSTEMS)
+def test_the_packages_of_another_machine_do_not_depend_on_this_one(name):
+    """Each marker of the lock asks for what a system of the table says."""
+    told = {*wheels.System._fields, "python_version", "python_full_version"}
+    same = {"implementation_name", "platform_python_implementation"}  # CPython's
+    system, chosen = wheels.SYSTEMS[name], set()
+    for pin in pins("requirements.txt"):
+        if marker := Requirement(pin).marker:
+            asked = {*re.findall(r"[a-z_]+(?= [<>=!])", str(marker))}
+            assert asked and asked <= told | same, pin
+        if system.needs(pin, "3.11.0"):
+            chosen.add(re.split("[=; ]", pin)[0])
+    assert {"tensorflow", "jupyterlab"} <= chosen
+    assert ("wurlitzer" in chosen) == (name != "windows")
+    assert ("appnope" in chosen) == (name == "macos")
+
+
+def test_a_package_of_late_releases_of_a_python_comes_along():
+    """The lock has two versions of it, and pip does not take both at once."""
+    lock, linux = ROOT / "requirements.txt", wheels.SYSTEMS["linux"]
+    first, more = wheels.wanted(lock, linux, "3.11")
+    assert more and len(first) > 100
+    names = [[package.split("==")[0] for package in part] for part in (first, more)]
+    assert set(names[1]) <= set(names[0]) and all(
+        len(part) == len(set(part)) for part in names)
+    assert wheels.wanted(lock, linux, "3.12")[1] == []
+
+
+def test_machines_are_named_by_system_and_python(monkeypatch, tmp_path, capsys):
+    asked = []
+    monkeypatch.setattr(wheels, "download", lambda folder, *machine: not (
+        asked.append(machine) or machine == ("macos", "3.13")))
+    assert wheels.main([str(tmp_path)]) == 0
+    assert asked == [wheels.here()]
+    assert wheels.main([str(tmp_path), "3.12", "windows", "macos", "3.13"]) == 1
+    assert asked[1:] == [("windows", "3.12"), ("windows", "3.13"), ("macos", "3.12"),
+                         ("macos", "3.13")]
+    assert "for macos with Python 3.13 are incomplete" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        wheels.main([str(tmp_path), "solaris"])
+    assert "solaris is neither a system nor a Python" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word, said", [
+    ("slids", "there is no command slids. Did you mean slides?"),
+    ("notbook", "Did you mean book?"), ("--progress", "Did you mean progress?"),
+    ("zzz", "unknown command zzz; the list above shows all of them")])
+def test_a_misspelt_command_is_told_the_nearest(set_up, word, said, capsys):
+    assert set_up.course.main([word]) == 2
+    out, err = capsys.readouterr()
+    assert said in err and len(err.splitlines()) == 1
+    assert bool(out) == (word == "zzz")
 
 
 PIP = ["Requirement already satisfied: here==1 in x", "Collecting big==1",
@@ -165,7 +262,7 @@ def test_a_set_up_says_which_step_of_how_many_and_moves(
                          "590 MB, downloaded small")
     said = "Step 3 of 3: [{}] {} of 2 packages, installing"
     assert unpack[0] == said.format("." * 20, 0)
-    assert unpack[-1] == said.format("#" * 20, 2)
+    assert unpack[-1] == said.format("#" * 20, 2).replace("installing", "almost done")
     assert len(set(fetch)) >= 3 and len(set(unpack)) == 3
 
 
@@ -309,8 +406,6 @@ def test_the_lock_for_nbgrader_changes_nothing_of_the_others():
 def test_the_lock_is_installed():
     """What we test with is what a reader gets."""
     from importlib.metadata import version
-
-    from packaging.requirements import Requirement
 
     assert set(pins("requirements.txt")) <= set(pins(DEV_LINE))
     for line in filter(str.strip, pins(DEV_LINE)):

@@ -4,6 +4,9 @@ There are three lock files: one for learners, one for the tests and the book, an
 for GPUs. The packages of each are downloaded when a command needs them for the first
 time, and a stamp is written last. Messages of the set-up go to standard error, and the
 output of pip goes to `.venv.log`.
+
+In a room without a fast network, the packages come from a folder that `course.py
+wheels` has filled, or from a server on the local network that offers this folder.
 """
 
 import contextlib
@@ -15,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.parse
 from pathlib import Path
 from typing import NamedTuple
 
@@ -147,10 +151,17 @@ def _locked(lock):
     return True
 
 
-def set_up(*extras):
-    """Creates `.venv` unless a complete one exists, and installs the given extras."""
+def set_up(*extras, wheels=""):
+    """Creates `.venv` unless a complete one exists, and installs the given extras.
+
+    Args:
+      *extras: Keys of `EXTRAS`.
+      wheels: Folder, or address of a folder, with the packages as wheels. If it is
+        given, nothing else is asked for packages.
+    """
     if is_set_up(*extras):
         return
+    source = WheelFolder(wheels) if wheels else None
     if VENV.is_symlink():
         raise Problem(f"{VENV.name} is a link to {os.readlink(str(VENV))}. Remove the "
                       "link and run the same command again.")
@@ -165,14 +176,16 @@ def set_up(*extras):
                               "incomplete. Run the same command with the system's "
                               "Python.")
             with old_one_aside():
-                say("Setting up .venv. This takes a few minutes, once, and needs the "
-                    "network.")
-                make_environment(names)
+                say("Setting up .venv. This takes a few minutes, once, and "
+                    + (f"installs the packages in {wheels}." if wheels else
+                       "needs the network."))
+                make_environment(names, source)
         for name in missing:
             lock, stamp, needed, what = EXTRAS[name]
             check_room(needed)
-            say(f"Installing {what} in .venv. This needs the network, once.")
-            install(lock, names)
+            say(f"Installing {what} in .venv, once"
+                + ("." if wheels else ". This needs the network."))
+            install(lock, names, source)
             stamp.write_text(wanted_extra(name))
 
 
@@ -262,23 +275,55 @@ def old_one_aside():
     shutil.rmtree(str(OLD_VENV), ignore_errors=True)
 
 
-def make_environment(names):
+def make_environment(names, source=None):
     """Creates `.venv`, installs the packages, and marks it as complete.
 
     Args:
       names: Iterator over the names of the steps, such as "Step 1 of 3".
+      source: The `WheelFolder` with the packages, or None for the package index.
     """
     VENV.mkdir()
     BEGUN.touch()
     say(f"{next(names)}: creating the environment")
     step([sys.executable, "-m", "venv", VENV],
          "Could not create .venv. On Debian and Ubuntu, run apt install python3-venv.")
-    install(LOCK, names)
+    install(LOCK, names, source)
     make_importable()
     STAMP.write_text(wanted_stamp())
 
 
-def install(lock, names):
+class WheelFolder:
+    """Folder that `course.py wheels` has filled, or its address on a local network.
+
+    Args:
+      place: Path of the folder, or an address that begins with http:// or https://.
+
+    Raises:
+      Problem: If the folder does not exist or contains no wheel.
+    """
+
+    def __init__(self, place):
+        self.place = place
+        self.options = ["--no-index", "--find-links", place]
+        if place.startswith("http://"):  # pip would refuse it otherwise
+            host = urllib.parse.urlsplit(place).hostname or ""
+            self.options += ["--trusted-host", host]
+        elif not place.startswith("https://") and not any(Path(place).glob("*.whl")):
+            raise Problem(f"{place} contains no wheels, that is, files whose names end "
+                          "with .whl. Name the folder that was filled with: python3 "
+                          "course.py wheels FOLDER")
+
+    @property
+    def complaint(self):
+        """Message for a set-up that did not find all packages."""
+        python = "{}.{}".format(*sys.version_info[:2])
+        return (f"{self.place} cannot be reached, or it lacks a package for Python "
+                f"{python} on {platform.system()} {platform.machine()}. The lines "
+                f"above are the end of {LOG.name}. To add what is missing, see "
+                "python3 course.py wheels --help")
+
+
+def install(lock, names, source=None):
     """Installs the exact versions of a lock file with uv, or with pip."""
     # The last line is this folder, which `make_importable` adds in another way.
     pins = re.findall(r"^[\w.-]+==.+", (ROOT / lock).read_text(), re.M)
@@ -286,11 +331,14 @@ def install(lock, names):
     command = [venv_python(), "-m", "pip", "--disable-pip-version-check", "install",
                "--no-deps", "--no-warn-script-location", "--no-compile",
                "--progress-bar", "off"]
-    if shutil.which("uv"):
+    complaint = (f"Could not download the packages. The lines above are the end of "
+                 f"{LOG.name}. Check the network or the proxy, then run the same "
+                 "command again.")
+    if source:
+        command, complaint = [*command, *source.options], source.complaint
+    elif shutil.which("uv"):
         command = ["uv", "pip", "install", "--no-deps", "--python", venv_python()]
-    step([*command, "-r", VENV / lock],
-         f"Could not download the packages. The lines above are the end of {LOG.name}. "
-         "Check the network or the proxy, then run the same command again.",
+    step([*command, "-r", VENV / lock], complaint,
          Moving(next(names), next(names), len(pins)))
 
 
@@ -329,7 +377,7 @@ class Moving:
 
     def line(self, log):
         """Returns the progress line for the current output of pip or uv."""
-        new = len(re.findall(r"^(?:Collecting| \+) ", log, re.M))
+        new = len(re.findall(r"^(?:Collecting|Processing| \+) ", log, re.M))
         present = len(re.findall(r"^Requirement already", log, re.M))
         fetched = self.FETCHED.findall(log)
         megabytes = sum(float(size) * self.UNITS[unit] for _, size, unit in fetched)
@@ -339,7 +387,9 @@ class Moving:
         if re.search("^(?:Installing collected|Prepared)", log, re.M):
             name, total = self.unpacks, new or total - present
             done = min(unpacked() - self.before, total)
-            text = f"{total} packages, installing"
+            # After the last package, pip still works, and does not show at what.
+            text = f"{total} packages, " + ("installing" if done < total else
+                                            "almost done")
         full = self.WIDTH * done // max(total, 1)
         seconds = int(time.monotonic() - self.began)
         return (f"{name}: [{'#' * full:.<{self.WIDTH}}] {done} of {text} "

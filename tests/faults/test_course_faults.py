@@ -4,6 +4,8 @@ A small project stands in for the course: the same course.py, with no packages t
 fetch, so that a set-up takes seconds.
 """
 
+import functools
+import http.server
 import os
 import random
 import shutil
@@ -11,14 +13,17 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+import zipfile
+from pathlib import Path
 
 import pytest
 
 import course
 from helpers.files import ROOT
 from tests.limits import LIMIT
-from tools import environment, serve_graphs
+from tools import environment, serve_graphs, wheels
 
 pytestmark = [pytest.mark.slow,
               pytest.mark.skipif(os.name == "nt", reason="kills by POSIX signals")]
@@ -120,6 +125,63 @@ def test_killed_at_random_times_then_run_again(project, two_at_once, tried):
         process.communicate()
     code, out, err = finish(start(project, "run"))
     assert code == 0 and "ran in" in out, err
+
+
+def wheel(folder, name):
+    """Makes a package of one module as a wheel."""
+    folder.mkdir(exist_ok=True)
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as file:
+        file.writestr(f"{name}.py", "")
+        file.writestr(f"{info}/METADATA", f"Name: {name}\nVersion: 1.0\n")
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        file.writestr(f"{info}/RECORD", "")
+
+
+@pytest.fixture
+def stick(project, tmp_path, monkeypatch):
+    """A project without `.venv`, and a folder that `course.py wheels` has filled."""
+    wheel(tmp_path / "index", "pebble")
+    room = tmp_path / "room"
+    shutil.copytree(project, room, ignore=shutil.ignore_patterns(".venv*"))
+    lock = room / "requirements.txt"
+    lock.write_text("pebble==1.0\nsand==1.0 ; os_name == 'beach'\n")
+    (room / "tools" / "lab.py").write_text("import pebble; print(pebble.__file__)")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    assert wheels.download(tmp_path / "stick", *wheels.here(), lock)
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    return room, tmp_path / "stick"
+
+
+def test_a_class_sets_up_from_a_stick(stick):
+    """Without a network, and an index that is offered is not asked."""
+    room, folder = stick
+    index = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_INDEX": "0"}
+    code, out, err = finish(start(room, "lab", "--wheels", folder, **index))
+    assert code == 0 and f"installs the packages in {folder}" in err, err
+    assert Path(out.strip()).is_relative_to(room / ".venv")
+    assert "127.0.0.1" not in (room / ".venv.log").read_text("utf-8")
+    code, out, err = finish(start(room, "lab", **index))  # the stick is gone
+    assert (code, err) == (0, "") and "pebble" in out
+
+
+def test_a_small_server_serves_as_a_stick(stick, tmp_path):
+    _, folder = stick
+    serve = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}/"
+        options = environment.WheelFolder(address).options
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "download", "-d", tmp_path / "got",
+             *options, "pebble==1.0"], capture_output=True, text=True, check=False)
+        server.shutdown()
+        thread.join()
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "got").iterdir()] == [
+        "pebble-1.0-py3-none-any.whl"]
 
 
 def test_no_disk_is_one_line(monkeypatch, capsys):
