@@ -7,6 +7,7 @@ import pytest
 
 from tools import guide, readme
 from tools import notebook as nb
+from tools.cells import Lesson, sections
 
 LESSONS = {nb.number(path): path for path in nb.lessons(guide.ROOT)}
 ROW = re.compile(r"^\| \[(\d\d[a-z]?) .+?\)" + 5 * r" \| (\d+)" + r" \|$", re.M)
@@ -26,8 +27,10 @@ def test_the_guide_is_that_of_the_lessons(text):
 def test_what_a_sitting_takes_in_all_is_the_sum(text):
     rows = {row[0]: [int(n) for n in row[1:]] for row in ROW.findall(text)}
     assert rows.keys() == LESSONS.keys()
-    for read, predict, run, exercises, total in rows.values():
-        assert total == read + predict + run + exercises * guide.MINUTES_PER_EXERCISE
+    for number, (read, predict, run, exercises, total) in rows.items():
+        asked = len(Lesson(LESSONS[number]).exercises)
+        assert exercises == asked * guide.MINUTES_PER_EXERCISE
+        assert total == read + predict + run + exercises
 
 
 def test_a_plan_says_what_it_leaves_out(monkeypatch, text):
@@ -68,16 +71,37 @@ def test_each_question_has_its_answer_and_two_wrong_ones():
                 r"\*Common wrong answers:\* [^;]+; [^;]+\.", line), line
 
 
-def test_a_core_sitting_has_a_sketch_and_something_to_turn():
+def in_class(text):
+    """Returns the lessons that a plan names or a timetable shows."""
+    planned = {number for halves in guide.PLANS.values() for half in halves
+               for number in half}
+    return planned | {*re.findall(r"^\| \d:\d\d \| (\w+) \|", text, re.M)}
+
+
+def test_a_sitting_that_a_class_sees_has_a_sketch_and_something_to_change(text):
     shown = "".join(path.read_text("utf-8") for path in LESSONS.values())
-    for number in readme.CORE:
+    seen = in_class(text)
+    assert seen > {*readme.CORE, "03b"}
+    for number in seen:
         advice = guide._advice()[number]
-        assert "**On the board**\n\n```\n" in advice
+        assert "**On the board**\n\n```\n" in advice, number
         live = re.search(r"^\*\*Live:\*\* (.+)$", advice, re.M)[1]
         page = re.match(r"Open the interactive figure \*(.+?)\*", live)
-        assert page or live.startswith("Run `python3 course.py tensorboard`")
+        cell = re.match(r"In the section \*(.+?)\*, .*?(?:replace|below) `(.+?)`", live)
         if page:
-            assert f"Interactive figure: {page[1]}" in shown
+            assert f"Interactive figure: {page[1]}" in shown, number
+        elif cell:
+            assert changed_once(number, *cell.groups()), number
+        else:
+            assert live.startswith("Run `python3 course.py tensorboard`"), number
+
+
+def changed_once(number, heading, code):
+    """Returns whether a section has the code that a demonstration changes."""
+    cells = nbformat.read(LESSONS[number], as_version=4).cells
+    [section] = [part for part in sections(cells)
+                 if f"## {heading}" in part[0].source.split("\n")]
+    return any(code in cell.source for cell in section if cell.cell_type == "code")
 
 
 def test_a_class_ends_in_time_and_has_a_break():

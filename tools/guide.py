@@ -32,7 +32,6 @@ leave out if you are short of time; the advice for each lesson, further below, n
 them. Only the first exercise of each lesson is done in class.
 """
 CLOSING = "each learner names one new thing; then ask the questions of *Ask aloud*"
-GRADING = "## Grade with nbgrader"  # what follows in TEACHING comes after the classes
 # Half days: lessons, with the number of exercises that are done in class.
 PLANS = {
     "One day: the core": [{"01a": 1, "02a": 0, "03a": 1, "04a": 0},
@@ -57,7 +56,7 @@ class Minutes(NamedTuple):
         predictions are deducted.
       predict: Half a minute for each question.
       run: Measured running time of the cells.
-      exercises: Number of exercises.
+      exercises: Minutes for all exercises together.
     """
 
     read: int
@@ -72,8 +71,9 @@ class Minutes(NamedTuple):
 
     def total(self, exercises: int | None = None) -> int:
         """Returns the minutes with a number of exercises, or with all of them."""
-        count = self.exercises if exercises is None else exercises
-        return self.sitting + MINUTES_PER_EXERCISE * count
+        if exercises is None:
+            return self.sitting + self.exercises
+        return self.sitting + MINUTES_PER_EXERCISE * exercises
 
 
 def minutes(path: Path) -> Minutes:
@@ -83,7 +83,7 @@ def minutes(path: Path) -> Minutes:
     predict = math.ceil(len(lesson.questions) / 2)
     total = up(_reading(lesson.cells) + run)
     return Minutes(total - predict - math.ceil(run), predict, math.ceil(run),
-                   len(exercise_cells(lesson.notebook)))
+                   MINUTES_PER_EXERCISE * len(exercise_cells(lesson.notebook)))
 
 
 def _reading(cells: list[nbformat.NotebookNode]) -> float:
@@ -104,11 +104,11 @@ def guide() -> str:
     lessons = {nb.number(path): path for path in nb.lessons(ROOT)}
     durations = {number: minutes(path) for number, path in lessons.items()}
     advice = _advice()
-    head, heading, grading = advice["head"].partition(GRADING)
+    head, *sections = re.split("^(?=## )", advice["head"], flags=re.M)
     head = head.strip().format(words=WORDS_PER_MINUTE, each=MINUTES_PER_EXERCISE)
     parts = [head, _table(lessons, durations), "## Plans", *_plans(durations),
              "## Two hours by the clock", CLOCK.strip(), *_classes(lessons, advice),
-             heading + grading]
+             *map(str.strip, sections)]
     for number, path in lessons.items():
         parts.append(f"## {number}: {readme.head(path)['title']}")
         parts.append(_predictions(path))
@@ -138,15 +138,15 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
     """
     parts = []
     for name, halves in PLANS.items():
-        rows = [f"### {name}", "", "| half day | lessons | exercises | minutes |",
+        rows = [f"### {name}", "",
+                "| half day | lessons | with exercise 1 of | minutes |",
                 "| --- | --- | --- | --- |"]
         for index, half in enumerate(halves, 1):
             total = sum(found[number].total(count) for number, count in half.items())
             if total > HALF_DAY:
                 raise ValueError(f"Half day {index} of the plan '{name}' takes {total} "
                                  f"minutes, but only {HALF_DAY} are available.")
-            done = ", ".join(f"{count} of {number}" for number, count in half.items()
-                             if count)
+            done = ", ".join(number for number, count in half.items() if count)
             rows.append(f"| {index} | {', '.join(half)} | {done} | {total} |")
         left = sorted(found.keys() - {number for half in halves for number in half})
         rest = "every lesson"
