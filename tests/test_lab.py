@@ -13,6 +13,7 @@ import signal
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -22,7 +23,7 @@ from tensorboard import manager
 
 from helpers.files import ROOT
 from tests.limits import LIMIT
-from tools import copies
+from tools import copies, lab_server
 from tools import notebook as nb
 from tools.cells import with_parameters
 from tools.lab import JUPYTER
@@ -42,6 +43,8 @@ DESCRIBED = f"count => ({ALTERNATIVES})().filter(Boolean).length === count"
 # By default JupyterLab leaves out of the page what is out of sight.
 ALONE = ["--no-browser", "--IdentityProvider.token=t0k"]
 EVERY_CELL = '{"windowingMode": "none"}'
+# The notebook's own indicator says idle before the kernel is there.
+KERNEL = re.compile(r"Python 3.*\| Idle")
 pytestmark = pytest.mark.slow
 
 
@@ -114,9 +117,7 @@ def opened(lab, page):
 def open_at(address, page, path):
     page.goto(f"{address}/lab/tree/{path}?reset&token=t0k")
     page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for()
-    # The notebook's own indicator says idle before the kernel is there.
-    ready = re.compile(r"Python 3.*\| Idle")
-    page.locator("#jp-main-statusbar", has_text=ready).wait_for()
+    page.locator("#jp-main-statusbar", has_text=KERNEL).wait_for()
     page.wait_for_timeout(500)
     return page
 
@@ -181,23 +182,41 @@ def test_the_first_link_and_prebuilt_can_be_reached(way, request, page):
     page.locator(".jp-DirListing-item", has_text=there).wait_for()
 
 
+@pytest.mark.parametrize("ip, base, token, opens", [
+    ("127.0.0.1", "/", "t0k", "http://127.0.0.1:8888/?token=t0k"),
+    ("0.0.0.0", "/", "t0k", "http://127.0.0.1:8888/?token=t0k"),  # in a container
+    ("10.0.0.7", "/user/ada/", "", "http://10.0.0.7:8888/user/ada/"),
+])
+def test_the_address_is_short_and_can_be_reached(ip, base, token, opens):
+    path = f"{base}lab/tree/my/01a.ipynb?token=..."
+    server = SimpleNamespace(ip=ip, base_url=base,
+                             local_url=f"http://127.0.0.1:8888{path}",
+                             connection_url=f"http://{ip}:8888{path}")
+    assert lab_server.address(server, token) == opens
+
+
 def test_the_address_that_is_printed_opens_what_was_named(
         serve, home, page, tmp_path):
     """On a server no browser opens by itself. No wall of words stands before it."""
     file = home / "course" / "my" / "an answer & more.ipynb"
     file.parent.mkdir(exist_ok=True)
     shutil.copy(home / "course" / LESSON.relative_to(ROOT), file)
-    log = tmp_path / "log.txt"
+    log, jupyter = tmp_path / "log.txt", tmp_path / "new" / "jupyter.log"
     with serve("lab", file, f"--ServerApp.root_dir={home / 'course'}", "--no-browser",
-               f"--LabApp.workspaces_dir={tmp_path}",
+               f"--LabApp.workspaces_dir={tmp_path}", f"--CourseLab.log={jupyter}",
                environment={"JUPYTER_CONFIG_DIR": str(home)}, log=log) as address:
-        page.wait_for_timeout(2000)
-        [printed, *_] = re.findall(rf"{address}\S+token=\w+", log.read_text())
-        page.goto(printed)
+        *_, running, printed = log.read_text().splitlines()
+        assert running.startswith("JupyterLab is running")
+        assert re.fullmatch(rf"Open this: {address}/\?token=\w{{32}}", printed)
+        assert len(printed) < 80  # or a terminal would break it
+        page.goto(printed.removeprefix("Open this: "))
         tab = page.locator(".lm-TabBar-tab.lm-mod-current", has_text=file.stem)
         tab.wait_for()
-        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for()
-    assert "language-server" not in log.read_text()
+        page.locator("#jp-main-statusbar", has_text=KERNEL).wait_for()
+    assert len(log.read_text().splitlines()) == 2
+    said = jupyter.read_text()
+    assert "Kernel started" in said and "[IPKernelApp]" in said
+    assert os.name == "nt" or jupyter.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("way", [
@@ -229,6 +248,9 @@ def test_a_prediction_is_typed_blind_and_stays_in_its_cell(lab, opened, way):
     assert [c.source for c in after[:place]] == [c.source for c in before[:place]]
     assert [c.source for c in after[place + 1:]] == [
         c.source for c in before[place + 1:]]
+    shown = page.locator(".jp-Cell").nth(place).locator(".jp-RenderedMarkdown")
+    expect(shown.locator("p")).to_have_text([re.compile("^My prediction: click"),
+                                             "abxdd it is shared, 1 and 2"])
     answer = page.locator(".jp-Cell").nth(place + 1)
     for cell in before[1: place + 2]:
         if cell.cell_type == "code":

@@ -6,13 +6,17 @@
     python3 course.py lab FILE         # opens any notebook
     python3 course.py lab --gpu        # on Linux: installs CUDA's libraries in .venv
 
-All other arguments are passed to JupyterLab. `progress` also counts the exercises in
-copies that `--fresh` has replaced.
+    python3 course.py lab --wheels FOLDER   # sets up without a network: see `wheels`
+
+The last line that it prints is the address of the page. The messages of Jupyter and its
+kernels are in the file my/.lab/jupyter.log. All other arguments are passed to
+JupyterLab. `progress` also counts the exercises in copies that `--fresh` has replaced.
 """
 
 import argparse
 import os
 import re
+import secrets
 import sys
 import urllib.parse
 from pathlib import Path
@@ -30,10 +34,14 @@ PLACES = {"JUPYTER_PATH": JUPYTER / "share" / "jupyter",
           "JUPYTER_CONFIG_PATH": JUPYTER / "etc" / "jupyter"}
 
 HERE = "--ServerApp.ip=127.0.0.1"
+WORKSPACES = copies.FOLDER / ".lab"
 OPTIONS = [
     f"--LabApp.app_settings_dir={JUPYTER / 'share' / 'jupyter' / 'lab' / 'settings'}",
-    f"--LabApp.workspaces_dir={copies.FOLDER / '.lab'}",  # no tabs of other projects
+    f"--LabApp.workspaces_dir={WORKSPACES}",  # no tabs of other projects
 ]
+# In the terminal, the log of Jupyter and its kernels would bury the address.
+QUIET = ["--ServerApp.log_level=ERROR", "--LabApp.log_level=ERROR",
+         f"--CourseLab.log={WORKSPACES / 'jupyter.log'}"]
 
 
 def main(arguments: list[str]) -> None:
@@ -61,10 +69,29 @@ def main(arguments: list[str]) -> None:
         os.environ[name] = os.pathsep.join([str(folder), *previous])
     # If an option is given twice, Jupyter ignores it, together with related options.
     given = {word.partition("=")[0] for word in rest}
-    ours = [option for option in [*OPTIONS, *address(rest)]
+    ours = [option for option in [*OPTIONS, *address(rest), *quiet(rest)]
             if option.partition("=")[0] not in given]
     sys.argv = ["course.py lab", *ours, *rest]
     jupyterlab()
+
+
+def quiet(words: list[str]) -> list[str]:
+    """Returns the options that keep Jupyter's log out of the terminal.
+
+    They also choose the token of the address. Jupyter's own is so long that a terminal
+    breaks the line, and Jupyter prints it once more.
+
+    Args:
+      words: JupyterLab's command-line arguments. There are no options if the user asks
+        for a log, and no token if the user has chosen one.
+    """
+    if any(re.match("--debug|--.*log.level", word) for word in words):
+        return []
+    own = any(re.match("--.*(token|password)", word) for word in words)
+    if own or {"JUPYTER_TOKEN", "JUPYTER_TOKEN_FILE"} & os.environ.keys():
+        return QUIET
+    token = secrets.token_hex(16)
+    return [*QUIET, f"--IdentityProvider.token={token}", f"--CourseLab.token={token}"]
 
 
 def address(words: list[str]) -> list[str]:

@@ -4,10 +4,15 @@ A lesson that is opened and saved stays identical to the version in git, byte fo
 Its stored outputs are trusted, like its code. And `%tensorboard` reaches TensorBoard
 through this server, so that it needs no port of its own in a container, behind a proxy,
 or on a hub. The address is the one that `jupyter-server-proxy` uses.
+
+Under `course.py lab`, Jupyter's log goes to a file, and the terminal ends with the
+address of the page. `course.py lab` asks for this by the settings of `CourseLab`.
 """
 
 import contextlib
+import logging
 import os
+import urllib.parse
 from pathlib import Path
 
 from jupyter_server.base.handlers import JupyterHandler
@@ -60,6 +65,28 @@ def trust_lessons(notary) -> None:
                 notary.sign(nb.read(path))
 
 
+def keep_log(logger: logging.Logger, path: Path) -> None:
+    """Redirects standard error to a file that only its owner can read.
+
+    The file gets all messages of the logger, and those of kernels that start later.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(file, 2)
+    os.close(file)
+    for handler in logger.handlers:
+        handler.setLevel(logging.INFO)
+
+
+def address(server, token: str) -> str:
+    """Returns the shortest address that opens the page: the server knows the rest."""
+    everywhere = server.ip in ("", "*", "0.0.0.0", "::")
+    url = urllib.parse.urlsplit(server.local_url if everywhere
+                                else server.connection_url)
+    query = urllib.parse.urlencode({"token": token} if token else {})
+    return url._replace(path=server.base_url, query=query).geturl()
+
+
 def _jupyter_server_extension_points() -> list[dict]:
     return [{"module": "tools.lab_server"}]
 
@@ -75,3 +102,12 @@ def _load_jupyter_server_extension(server) -> None:
         ".*$", [(url_path_join(base, r"proxy/(\d+)/(.*)"), Board)])
     # Kernels inherit this variable.
     os.environ.setdefault("TENSORBOARD_PROXY_URL", url_path_join(base, "proxy/%PORT%/"))
+
+
+async def _start_jupyter_server_extension(server) -> None:
+    settings = server.config.CourseLab
+    if log := settings.get("log"):
+        print(f"JupyterLab is running. Its log is in {os.path.relpath(log, ROOT)}. To "
+              "stop it, press Ctrl-C twice.")
+        print("Open this:", address(server, settings.get("token", "")), flush=True)
+        keep_log(server.log, Path(log))
