@@ -37,12 +37,14 @@ def test_progress_counts_the_predictions_that_were_written(capsys):
     assert len(asked) > 5 and not any(asked)
     notebook = nbformat.read(path, as_version=4)
     places = [c for c in notebook.cells if copies.TAG in c.metadata.get("tags", [])]
-    places[0].source += " it is shared"
+    places[0].source += "it is shared"
+    places[1].source = places[1].source.replace("Enter*", "Enter:*\n\n*not* twice")
     places[2].source = "my own words alone"
     nb.store(path, notebook)
     assert progress.main(["01a"]) == 0
-    assert f"2 of {len(asked)} written" in capsys.readouterr().out
-    assert copies.predictions(path)[:3] == ["it is shared", "", "my own words alone"]
+    assert f"3 of {len(asked)} written" in capsys.readouterr().out
+    assert copies.predictions(path)[:4] == [
+        "it is shared", "*not* twice", "my own words alone", ""]
 
 
 def test_a_copy_is_made_once_and_never_overwritten(folder):

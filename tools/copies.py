@@ -20,8 +20,10 @@ from tools.cells import is_question, read_cells
 FOLDER = ROOT / "my"
 HEAD = """Your own copy: write into it. To compare: [the lesson with its \
 outputs](../notebooks/{name})."""
-# Enter opens the cell in every Jupyter. In `course.py lab`, a click is enough.
-PREDICTION = "*My prediction (click here, press Enter, write; then Shift+Enter):*"
+# Enter opens the cell in every Jupyter. In `course.py lab`, a click is enough. Markdown
+# closes the emphasis only after a letter, in case somebody writes right behind it.
+PREDICTION = ("*My prediction: click here, press Enter, write, then press "
+              "Shift+Enter*")
 TAG = "prediction"
 
 

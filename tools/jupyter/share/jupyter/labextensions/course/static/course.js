@@ -37,7 +37,12 @@
     return cell && (cell.model.getMetadata('tags') || []).includes('prediction');
   }
 
+  // What is written is a paragraph of its own, below the words that ask for it.
   function writeAtTheEnd(editor) {
+    const text = editor.model.sharedModel;
+    if (!text.getSource().replace(PREDICTION, '')) {
+      text.setSource(`${text.getSource()}\n\n`);
+    }
     const line = editor.lineCount - 1;
     editor.setCursorPosition({line, column: editor.getLine(line).length});
     editor.focus();
