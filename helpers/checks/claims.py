@@ -85,7 +85,8 @@ class Report:
         for number, hint in enumerate(hints[: self.hints], 1):
             lines += textwrap.wrap(f"Hint {number}: {hint}", 76)
         if self.hints < len(hints):
-            lines.append(f"For a hint, pass hints={self.hints + 1} to the check.")
+            what = "the next hint" if self.hints else "a hint"
+            lines.append(f"For {what}, pass hints={self.hints + 1} to the check.")
         return lines
 
 
