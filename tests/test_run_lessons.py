@@ -8,7 +8,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 from tqdm import tqdm
 
 from helpers.errors import DataError
+from helpers.files import ROOT
 from tools import command, copies, run_lessons
+from tools import notebook as nb
 
 
 @pytest.mark.parametrize("source, words", [
@@ -39,6 +41,15 @@ def test_a_damaged_lesson_is_one_line(tmp_path, content):
         copies.copied(path)
     said = str(caught.value)
     assert said.startswith(f"{path}: cannot be read as a notebook") and "\n" not in said
+
+
+def test_a_run_says_that_your_files_are_unchanged(monkeypatch, capsys):
+    monkeypatch.setattr(run_lessons, "execute", lambda path, *_, **__: nb.read(path))
+    [lesson, *_] = nb.lessons(ROOT)
+    before = lesson.read_bytes()
+    assert run_lessons.run([lesson], save=False) == []
+    assert "Your files are unchanged, because" in capsys.readouterr().out
+    assert lesson.read_bytes() == before
 
 
 @pytest.mark.parametrize("error, line", [

@@ -197,8 +197,10 @@ def run(
                       if path.parent.name != "solutions"})
     for path, seconds, status in rows:
         print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s  {status}")
-    print(f"{'sum':52s} {sum(seconds for _, seconds, _ in rows):7.1f} s"
-          + "  no outputs were stored" * (not save and not kept))
+    print(f"{'sum':52s} {sum(seconds for _, seconds, _ in rows):7.1f} s")
+    if not save and not kept:
+        print("Your files are unchanged, because the outputs are stored only with "
+              "--save.")
     for path in kept:
         print(f"The outputs are in {path.parent.name}/{path.name}")
     return failures
