@@ -268,12 +268,24 @@ def test_a_folder_a_missing_path_and_an_empty_one(tmp_path, capsys):
 
 def test_the_text_shows_what_changed_and_the_way(tmp_path, capsys):
     path = write(tmp_path, "import tensorflow as tf\ntf.zeros(3)\n"
-                           "tf.nn.dropout(x, 0.5)\ntf.contrib.crf.crf_log_norm(x)\n")
+                           "tf.nn.dropout(x, 0.5)\ntf.contrib.crf.crf_log_norm(x)\n"
+                           "tf.layers.dense(x, 3)\n")
     assert port.main([str(path)]) == 0
     text = capsys.readouterr().out
     assert "? 3:1       tf.nn.dropout" in text and "another result" in text
+    heads = next(line for line in text.split("\n") if line.split() == [
+        "runs", "as", "today"])
+    below = text.split("tf.nn.dropout", 1)[1].split("\n")[1]
+    assert below.index("tf.compat.v1.nn.dropout ") == heads.index("runs as")
+    assert re.match(r" \S", below[heads.index("today") - 1:])
+    crf = text.split("tf.contrib.crf", 1)[1].split("\n")[1]
+    assert crf[heads.index("runs as")] == "-"  # nothing has it
     assert "tf.zeros" not in text and "1 kept" in text
-    assert "3 uses in 1 file: 1 kept, 0 moved" in text
+    dense = text.split("tf.layers.dense", 1)[1].split("\n")[1]
+    assert dense.split() == ["tf.compat.v1.layers.dense", "tf.keras.layers.Dense",
+                             "(lesson", "10a)"]
+    assert "4 uses in 1 file: 1 kept, 0 moved" in text
+    assert text.split("\n")[-5:-2] == report.LEGEND.split("\n")
 
 
 TOP = "import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()"

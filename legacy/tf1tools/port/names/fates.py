@@ -237,6 +237,20 @@ def _written(full: str) -> str:
     return full if look("tf2", path) is not NOTHING else f"tf.compat.v1.{path}"
 
 
+def runs_as(name: str) -> str:
+    """Returns what a name becomes in a copy by `port --write`, or "" if nothing fits.
+
+    Args:
+      name: Full name, as in `Fate`.
+    """
+    full = today(name)
+    if full is None or full.partition(".")[0] != "tf":
+        return (full or "").lstrip(".")
+    path = full.removeprefix("tf.")
+    inner_module = path.split(".")[0] in INNER
+    return f"tensorflow.{path}" if inner_module else f"tf.compat.v1.{path}"
+
+
 def _needs_keras_2(name: str) -> bool:
     """Returns whether a current name needs legacy Keras."""
     return any(need.what == "legacy keras" for hook in hooks_of("writes", name)

@@ -5,7 +5,7 @@ import textwrap
 from typing import NamedTuple
 
 from tf1tools.output import printable
-from tf1tools.port.names.fates import VERDICTS, Fate, fate
+from tf1tools.port.names.fates import VERDICTS, Fate, fate, runs_as
 from tf1tools.port.names.today import is_tensorflow
 from tf1tools.port.outcome.work import Outcome, Work
 from tf1tools.port.reading.part import Use
@@ -15,7 +15,9 @@ from tf1tools.port.table.known import is_gone
 
 MARKS = {"moved": ">", "replaced": "!", "another result": "?", "gone": "x"}
 LEGEND = ("> only tf.compat.v1 has it   ! tf has it, but rejects this call\n"
-          "? tf accepts the call, but returns something else   x no package has it")
+          "? tf accepts the call, but returns something else   x no package has it\n"
+          "runs as: its name in a copy by `port --write`   today: its name in new code")
+INDENT, COLUMN, WIDTH = 14, 38, 100  # of the two columns of text below a name
 
 
 class Page(NamedTuple):
@@ -137,12 +139,14 @@ def as_text(pages: list[Page]) -> str:
                                      subsequent_indent="  ")]
         lines += [f"      {line}" for line in one.became.top]
         lines += [f"  {_with_its_line(word, one)}" for word in one.words]
-        for use, its_fate in one.rows:
-            lines += _lines(use, its_fate) if its_fate.verdict != "kept" else []
+        changed = [row for row in one.rows if row[1].verdict != "kept"]
+        lines += [_columns("runs as", "today")] if changed else []
+        for use, its_fate in changed:
+            lines += _lines(use, its_fate)
         if kept := one.count("kept"):
             lines.append(f"  {kept} kept")
         lines += [f"  by hand, {by_hand(*found)}" for found in one.became.left]
-    legend = [] if not any(one.rows for one in pages) else [LEGEND]
+    legend = LEGEND.split("\n") if any(one.rows for one in pages) else []
     lines += ["", *legend, _counts(summary(pages))]
     return "\n".join(map(printable, lines)).strip()
 
@@ -164,9 +168,17 @@ def _lines(use: Use, fate: Fate) -> list[str]:
     cell = "" if use.part.cell is None else f"[{use.part.cell}] "
     place = f"{cell}{line}:{column}"
     first = f"  {MARKS[fate.verdict]} {place:9s} {fate.name:38s} {fate.verdict}"
-    then = textwrap.wrap(f"{fate.instead} (lesson {fate.lesson})", 66,
-                         initial_indent=" " * 14, subsequent_indent=" " * 14)
-    return [first, *then]
+    runs = runs_as(fate.name if is_tensorflow(fate.name) else use.name)
+    new = fate.instead.rpartition("; in Keras 3 ")[2]  # what is before it runs
+    new = textwrap.wrap(f"{new} (lesson {fate.lesson})", WIDTH - INDENT - COLUMN,
+                        break_long_words=False)
+    return [first, _columns(runs or "-", new[0]), *(_columns("", line)
+                                                    for line in new[1:])]
+
+
+def _columns(runs: str, today: str) -> str:
+    """Formats a line of the two columns. A long name pushes the second one aside."""
+    return f"{'':{INDENT}}{runs:{COLUMN - 1}s} {today}"
 
 
 def _counts(found: dict) -> str:
