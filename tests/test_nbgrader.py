@@ -117,6 +117,15 @@ def hand_in(nbgrader, learner):
     nbformat.write(notebook, path)
 
 
+def test_the_guide_shows_the_round_that_is_tested():
+    text = (ROOT / "docs" / "guide.md").read_text("utf-8")
+    blocks = "".join(re.findall(r"^```\n(.+?)^```", text, re.M | re.S))
+    shown = {*re.findall(r"^nbgrader (\w+)", blocks, re.M),
+             *re.findall(r"`nbgrader (\w+)", text)}
+    run = Path(__file__).read_text("utf-8")
+    assert len(shown) >= 7 and all(f'"{command}"' in run for command in shown), shown
+
+
 def test_four_submissions_go_all_the_way_round(nbgrader):
     released(nbgrader, CIRCLE)
     for learner in SUBMISSIONS:
