@@ -6,8 +6,10 @@ The answers are read from the files of this folder.
 """
 
 import functools
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import tensorflow.compat.v1 as tf1
 
@@ -86,35 +88,74 @@ def _tower_left_out() -> str:
     return name
 
 
-# Where to look, the question, and what the files say.
-TASKS: list[tuple[str, str, Answer]] = [
-    ("vgg19", "which placeholder reaches fc6 and fc7 only?", _half_connected),
-    ("vgg19", "how many convolutions are in the chain?", lambda: str(
-        len(boxes("vgg19", "conv")))),
-    ("multi_tower_vgg", "how many towers share one batch?", lambda: str(
-        len(boxes("multi_tower_vgg", "tower_")))),
-    ("multi_tower_vgg", "colour by device: whose colour have the weights, vgg?",
-     _device_of_weights),
-    ("queue_regression", "which box fills the queue, with no edge to batch?",
-     lambda: next(box(node.name) for node in graph("queue_regression").values()
-                  if node.op.startswith("QueueEnqueue"))),
-    ("rate_0.002 and rate_0.05", "Scalars, train/loss: which rate ends lower?",
-     lambda: min(("0.002", "0.05"),
-                 key=lambda rate: scalars(f"rate_{rate}", "train/loss")[-1])),
-    ("queue_run", "Scalars, queue/rows: how many rows has the fullest queue?",
-     lambda: f"{max(scalars('queue_run', 'queue/rows')):.0f}"),
-    ("faulty_towers", "which tower waits for another (a dashed arrow)?",
-     _waiting_tower),
-    ("faulty_towers", "colour by device: in which tower is an op on a wrong device?",
-     _tower_of_two_devices),
-    ("faulty_towers", "whose gradient never reaches average/first?", _tower_left_out),
+class Task(NamedTuple):
+    """Question that only looking answers.
+
+    Attributes:
+      page: Page of TensorBoard, in its bar at the top.
+      run: What to choose on the left of this page.
+      question: The question.
+      again: Where to look after a wrong answer.
+      answer: What the files say.
+    """
+
+    page: str
+    run: str
+    question: str
+    again: str
+    answer: Answer
+
+    @property
+    def where(self) -> str:
+        """The page and the run of the question."""
+        return f"{self.page}, {self.run}"
+
+
+TASKS = [
+    Task("Graphs", "vgg19", "Which placeholder reaches fc6 and fc7 only?",
+         "Click the box fc6. The card on the right lists its inputs.",
+         _half_connected),
+    Task("Graphs", "vgg19", "How many convolutions are in the chain?",
+         "Count the boxes from conv1_1 to conv5_4. Each of them is one convolution.",
+         lambda: str(len(boxes("vgg19", "conv")))),
+    Task("Graphs", "multi_tower_vgg", "How many towers share one batch?",
+         "Click the box input_queue. The card on the right lists its outputs.",
+         lambda: str(len(boxes("multi_tower_vgg", "tower_")))),
+    Task("Graphs", "multi_tower_vgg",
+         "Color by: Device. Which tower has the colour of the weights, vgg?",
+         "Scroll down on the left to Color by, and choose Device. Compare the box vgg "
+         "with the towers.", _device_of_weights),
+    Task("Graphs", "queue_regression",
+         "Which box fills the queue, and has no edge to batch?",
+         "The queue is the oval examples. Follow its arrows: one leads to batch.",
+         lambda: next(box(node.name) for node in graph("queue_regression").values()
+                      if node.op.startswith("QueueEnqueue"))),
+    Task("Scalars", "rate_0.002 and rate_0.05", "train/loss: which rate ends lower?",
+         "Tick only these two runs on the left, and point at the end of each curve.",
+         lambda: min(("0.002", "0.05"),
+                     key=lambda rate: scalars(f"rate_{rate}", "train/loss")[-1])),
+    Task("Scalars", "queue_run", "queue/rows: how many rows has the fullest queue?",
+         "Set Smoothing to 0 on the left, and point at the highest place of the curve.",
+         lambda: f"{max(scalars('queue_run', 'queue/rows')):.0f}"),
+    Task("Graphs", "faulty_towers", "Which tower waits for another (a dashed arrow)?",
+         "Look for the dashed arrow between two towers. Its end waits for its start.",
+         _waiting_tower),
+    Task("Graphs", "faulty_towers",
+         "Color by: Device. In which tower is an op on a wrong device?",
+         "Scroll down on the left to Color by, and choose Device. A box with two "
+         "colours has ops on two devices.", _tower_of_two_devices),
+    Task("Graphs", "faulty_towers", "Whose gradient never reaches average/first?",
+         "Double-click the box average, then click first. The card on the right lists "
+         "its inputs.", _tower_left_out),
 ]
+HOW = ("The pages are in the bar at the top. Runs are on the left, and their names "
+       "begin with\nprebuilt/. On the page Graphs, choose one of them under Run.")
 
 
 def sheet() -> str:
-    """Returns the questions, one a line."""
-    return "\n".join(f"{k:2}. {where}: {question}"
-                     for k, (where, question, _) in enumerate(TASKS, 1))
+    """Returns what to do, and the questions, one a line."""
+    return "\n".join([HOW, *(f"{k:2}. {task.where}: {task.question}"
+                             for k, task in enumerate(TASKS, 1))])
 
 
 def tasks() -> list[tf1.Event]:
@@ -127,7 +168,7 @@ def tasks() -> list[tf1.Event]:
 
 
 def check(answers: list[str]) -> list[str]:
-    """Returns a line for each answer, such as `3=4`: right, or look again.
+    """Returns a line for each answer, such as `3=4`, and where to look again.
 
     Raises:
       ValueError: an answer has no number of a question.
@@ -138,10 +179,13 @@ def check(answers: list[str]) -> list[str]:
         if not number.isdigit() or not 1 <= int(number) <= len(TASKS):
             raise ValueError(f"{answer!r}: write it as NUMBER=ANSWER, the number from "
                              f"1 to {len(TASKS)}")
-        where, question, true = TASKS[int(number) - 1]
-        right = said.strip().lower() == true().lower()
-        lines.append(f"  {'✓' if right else '✗ look again:'} {number}. {where}: "
-                     f"{question}")
+        task = TASKS[int(number) - 1]
+        right = said.strip().lower() == task.answer().lower()
+        lines.append(f"  {'✓' if right else '✗'} {number}. {task.where}: "
+                     f"{task.question}")
+        if not right:
+            lines += textwrap.wrap(f"Look again. {task.again}", 80,
+                                   initial_indent=" " * 4, subsequent_indent=" " * 4)
     return lines
 
 

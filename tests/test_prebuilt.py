@@ -69,8 +69,9 @@ def test_questions_have_the_answers_that_one_sees():
 
 def test_the_command_that_shows_the_graphs_checks_answers(capsys):
     assert serve_graphs.main([f"2={ANSWERS[1]}", "10=tower_2"]) == 0
-    right, wrong = capsys.readouterr().out.splitlines()
-    assert "✓" in right and "look again" in wrong
+    right, wrong, *again = capsys.readouterr().out.splitlines()
+    assert "✓" in right and "✗" in wrong
+    assert " ".join(map(str.strip, again)) == f"Look again. {tasks.TASKS[9].again}"
     assert serve_graphs.main(["11=4"]) == 2
     assert "'11=4': write it as NUMBER=ANSWER" in capsys.readouterr().err
 

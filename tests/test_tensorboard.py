@@ -124,7 +124,7 @@ def test_the_faults_of_three_towers_can_be_seen(graphs):
 
 def test_the_text_page_asks_the_questions_of_the_sheet(board, tensorboard):
     shown = card(board, tensorboard, "text", "tasks", "", "tf-text-loader")
-    for _, question, _ in tasks.TASKS:
+    for question in (task.question for task in tasks.TASKS):
         expect(shown).to_contain_text(question)
 
 
