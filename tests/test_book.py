@@ -228,6 +228,7 @@ def test_each_pitfall_of_the_lessons_has_a_row():
     text = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")
     page = book_pages.pitfall_page(text)
     assert page.count("](#cell-") == len(book_pages.pitfalls()) > 50
+    assert "course.py book" in text and "course.py book" not in page
     first = next(iter(book_pages.pitfalls()))
     lost = re.sub(rf"^.*{first[0]}: {re.escape(first[1])}.*$", "", text, flags=re.M)
     with pytest.raises(ValueError, match="docs/pitfalls.md"):

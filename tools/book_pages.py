@@ -16,6 +16,8 @@ from tools.cells import pitfalls_in
 
 HEADING = re.compile(r"^#+ (.+)$", re.M)
 SENTENCE = re.compile(r"(?<=[.?!])[\"')]* (?=[\"'(`*\dA-Z])")
+# What the list of pitfalls says of the book, for readers outside of the book.
+ELSEWHERE = re.compile(r"\sIn the web\spages that .+? link to the\scell\.", re.S)
 ROW = re.compile(r"^\| (.+) \| (.+) \| (\d\d[a-z]?): (.+?) \|$", re.M)
 
 
@@ -79,7 +81,7 @@ def pitfall_page(text: str) -> str:
         target = known[number, name].cell.id
         return f"| {see} | {why} | [{number}: {name}](#{target}) |"
 
-    return ROW.sub(linked, text)
+    return ELSEWHERE.sub(" Its title is a link to the cell.", ROW.sub(linked, text))
 
 
 def glossary_page(terms: str) -> str:
