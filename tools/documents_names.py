@@ -1,9 +1,10 @@
-"""Lists the names in the five tutorials, with lesson, replacement and status.
+"""Lists the programs and names of the five tutorials, with the lessons that have them.
 
 python -m tools.documents_names      # write docs/names.md
 
-The names are listed in documents_names.txt. The cells are found in the notebooks, and
-the status of a TensorFlow name is determined by running TensorFlow or inspecting it.
+Programs and names are listed in documents_names.txt. The cells are found in the
+notebooks, and the status of a TensorFlow name is determined by running TensorFlow or
+inspecting it.
 """
 
 import importlib
@@ -38,6 +39,24 @@ class Row(NamedTuple):
     note: str
 
 
+class Program(NamedTuple):
+    """Program from the list of programs, with what the lesson shows about it.
+
+    Attributes:
+      name: Name of the class or function, or a few words without it.
+      documents: Letters of the tutorials that contain the program.
+      where: Lesson and pattern of the cell that has the repaired program.
+      faults: Faults of the printed version that the lesson shows.
+      gives: What the repaired program returns or prints.
+    """
+
+    name: str
+    documents: str
+    where: str
+    faults: str
+    gives: str
+
+
 def listed() -> tuple[list[str], list[Row]]:
     """Returns the page header and the names that `documents_names.txt` lists."""
     head, rows, section = [], [], ""
@@ -48,9 +67,15 @@ def listed() -> tuple[list[str], list[Row]]:
             head.append(f"| {line[1:].strip()} |")
         elif line.startswith("=="):
             section = line[2:].strip()
-        elif line and not line.startswith("#"):
+        elif line and line[0] not in "#*":
             rows.append(Row(section, *(part.strip() for part in line.split("|"))))
     return head, rows
+
+
+def programs() -> list[Program]:
+    """Returns the programs of the tutorials, from the lines that begin with `*`."""
+    return [Program(*(part.strip() for part in line[1:].split("|")))
+            for line in LIST.read_text("utf-8").splitlines() if line.startswith("*")]
 
 
 class Cell(NamedTuple):
@@ -135,8 +160,8 @@ def fate(row: Row, cell: Cell | None) -> str:
         exists = module and hasattr(importlib.import_module(module), attribute)
         return "kept" if exists else "gone"
     last = row.name.split(" ")[0].split(".")[-1]
-    if row.helper.split(".")[-1] == last or cell and not row.helper and re.search(
-            rf"\b{last}\b", cell.source):
+    there = rf"\b{last}\b" if not row.helper else rf"\b(?:def|class) {last}\b"
+    if row.helper.split(".")[-1] == last or cell and re.search(there, cell.source):
         return "kept"
     return "replaced" if row.helper or cell else "gone"
 
@@ -159,9 +184,29 @@ def _line(row: Row) -> str:
     return f"| `{row.name}` | {row.documents} | {where} | {helper} | {became} |"
 
 
+def _program_line(program: Program) -> str:
+    """Returns the table row of a program, after checking that its cell has its name.
+
+    Raises:
+      ValueError: If no cell matches, or if the cell does not contain the name.
+    """
+    cell = cell_of(Row("", program.name, "", program.where, "", ""))
+    is_name = " " not in program.name
+    if cell is None or is_name and not re.search(rf"\b{program.name}\b", cell.source):
+        raise ValueError(f"documents_names.txt: {program.name}: no cell with this name "
+                         f"matches {program.where!r}")
+    name = f"`{program.name}`" if is_name else program.name
+    return (f"| {name} | {program.documents} | {cell.link} | {program.faults} | "
+            f"{program.gives} |")
+
+
 def page() -> str:
     """Returns the Markdown text of docs/names.md."""
     lines, rows = listed()
+    lines += ["", "## The programs of the tutorials", "",
+              "| program | in | whole and repaired in | faults shown | what it gives |",
+              "| --- | --- | --- | --- | --- |",
+              *map(_program_line, programs())]
     for section in dict.fromkeys(row.section for row in rows):
         lines += ["", f"## {section}", "",
                   "| name | in | taught in | helper | what became of it |",

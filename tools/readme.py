@@ -21,6 +21,7 @@ CHAPTERS = {
     "Old code and old files": (10, 11),
     "Larger captioners": (12, 12),
     "Looking inside": (13, 14),
+    "The source's programs": (15, 15),
 }
 
 
