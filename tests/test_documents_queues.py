@@ -153,9 +153,10 @@ def test_the_converters_write_what_the_helper_writes(programs, tin, tmp_path, co
     assert stored(tmp_path / "again.tfr") == own
     programs[convert](tin, str(tmp_path / "sorted.tfr"), maps[1], None)
     if split == "train":  # six pictures of each class, one class after the other
-        runs = [len(list(run)) for _, run in itertools.groupby(
-            label for _, label in stored(tmp_path / "sorted.tfr"))]
-        assert runs == [6] * 5
+        runs, mixed = ([len(list(run)) for _, run in itertools.groupby(
+            label for _, label in rows)]
+            for rows in (stored(tmp_path / "sorted.tfr"), own))
+        assert runs == [6] * 5 and len(mixed) > 15
 
 
 def test_the_pipeline_gives_the_batches_of_the_helper(programs, tin, tmp_path):
