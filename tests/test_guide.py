@@ -5,7 +5,7 @@ import re
 import nbformat
 import pytest
 
-from tools import guide, readme
+from tools import guide, readme, timetable
 from tools import notebook as nb
 from tools.cells import Lesson, sections
 
@@ -29,7 +29,7 @@ def test_what_a_sitting_takes_in_all_is_the_sum(text):
     assert rows.keys() == LESSONS.keys()
     for number, (read, predict, run, exercises, total) in rows.items():
         asked = len(Lesson(LESSONS[number]).exercises)
-        assert exercises == asked * guide.MINUTES_PER_EXERCISE
+        assert exercises == asked * timetable.MINUTES_PER_EXERCISE
         assert total == read + predict + run + exercises
 
 
@@ -47,7 +47,7 @@ def test_a_plan_says_what_it_leaves_out(monkeypatch, text):
 
 
 def test_what_to_skip_are_sections_of_the_lesson():
-    for number, advice in guide._advice().items():
+    for number, advice in timetable.advice().items():
         if number == "head":
             continue
         cells = nbformat.read(LESSONS[number], as_version=4).cells
@@ -61,7 +61,7 @@ def test_what_to_skip_are_sections_of_the_lesson():
 
 
 def test_each_question_has_its_answer_and_two_wrong_ones():
-    for number, advice in guide._advice().items():
+    for number, advice in timetable.advice().items():
         if number == "head":
             continue
         aloud = advice.split("**Ask aloud**")[1].split("**Where readers stumble**")[0]
@@ -83,7 +83,7 @@ def test_a_sitting_that_a_class_sees_has_a_sketch_and_something_to_change(text):
     seen = in_class(text)
     assert seen > {*readme.CORE, "03b"}
     for number in seen:
-        advice = guide._advice()[number]
+        advice = timetable.advice()[number]
         assert "**On the board**\n\n```\n" in advice, number
         live = re.search(r"^\*\*Live:\*\* (.+)$", advice, re.M)[1]
         page = re.match(r"Open the interactive figure \*(.+?)\*", live)
@@ -105,13 +105,11 @@ def changed_once(number, heading, code):
 
 
 def test_a_class_ends_in_time_and_has_a_break():
-    def clock(row):
-        hours, minutes = re.match(r"\| (\d):(\d\d) ", row).groups()
-        return 60 * int(hours) + int(minutes)
-
-    lessons = {nb.number(path): path for path in nb.lessons(guide.ROOT)}
-    for text in guide._classes(lessons, guide._advice()):
-        rows = re.findall(r"^\| \d:.+$", text, re.M)
-        times = [clock(row) for row in rows]
-        assert times == sorted(times) and times[-1] <= guide.CLASS - guide.CLOSE
-        assert times[-1] < guide.CLASS / 2 or "a break" in text
+    notes = timetable.advice()
+    for paths in timetable.subjects().values():
+        steps = timetable.timetable(list(map(Lesson, paths)), notes).steps
+        minutes = [step.minute for step in steps]
+        assert minutes == sorted(minutes)
+        assert minutes[-1] <= timetable.CLASS - timetable.CLOSE
+        rests = any(step.title == "a break" for step in steps)
+        assert minutes[-1] < timetable.CLASS / 2 or rests

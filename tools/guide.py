@@ -11,20 +11,24 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import nbformat
-
 from helpers.files import ROOT, whole_file
 from tools import notebook as nb
 from tools import readme
-from tools.cells import Lesson, exercise_cells, seconds_kept, sections
+from tools.cells import Lesson, exercise_cells, seconds_kept
+from tools.timetable import (
+    MINUTES_PER_EXERCISE,
+    WORDS_PER_MINUTE,
+    advice,
+    reading,
+    subjects,
+    timetable,
+)
 
 GUIDE = ROOT / "docs" / "guide.md"
-TEACHING = ROOT / "docs" / "book" / "teaching.md"
-WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, STEP = 95, 15, 5
+STEP = 5  # minutes
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
            "ten", "eleven", "twelve")
 HALF_DAY = 240  # minutes, without breaks
-CLASS, BREAK, CLOSE = 120, 10, 5  # minutes
 CLOCK = """
 Each table below is the timetable of a class of two hours on one subject. It assumes
 that a class reads as fast as a single reader. The tables skip the sections that you can
@@ -81,17 +85,9 @@ def minutes(path: Path) -> Minutes:
     lesson = Lesson(path)
     run = seconds_kept().get(lesson.number, 0) / 60
     predict = math.ceil(len(lesson.questions) / 2)
-    total = up(_reading(lesson.cells) + run)
+    total = up(reading(lesson.cells) + run)
     return Minutes(total - predict - math.ceil(run), predict, math.ceil(run),
                    MINUTES_PER_EXERCISE * len(exercise_cells(lesson.notebook)))
-
-
-def _reading(cells: list[nbformat.NotebookNode]) -> float:
-    """Returns the minutes for reading text and code and for interactive figures."""
-    words = sum(len(re.findall(r"\w+", cell.source)) for cell in cells)
-    pages = sum("srcdoc=" in "".join(o.get("data", {}).get("text/html", ""))
-                for cell in cells for o in cell.get("outputs", []))
-    return words / WORDS_PER_MINUTE + pages
 
 
 def up(value: float) -> int:
@@ -103,16 +99,18 @@ def guide() -> str:
     """Returns the Markdown text of docs/guide.md."""
     lessons = {nb.number(path): path for path in nb.lessons(ROOT)}
     durations = {number: minutes(path) for number, path in lessons.items()}
-    advice = _advice()
-    head, *sections = re.split("^(?=## )", advice["head"], flags=re.M)
+    notes = advice()
+    head, *sections = re.split("^(?=## )", notes["head"], flags=re.M)
     head = head.strip().format(words=WORDS_PER_MINUTE, each=MINUTES_PER_EXERCISE)
     parts = [head, _table(lessons, durations), "## Plans", *_plans(durations),
-             "## Two hours by the clock", CLOCK.strip(), *_classes(lessons, advice),
+             "## Two hours by the clock", CLOCK.strip(),
+             *(_class(subject, list(map(Lesson, paths)), notes)
+               for subject, paths in subjects().items()),
              *map(str.strip, sections)]
     for number, path in lessons.items():
         parts.append(f"## {number}: {readme.head(path)['title']}")
         parts.append(_predictions(path))
-        parts.append(advice.get(number, ""))
+        parts.append(notes.get(number, ""))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -157,68 +155,18 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
     return parts
 
 
-def _classes(lessons: dict[str, Path], advice: dict[str, str]) -> list[str]:
-    """Returns a two-hour timetable for each subject, as Markdown."""
-    subjects: dict[str, list[Path]] = {}
-    for number, path in lessons.items():
-        subjects.setdefault(number[:2], []).append(path)
-    return [_class(subject, [Lesson(path) for path in paths], advice)
-            for subject, paths in subjects.items()]
-
-
-def _class(subject: str, lessons: list[Lesson], advice: dict[str, str]) -> str:
-    """Returns the timetable of a two-hour class on one subject."""
-    rows, clock, rested, home = [], 0, False, []
-    for lesson in lessons:
-        for title, length in _steps(lesson, advice.get(lesson.number, "")):
-            if home or clock + length > CLASS - CLOSE:
-                home.append(f"{lesson.number} *{title}*")
-                continue
-            if clock + length > CLASS / 2 and not rested:
-                rows.append((clock, "", "a break"))
-                clock, rested = clock + BREAK, True
-            rows.append((clock, lesson.number, f"*{title}*"))
-            clock += length
-    rows.append((clock, "", CLOSING))
+def _class(subject: str, lessons: list[Lesson], notes: dict[str, str]) -> str:
+    """Returns the timetable of a two-hour class on one subject, as Markdown."""
+    plan = timetable(lessons, notes)
     lines = [f"### {subject}: {', '.join(lesson.title for lesson in lessons)}", "",
-             "| clock | lesson | content |", "| --- | --- | --- |",
-             *(f"| {at // 60}:{at % 60:02d} | {number} | {what} |"
-               for at, number, what in rows)]
-    if home:
-        lines += ["", f"What remains is homework: {', '.join(home)}."]
+             "| clock | lesson | content |", "| --- | --- | --- |"]
+    for step in plan.steps:
+        content = f"*{step.title}*" if step.lesson else step.title or CLOSING
+        lines.append(f"| {step.clock} | {step.lesson} | {content} |")
+    if plan.home:
+        home = ", ".join(f"{number} *{title}*" for number, title in plan.home)
+        lines += ["", f"What remains is homework: {home}."]
     return "\n".join(lines)
-
-
-def _steps(lesson: Lesson, advice: str) -> list[tuple[str, int]]:
-    """Returns the sections of a lesson that a class covers, with their minutes.
-
-    Only the first exercise is done in class. The sections that the teaching notes leave
-    out are skipped, and so are the pages after the exercises.
-    """
-    out = re.findall(r"\*([^*]+)\*", "".join(
-        re.findall(r"leave out (.+?)(?:; |\. |$)", advice, re.M)))
-    steps, before = [], 0.0  # title and set-up are added to the next section
-    for cells in sections(lesson.cells):
-        title = re.findall(r"^##? (.+)$", cells[0].source, re.M)[-1]
-        if title.startswith("Exercise"):
-            return [*steps, (title, MINUTES_PER_EXERCISE)]
-        kept = _without(cells, out)
-        length = before + _reading(kept)
-        before = length if title in ("Setup", lesson.title) else 0.0
-        if not before and kept:
-            steps.append((title, max(1, round(length))))
-    return steps
-
-
-def _without(cells: list[nbformat.NotebookNode], out: list[str]) -> list:
-    """Returns the cells that are not under any of the omitted headings."""
-    kept, leaves = [], False
-    for cell in cells:
-        for heading in re.findall(r"^##+ (.+)$", cell.source, re.M):
-            leaves = heading.startswith(tuple(out))
-        if not leaves:
-            kept.append(cell)
-    return kept
 
 
 def _predictions(lesson: Path) -> str:
@@ -230,14 +178,6 @@ def _predictions(lesson: Path) -> str:
     if len(names) == 1:
         return f"{asks}, in the section {names[0]}."
     return f"{asks}, in the sections {', '.join(names[:-1])} and {names[-1]}."
-
-
-def _advice() -> dict[str, str]:
-    """Returns the teaching notes by lesson number, and the introduction as `head`."""
-    text = TEACHING.read_text("utf-8")
-    head, *parts = re.split(r"^## (\d\d[a-z]?)\n", text, flags=re.M)
-    of_lessons = dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
-    return {"head": head.strip(), **of_lessons}
 
 
 if __name__ == "__main__":
