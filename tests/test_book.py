@@ -194,8 +194,12 @@ def test_the_search_finds_from_the_disk(pages, visit):
                            "?.textContent.match(/[0-9]+ page|found/)")
     assert "notebooks/03a_queues_and_coordinators.html" in page.evaluate(FOUND)
     assert "glossary.html" in page.evaluate(FOUND)
+    titles = page.locator("#search-results li a").all_text_contents()
+    assert "03a Feed a step from queues and threads" in titles
     expect(page.locator("#search-results li").filter(
         has_text="03a").locator(".context").first).to_contain_text("QueueRunner")
+    excerpts = page.locator("#search-results .context").all_text_contents()
+    assert not re.search(r"\btf1? \. ", " ".join(excerpts))  # code in pieces
     assert not wrong
 
 

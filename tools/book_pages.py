@@ -17,7 +17,7 @@ from tools.cells import pitfalls_in
 HEADING = re.compile(r"^#+ (.+)$", re.M)
 SENTENCE = re.compile(r"(?<=[.?!])[\"')]* (?=[\"'(`*\dA-Z])")
 # What the list of pitfalls says of the book, for readers outside of the book.
-ELSEWHERE = re.compile(r"\sIn the web\spages that .+? link to the\scell\.", re.S)
+ELSEWHERE = re.compile(r"\sIn\s+the\s+web\s+pages\s.+?\slink\s+to\s+the\s+cell\.", re.S)
 ROW = re.compile(r"^\| (.+) \| (.+) \| (\d\d[a-z]?): (.+?) \|$", re.M)
 
 

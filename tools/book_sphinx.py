@@ -114,6 +114,8 @@ def excerpts(app, error):
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
         for piece in page.select(".headerlink, script, style, svg"):
             piece.decompose()
+        for code in page.select("pre, code"):  # one element for each token
+            code.string = code.get_text()
         if main := page.select_one("article"):
             texts[path.relative_to(folder).as_posix()] = " ".join(
                 main.get_text(" ").split())
@@ -121,6 +123,27 @@ def excerpts(app, error):
         EXCERPTS % json.dumps(texts, ensure_ascii=False), encoding="utf-8")
     asks = '<script src="_static/excerpts.js"></script></head>'
     search.write_text(search.read_text("utf-8").replace("</head>", asks), "utf-8")
+    index = folder / "searchindex.js"
+    index.write_text(numbered(index.read_text("utf-8")), "utf-8")
+
+
+def numbered(index):
+    """Adds the numbers of the lessons to their titles in Sphinx's search index.
+
+    Args:
+      index: The text of `searchindex.js`.
+    """
+    begin, end = "Search.setIndex(", ")"
+    found = json.loads(index.strip().removeprefix(begin).removesuffix(end))
+    for place, (page, title) in enumerate(zip(found["docnames"], found["titles"],
+                                              strict=True)):
+        if lesson := re.match(r"notebooks/(\d\d[a-z]?)_", page):
+            found["titles"][place] = f"{lesson[1]} {title}"
+            headings = found["alltitles"].get(title, [])
+            own = [heading for heading in headings if heading[0] == place]
+            found["alltitles"][f"{lesson[1]} {title}"] = own
+            headings[:] = [heading for heading in headings if heading not in own]
+    return f"{begin}{json.dumps(found, ensure_ascii=False)}{end}"
 
 
 def setup(app):

@@ -96,7 +96,7 @@
     .course-prediction {
       flex: 0 1 30%; box-sizing: border-box; margin: 4px 0 4px 12px; padding: 4px 8px;
       border-left: 4px solid var(--jp-brand-color1); white-space: pre-wrap;
-      overflow-wrap: anywhere; color: var(--jp-ui-font-color1);
+      min-width: 12em; overflow-wrap: break-word; color: var(--jp-ui-font-color1);
       background: var(--jp-layout-color2); font-family: var(--jp-content-font-family);
       font-size: var(--jp-content-font-size1);
     }`;
