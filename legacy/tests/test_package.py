@@ -104,7 +104,7 @@ def test_watch_and_describe_run_where_both_packages_are_installed(installed, tmp
     (["port", "--scnds=3", "a"], "--seconds")])
 def test_a_misspelt_word_is_answered_with_the_one_that_was_meant(words, meant):
     done = run(sys.executable, "-S", LEGACY / "tf1.py", *words)
-    assert done.returncode == 2 and f"did you mean {meant}?" in done.stderr
+    assert done.returncode == 2 and f"Did you mean {meant}?" in done.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -241,7 +241,8 @@ def test_notebooks(tmp_path, capsys):
         code, found = report_of(write(tmp_path, broken, "c.ipynb"), capsys)
         word, = found["files"][0]["words"]
         assert word == ("empty" if not broken else
-                        "a damaged notebook: its JSON cannot be read")
+                        "The notebook is damaged, because its JSON cannot be read. "
+                        "Save it again.")
 
 
 def test_a_folder_a_missing_path_and_an_empty_one(tmp_path, capsys):

@@ -167,7 +167,7 @@ def test_two_rules_on_one_place_are_a_failure(hook, monkeypatch, tmp_path):
 
 def test_a_name_or_an_argument_in_two_rules_is_an_error():
     for old in ("numpy.float", "numpy.reshape(newshape=)"):
-        with pytest.raises(ValueError, match="register it"):
+        with pytest.raises(ValueError, match="both register"):
             BOOK["axis-first"].rows({old: "x"})
 
 

@@ -33,7 +33,7 @@ sess = tf.Session()
 tf.train.start_queue_runners(sess)
 sess.run(queue.dequeue())
 """, ["queue 'numbers' starves: its thread is no longer alive",
-      "a thread that fills 'numbers' failed: InvalidArgumentError: assertion failed"]),
+      "A thread that fills 'numbers' failed: InvalidArgumentError: assertion failed"]),
     "no local variables": ("""
 [one] = tf.train.slice_input_producer([list(range(9))], num_epochs=1)
 batch = tf.train.batch([one], 3)
@@ -42,14 +42,14 @@ sess.run(tf.global_variables_initializer())
 tf.train.start_queue_runners(sess)
 sess.run(batch)
 """, ["ended before: 1", "limit_epochs/epochs', which is not initialised",
-      "run tf1.local_variables_initializer()"]),
+      "Run tf1.local_variables_initializer()"]),
     "a queue nobody fills": ("""
 first = tf.FIFOQueue(8, [tf.int32], [[]], name="first")
 batch = tf.train.batch([first.dequeue()], 5)
 sess = tf.Session()
 tf.train.start_queue_runners(sess)
 sess.run(batch)
-""", ["queue 'first' starves: no op of the graph puts anything in",
+""", ["queue 'first' starves: no op of the graph adds items to it.",
       "starves: its thread is waiting for 'first'", "its op was built here",
       ": batch = tf.train.batch([first.dequeue()], 5)"]),
     "a feeding thread of its own that died": ("""
@@ -64,8 +64,8 @@ def feed():
 threading.Thread(target=feed, name="feeder").start()
 while True:
     sess.run(take)
-""", ["thread feeder ended with ValueError: invalid literal",
-      "thread feeder, which filled 'numbers', ended with ValueError: invalid literal"]),
+""", ["Thread feeder ended with ValueError: invalid literal",
+      "Thread feeder, which filled 'numbers', ended with ValueError: invalid literal"]),
     "two queues that wait for each other": ("""
 one = tf.FIFOQueue(8, [tf.int32], [[]], name="one")
 two = tf.FIFOQueue(8, [tf.int32], [[]], name="two")
@@ -110,7 +110,7 @@ def report(process):
     lines = []
     for line in process.stderr:
         lines.append(line)
-        if "Ctrl-C ends it" in line:
+        if "Press Ctrl-C to end it" in line:
             return "".join(lines)
     raise AssertionError("".join(lines))
 
@@ -157,7 +157,7 @@ sys.exit(7)
     with watched(tmp_path, program, of=("course.py", "watch")) as process:
         out, said = process.communicate(timeout=LIMIT)
     assert process.returncode == 7 and out == "1.0\n", said
-    assert "no queue: the step is slow" in said
+    assert "takes items from no queue" in said
     assert "it was slow, but did not hang" in said
 
 
@@ -174,7 +174,7 @@ with tf.Session() as sess:
 """
     with watched(tmp_path, program) as process:
         _, said = process.communicate(timeout=LIMIT)
-    assert said.count("the graph has grown before 20 calls") == 1, said
+    assert said.count("The graph has grown before 20 calls") == 1, said
     assert ": stacked = tf.stack([batch, batch])" in said, said
 
 
@@ -188,12 +188,12 @@ with tf.Session() as sess:
     coord = tf.train.Coordinator()
     threads = tf.train.start_queue_runners(sess, coord)
     sess.run(batch)
-""", ["the error to look at is FailedPreconditionError",
+""", ["The error to look at is FailedPreconditionError",
       "`sess.run(tf1.local_variables_initializer())`"]),
     "an old name": ("""
 import tensorflow as new
 new.Session()
-""", ["the error to look at is AttributeError: module 'tensorflow' has no",
+""", ["The error to look at is AttributeError: module 'tensorflow' has no",
       "port it first", "tf1 port old.py"]),
     "no page knows it": ("raise ValueError('out of cheese')",
                          ["ValueError: out of cheese"]),

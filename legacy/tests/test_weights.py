@@ -113,9 +113,9 @@ def test_names_go_by_a_table_and_a_wrong_table_is_refused(tmp_path):
     table = tmp_path / "names.csv"
     table.write_text("a/w,first\nb/w,second\n")
     assert list(weights.renamed(arrays, table)) == ["first", "second", "c"]
-    for text, words in [("a/w\n", "line 1: expected two names"),
-                        ("a/x,y", "a/x is not among"),
-                        ("a/w,c", "two arrays would be called c")]:
+    for text, words in [("a/w\n", "must contain two names"),
+                        ("a/x,y", "a/x in line 1 of .* is not the name"),
+                        ("a/w,c", "Two arrays would have the name c")]:
         table.write_text(text)
         with pytest.raises(DataError, match=words):
             weights.renamed(arrays, table)
@@ -172,11 +172,11 @@ KERNEL = {"a/kernel": np.zeros([3, 3, 3, 4], np.float32)}
 
 
 @pytest.mark.parametrize("arrays, chain, words", [
-    (KERNEL, "", "numbers and no graph"), (KERNEL, "b relu", "b is neither a layer"),
-    ({**KERNEL, "b/w": np.zeros([4, 2])}, "a relu", "leaves b/w out"),
+    (KERNEL, "", "arrays, but no graph"), (KERNEL, "b relu", "b in --chain is"),
+    ({**KERNEL, "b/w": np.zeros([4, 2])}, "a relu", "leaves out b/w"),
     (KERNEL, "a:0", "0 is neither a stride"),
-    ({"a/kernel": np.zeros([3, 3, 4])}, "a", "3 axes is neither"),
-    (KERNEL, "a flatten", "--input is needed")])
+    ({"a/kernel": np.zeros([3, 3, 4])}, "a", "3 axes, so it is neither"),
+    (KERNEL, "a flatten", "size of its input")])
 def test_what_the_chain_does_not_say_is_refused(arrays, chain, words, tmp_path):
     with pytest.raises(DataError, match=words) as caught:
         weights.write(arrays, "keras", tmp_path / "net.keras", chain)
@@ -192,7 +192,7 @@ def test_a_missing_package_is_named_and_an_older_file_stays(
     old.write_bytes(b"whole")
     for name in form, f"{form}.numpy":
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(DataError, match=f"package {form}: pip install {form}"):
+    with pytest.raises(DataError, match=f"package {form}. .*pip install {form}"):
         weights.write(KERNEL, form, old, "a")
     assert old.read_bytes() == b"whole" and list(tmp_path.iterdir()) == [old]
 
@@ -209,7 +209,7 @@ def test_the_command_counts_paths_from_where_it_is_called(
     assert "average   float32  (4,)" in capsys.readouterr().out
     assert weights.main(["nothing-here", "--to", "npz"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("tf1 weights: nothing-here") and said.count("\n") == 1
+    assert "checkpoint nothing-here" in said and said.count("\n") == 1
 
 
 # A kind of layer, and the shapes of its kernel in TensorFlow and in PyTorch.
@@ -235,7 +235,7 @@ def test_a_kernel_is_turned_by_the_kind_of_its_layer(name, before, after):
 
 @pytest.mark.parametrize("name, shape", UNKNOWN)
 def test_an_array_of_an_unknown_kind_is_refused_by_its_name(name, shape):
-    with pytest.raises(DataError, match=f"{name}: the kind of layer is unknown"):
+    with pytest.raises(DataError, match=f"axes of {name} cannot be converted"):
         weights.as_torch({name: np.zeros(shape, np.float32)})
 
 
@@ -268,7 +268,7 @@ def test_no_output_takes_the_place_of_an_input_or_of_another_kind(
     (tmp_path / "link").symlink_to("model.ckpt.index")
     assert weights.main([str(prefix), "--to", "npz", "--names", str(tmp_path / "names"),
                          "--out", str(tmp_path / out)]) == 1
-    assert "Nothing was written" in capsys.readouterr().err
+    assert "nothing was written" in capsys.readouterr().err
     for path, content in (before | others).items():
         assert path.read_bytes() == content
 
@@ -278,7 +278,7 @@ def test_nothing_to_write_is_an_error(tmp_path, capsys):
     tf.raw_ops.SaveV2(prefix=prefix, tensor_names=["global_step"],
                       shape_and_slices=[""], tensors=[tf.ones((), tf.int64)])
     assert weights.main([prefix, "--to", "npz", "--out", str(tmp_path / "o.npz")]) == 1
-    assert "holds no weights" in capsys.readouterr().err
+    assert "contains no weights" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("more", [

@@ -73,8 +73,8 @@ def _run(name: str, rest: list[str]) -> int:
         return 0
     if name not in COMMANDS:
         hint = did_you_mean(name, COMMANDS)
-        print(f"tf1: unknown command {name!r}{hint and f'; {hint}'}\n\n{usage()}",
-              file=sys.stderr)
+        print(f"tf1: There is no command {name!r}. {hint}".rstrip(), file=sys.stderr)
+        print(f"\n{usage()}", file=sys.stderr)
         return 2
     command = COMMANDS[name]
     if "helpers" in command.packages and (CHECKOUT / "helpers").is_dir():
@@ -109,7 +109,7 @@ def _advice(name: str, missing: list[str]) -> str:
     line = f"python3 course.py {name} ..." if name in ("watch", "weights") else (
         f".venv/bin/python legacy/tf1.py {name} ...")
     place = CHECKOUT if (CHECKOUT / "course.py").exists() else "a clone of the course"
-    return (f"the command needs {', '.join(missing)}, which this Python does not have. "
+    return (f"The command needs {', '.join(missing)}, which this Python does not have. "
             f"In {place}, run `{line}`, or install both packages of the checkout with "
             "`pip install . ./legacy`.")
 

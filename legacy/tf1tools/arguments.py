@@ -14,13 +14,13 @@ class Parser(argparse.ArgumentParser):
         given = message.removeprefix("unrecognized arguments: ").split()
         hints = [hint for word in given if word.startswith("--") and (
             hint := did_you_mean(word.partition("=")[0], self._option_string_actions))]
-        super().error("; ".join([message, *hints]))
+        super().error(". ".join([message, *hints]))
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Returns the question whether a similar known word was meant, or ""."""
     near = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {near[0]}?" if near else ""
+    return f"Did you mean {near[0]}?" if near else ""
 
 
 def seconds(text: str) -> float:
@@ -35,5 +35,5 @@ def seconds(text: str) -> float:
         number = math.nan
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of seconds above 0, such as 10")
+            f"{text!r} is not a number of seconds above 0, such as 10.")
     return number

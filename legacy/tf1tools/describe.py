@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
         print(describe(path))
     except Exception as error:  # whatever a stranger's file raises
         line = str(error) if isinstance(error, DataError | OSError) else (
-            f"{path}: cannot be read ({type(error).__name__}): {error}")
+            f"{path} cannot be read ({type(error).__name__}): {error}")
         print(printable(f"tf1 describe: {line}"), file=sys.stderr)
         return 1
     return 0

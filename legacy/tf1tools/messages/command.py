@@ -37,7 +37,10 @@ def explain(message: str) -> int:
         for entry in near:
             print(f"  {entry.patterns[0]}")
         if near:
-            print("If one of them is yours, run: tf1 explain 'TEXT OF THE MESSAGE'")
+            print(
+                "If one of these messages is yours, run: tf1 explain 'TEXT OF THE "
+                "MESSAGE'"
+            )
     if not said or said.startswith("Perhaps: "):
         print("\n".join([*lookup.trail(message), NEXT]))
     return int(not (fitting or near))

@@ -75,11 +75,14 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     arguments = parser.parse_args(argv)
     if arguments.write != (arguments.out is not None):
-        parser.error("--write needs the folder OUT, and OUT needs --write")
+        parser.error(
+            "The option --write and the folder OUT need each other. Use: tf1 port "
+            "FILE-OR-FOLDER --write OUT"
+        )
     if arguments.explain is None and arguments.path is None:
-        parser.error("name the file or folder to port")
+        parser.error("There is nothing to port. Pass a file or a folder.")
     if arguments.script and not arguments.write:
-        parser.error("--try needs --write, because it runs the copy")
+        parser.error("The option --try runs the copy, so it also needs --write.")
     return arguments
 
 
@@ -87,7 +90,8 @@ def _try(arguments: argparse.Namespace, done) -> int:
     from tf1tools.port.outcome import trial
 
     if not (script := trial.script_of(arguments.script)):
-        print('--try needs a command such as "python PROGRAM.py ARGUMENTS"',
+        print('The option --try needs a command, such as "python PROGRAM.py '
+              'ARGUMENTS".',
               file=sys.stderr)
         return 2
     ended = trial.tried(arguments.out, script, done, arguments.seconds)
@@ -100,20 +104,22 @@ def _write(path: Path, out: Path, done) -> int:
     from tf1tools.port.outcome import write
 
     if why := write.refusal(path, out):
-        print(printable(f"{out}: {why}"), file=sys.stderr)
+        print(printable(f"{out} {why}"), file=sys.stderr)
         return 2
     try:
         patch = write.write(path, out, done)
     except OSError as error:
         cause = f"{error.filename}: {error.strerror}" if error.filename else error
-        print(printable(f"{out}: cannot be written ({cause}). Nothing was kept. Free "
-                        "some space, or name another folder"), file=sys.stderr)
+        print(printable(f"{out} could not be written ({cause}). Nothing was kept. Free "
+                        "some space, or choose another folder."), file=sys.stderr)
         return 2
     print(write.what_is_left(path, done))
     print(printable(f"The copy is in {out}, and the changes are in {patch}."))
     if packages := write.packages(done):
-        print(f"The copy needs {' and '.join(packages)}: "
-              f"pip install {' '.join(packages)}")
+        print(
+            f"The copy needs {' and '.join(packages)}. Install with: pip install "
+            f"{' '.join(packages)}"
+        )
     if program := done.project.likely_start:
         program = out / program.path.relative_to(done.project.root)
         print(printable(f"To run a program of the copy: tf1 watch {program}"),

@@ -202,9 +202,13 @@ class Rule:
         for old, new in (_text_rows(self) if table is None else table).items():
             if old in ROWS:
                 raise ValueError(
-                    f"{old}: both {self.name} and {ROWS[old].rule.name} register it")
+                    f"The rules {self.name} and {ROWS[old].rule.name} both register "
+                    f"{old}. Remove the name from one of the two tables.")
             if old.startswith(".") and not of:
-                raise ValueError(f"{old}: say whose method it is with `of=`")
+                raise ValueError(
+                    f"The method {old} needs `of=`, which names the modules whose "
+                    "values have this method."
+                )
             new, words = (new, "") if isinstance(new, str) else new
             ROWS[old] = Row(old, new, words, self, of)
             self.table.append(ROWS[old])

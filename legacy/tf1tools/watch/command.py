@@ -102,7 +102,7 @@ class Watch:
             if death.exc_value is not None and death.exc_type is not SystemExit:
                 self.died.append((death.thread, death.exc_value))
                 name = death.thread.name if death.thread else "without a name"
-                say(f"thread {name} ended with {self._line(death.exc_value)}")
+                say(f"Thread {name} ended with {self._line(death.exc_value)}")
 
         threading.excepthook = note
 
@@ -128,11 +128,11 @@ class Watch:
         if found is None:
             return
         message, entry = found
-        say(f"the error to look at is {message}")
+        say(f"The error to look at is {message}")
         answer = messages.answer(entry, message).replace("PROGRAM", script)
         print(answer, file=sys.stderr, flush=True)
         if entry.section == messages.OLD_NAMES:
-            say("the program is too old for this TensorFlow; port it first: "
+            say("The program is too old for this TensorFlow, so port it first: "
                 f"tf1 port {script}")
 
     def _line(self, error: BaseException) -> str:
@@ -153,7 +153,7 @@ class Watch:
             late = step is not None and time.monotonic() - pressed > _DEAF
             if late and step is self.stalls.step_of_main():
                 self.stalls.report_once()
-                print("tf1 watch: ended by Ctrl-C", file=sys.stderr)
+                print("tf1 watch: The program was ended by Ctrl-C.", file=sys.stderr)
                 sys.stdout.flush()
                 os._exit(128 + signal.SIGINT)
 
@@ -223,7 +223,7 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     script = Path(options.script)
     if not script.is_file():
-        parser.error(f"there is no file {script}")
+        parser.error(f"There is no file {script}. Pass the path of a program.")
     folder = script.resolve().parent
     watch = Watch(folder, options.stall, options.film and options.film.resolve())
     sys.meta_path.insert(0, AfterImport(SESSIONS, watch.hook_on))

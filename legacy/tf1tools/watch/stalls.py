@@ -125,8 +125,8 @@ class Stalls:
         grew += graph.version > ops
         self._grown[session] = graph.version, grew
         if grew == _GROWTH and graph.version > ops:
-            say(f"the graph has grown before {grew} calls of session.run, so each call "
-                "takes longer. Build the op before the loop; it was built here:")
+            say(f"The graph has grown before {grew} calls of session.run, so each call "
+                "takes longer. Build the op before the loop. It was built here:")
             _show_lines(graph.get_operations()[-1].traceback)
 
     @contextlib.contextmanager
@@ -146,7 +146,7 @@ class Stalls:
             with self._unnoted():
                 self._movie = self._open.enter_context(film(session))
         except (RuntimeError, ValueError) as error:
-            say(f"the queues cannot be recorded: {error}")
+            say(f"The queues cannot be recorded: {error}")
             self._path = None
 
     def end_film(self) -> None:
@@ -161,11 +161,11 @@ class Stalls:
         shot.frames = self._movie.frames.copy()
         shot.diagnosis = diagnosis
         shot.save(self._path)
-        say(f"the recording of the queues is in {self._path}")
+        say(f"The recording of the queues is in {self._path}.")
 
     def say_end(self) -> None:
         """Prints how many session calls the program completed."""
-        say(f"the program has ended; number of session.run calls: {self._done}")
+        say(f"The program has ended. Number of session.run calls: {self._done}.")
 
     def step_of_main(self) -> Step | None:
         """Returns the step that the main thread is running, or `None`."""
@@ -174,8 +174,8 @@ class Stalls:
     def say_if_over(self) -> None:
         """Prints that a reported stall was only a slow step, if one has ended."""
         if self._told and self._told != self._ended:
-            say(f"a step has ended, {self._ended - self._told:.1f} s after the one "
-                "before: it was slow, but did not hang")
+            say(f"A step has ended {self._ended - self._told:.1f} s after the one "
+                "before, so it was slow, but did not hang.")
             self._told = 0.0
 
     def look(self) -> None:
@@ -191,8 +191,8 @@ class Stalls:
         self._told = self._ended
         ago = time.monotonic() - self._ended
         since = time.strftime("%H:%M:%S", time.localtime(time.time() - ago))
-        say(f"no step has ended since {since}; calls of session.run that ended before: "
-            f"{self._done}")
+        say(f"No step has ended since {since}. Calls of session.run that ended before: "
+            f"{self._done}.")
         under_way, diagnosis = dict(self._under_way), None
         stand = {step.session: step.fetches for thread, step in under_way.items()
                  if not _fills(thread)}
@@ -204,7 +204,7 @@ class Stalls:
                 _show_thread(thread, frames[thread], under_way.get(thread))
         if self._movie:
             self._save(diagnosis)
-        say("the program continues unchanged; Ctrl-C ends it")
+        say("The program continues unchanged. Press Ctrl-C to end it.")
 
     def failed(self) -> list[BaseException]:
         """Returns the errors that ended the threads of queue runners."""
@@ -225,7 +225,7 @@ class Stalls:
                 error = causes[thread]
                 how = f"ended with {type(error).__name__}: {first_line(error)}"
             for name in names:
-                say(f"thread {thread.name}, which filled '{name}', {how}")
+                say(f"Thread {thread.name}, which filled '{name}', {how}.")
 
     def _open_sessions(self) -> list[tf1.Session]:
         return [session for session in self._sessions if not is_closed(session)]
@@ -242,7 +242,7 @@ class Stalls:
                   for runner in runners_of(session.graph)
                   for error in runner.exceptions_raised]
         for name, error in failed:
-            say(f"a thread that fills '{name}' failed: {type(error).__name__}: "
+            say(f"A thread that fills '{name}' failed: {type(error).__name__}: "
                 f"{first_line(error)}")
         if failed:
             self._look_at(check_pipeline, queues_of(session), session.run)
@@ -301,8 +301,8 @@ def _show_thread(thread: int, frame: Any, step: Step | None) -> None:
         coordinator = frame.f_locals.get("self")
         if frame.f_code.co_name == "join" and hasattr(coordinator, "should_stop"):
             asked = "has been" if coordinator.should_stop() else "has not been"
-            say(f"it waits for the threads of a coordinator that {asked} asked to "
-                "stop")
+            say(f"It waits for the threads of a coordinator that {asked} asked to "
+                "stop.")
         frame = frame.f_back
 
 

@@ -150,12 +150,13 @@ def _averages(
             continue
         if what.of in found:
             raise DataError(
-                f"{what.of} has two averages, {found[what.of]} and {name}. Leave "
-                "--averages out, and choose one with --all and --names.")
+                f"{what.of} has two averages, {found[what.of]} and {name}. Leave out "
+                "--averages, and choose one of them with --all and --names.")
         found[what.of] = name
     if not found:
-        raise DataError("the file contains no averages of its weights. Leave "
-                        "--averages out.")
+        raise DataError(
+            "The file contains no averages of its weights. Leave out --averages."
+        )
     return {owner: arrays[name] for owner, name in found.items()}
 
 
@@ -174,13 +175,18 @@ def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarr
     try:
         rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{table}: cannot be read: {error}") from error
+        cause = getattr(error, "strerror", None) or error
+        raise DataError(f"{table} cannot be read: {cause}.") from error
     for number, row in enumerate(rows, 1):
         if len(row) != 2 and row:
-            raise DataError(f"{table}, line {number}: expected two names, `old,new`")
+            raise DataError(
+                f"Line {number} of {table} must contain two names, as in `old,new`."
+            )
         if row and row[0] not in new:
-            raise DataError(f"{table}, line {number}: {row[0]} is not among the "
-                            "weights. Without --to, tf1 weights lists them.")
+            raise DataError(
+                f"{row[0]} in line {number} of {table} is not the name of a weight. "
+                "Run tf1 weights without --to to list the names."
+            )
         new.update([row] if row else [])
     return _under(arrays, new)
 
@@ -213,17 +219,19 @@ def _turned(name: str, last: str, array: np.ndarray) -> np.ndarray:
     if last in _KERNELS and array.ndim in _AXES and not _RECURRENT.search(name):
         return array.transpose(_AXES[array.ndim])
     raise DataError(
-        f"{name}: the kind of layer is unknown for this array of shape "
-        f"{array.shape}, so its axes cannot be converted for PyTorch. With --names, "
-        "give it a name that ends with kernel, depthwise_kernel or embeddings, or "
-        "leave --layout torch out.")
+        f"The axes of {name} cannot be converted for PyTorch, because the kind of "
+        f"layer is unknown for an array of shape {array.shape}. With --names, give it "
+        "a name that ends with kernel, depthwise_kernel, or embeddings, or leave out "
+        "--layout torch.")
 
 
 def _under(arrays: Mapping[str, np.ndarray], names: Mapping) -> dict[str, np.ndarray]:
     twice = sorted({n for n in names.values() if list(names.values()).count(n) > 1})
     if twice:
-        raise DataError(f"two arrays would be called {twice[0]}. Rename one of "
-                        "them with --names.")
+        raise DataError(
+            f"Two arrays would have the name {twice[0]}. Rename one of them with "
+            "--names."
+        )
     return {names[name]: array for name, array in arrays.items()}
 
 
@@ -272,8 +280,10 @@ def write(
                 networks.write(plain, form, temporary, chain, size)
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
-        raise DataError(f"--to {form} needs the package {package}: "
-                        f"pip install {package}") from error
+        raise DataError(
+            f"The option --to {form} needs the package {package}. Install it with: pip "
+            f"install {package}"
+        ) from error
 
 
 def refuse_to_replace(out: Path, source: Path, names: Path | None = None) -> None:
@@ -289,13 +299,16 @@ def refuse_to_replace(out: Path, source: Path, names: Path | None = None) -> Non
     part = re.escape(read.name) + r"\.(index|meta|data-\d+-of-\d+)"
     if (place in (read, names and _place(names)) or place.is_relative_to(read)
             or place.parent == read.parent and re.fullmatch(part, place.name)):
-        raise DataError(f"{out} is part of the input. Nothing was written. Choose "
-                        "another file with --out.")
+        raise DataError(
+            f"{out} is part of the input, so nothing was written. Choose another file "
+            "with --out."
+        )
     if place.exists() and place.suffix not in ENDINGS.values():
         kinds = ", ".join(ENDINGS.values())
-        raise DataError(f"{out} exists and is a file of another kind. Nothing was "
-                        f"written. Choose a new file, or one that ends with one of "
-                        f"{kinds}.")
+        raise DataError(
+            f"{out} exists and is a file of another kind, so nothing was written. "
+            f"Choose a new file, or one that ends with {kinds}."
+        )
 
 
 def _place(path: Path) -> Path:
@@ -343,11 +356,14 @@ def main(arguments: list[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.layout == "torch" and options.to in ("keras", "onnx"):
-        parser.error(f"--layout torch is for npz and safetensors, not {options.to}")
+        parser.error(
+            "The option --layout torch is for npz and safetensors, but not for "
+            f"{options.to}."
+        )
     try:
         size = tuple(int(n) for n in filter(None, options.input.split(",")))
     except ValueError:
-        parser.error("--input needs numbers, such as 224,224,3")
+        parser.error("The option --input needs whole numbers, such as 224,224,3.")
     quiet_tensorflow()
     from helpers.inherited import read_weights
 
@@ -365,23 +381,28 @@ def main(arguments: list[str]) -> int:
         if options.layout == "torch":
             found = as_torch(found)
         if not found:
-            raise DataError(f"{options.checkpoint} holds no weights to write. --all "
-                            "writes the arrays of the optimizer.")
+            raise DataError(
+                f"{options.checkpoint} contains no weights to write. To write the "
+                "arrays of the optimizer, add --all."
+            )
         out = options.out or Path(options.checkpoint.name + ENDINGS[options.to])
         refuse_to_replace(out, options.checkpoint, options.names)
         write(found, options.to, out, options.chain, size)
     except Exception as error:  # an unknown file may raise anything
         line = first_line(error)
         if not isinstance(error, DataError | OSError):
-            line = f"cannot be read ({type(error).__name__}): {line}"
+            kind = type(error).__name__
+            line = f"{options.checkpoint} cannot be read ({kind}): {line}"
         named = filter(None, [options.checkpoint, options.out, options.names])
         if not any(str(path) in line for path in named):
             line = f"{options.checkpoint}: {line}"
         print(printable(f"tf1 weights: {line}"), file=sys.stderr)
         return 1
     left = len(arrays) - len(found)
-    print(f"{printable(out)}: {len(found)} arrays, {out.stat().st_size:,} bytes; "
-          f"{left} left out")
+    print(
+        f"{printable(out)} contains {len(found)} arrays in {out.stat().st_size:,} "
+        f"bytes. Number of arrays left out: {left}."
+    )
     return 0
 
 
@@ -402,15 +423,19 @@ def _write_model(options: argparse.Namespace) -> int:
     from tf1tools.weights import networks
 
     if options.names or options.averages or options.all:
-        raise DataError(f"{options.checkpoint}: --names, --averages and --all are for "
-                        "arrays, and this file is written as the model that it is")
+        raise DataError(
+            f"{options.checkpoint} is written as a complete model, but --names, "
+            "--averages, and --all are for arrays. Leave out these options."
+        )
     out = options.out or Path(options.checkpoint.name + ENDINGS["keras"])
     refuse_to_replace(out, options.checkpoint)
     model = keras_files.rebuilt(options.checkpoint)
     with whole_file(out) as temporary:
         networks.save_keras(networks.of_keras_3(model), temporary)
-    print(f"{out}: the model with {len(model.layers)} layers, "
-          f"{out.stat().st_size:,} bytes")
+    print(
+        f"{out} contains the model with {len(model.layers)} layers in "
+        f"{out.stat().st_size:,} bytes."
+    )
     return 0
 
 

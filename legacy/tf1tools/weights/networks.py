@@ -55,14 +55,16 @@ def chain_of(arrays: Mapping[str, np.ndarray], chain: str) -> list[Layer]:
     words = chain.split() or _vgg(arrays)
     if not words:
         raise DataError(
-            "a checkpoint holds numbers and no graph. Name the layers in order, as in "
-            '--chain "conv1 relu pool flatten scores". For a whole graph, use tf2onnx.')
+            "A checkpoint contains arrays, but no graph. Name the layers in order, as "
+            'in --chain "conv1 relu pool flatten scores". To convert a whole graph, '
+            "use tf2onnx.")
     taken: set[str] = set()
     layers = [_layer(word, arrays, taken) for word in words]
     if left := sorted(set(arrays) - taken):
-        raise DataError(f"the chain leaves {left[0]} out"
-                        f"{f', and {len(left) - 1} more' if left[1:] else ''}. Name "
-                        "all layers in --chain.")
+        names = left[0] + (f" and {len(left) - 1} more" if left[1:] else "")
+        raise DataError(
+            f"The chain leaves out {names}. Name all layers of the file in --chain."
+        )
     return layers
 
 
@@ -85,7 +87,10 @@ def _layer(word: str, arrays: Mapping[str, np.ndarray], taken: set[str]) -> Laye
     name, *options = word.split(":")
     for option in options:
         if not re.fullmatch(r"[1-9]\d*|same|valid", option):
-            raise DataError(f"{word}: {option} is neither a stride nor same or valid")
+            raise DataError(
+                f"In {word}, {option} is neither a stride nor `same` or `valid`. "
+                "Correct it in --chain."
+            )
     stride = next((int(option) for option in options if option.isdigit()), 1)
     if name in WORDS:
         return Layer(name, stride=stride, same="same" in options)
@@ -103,14 +108,19 @@ def _layer(word: str, arrays: Mapping[str, np.ndarray], taken: set[str]) -> Laye
         bias = take(*_BIASES)
         kind = {4: CONV, 2: DENSE}.get(kernel.ndim)
         if kind is None:
-            raise DataError(f"{name}: a kernel with {kernel.ndim} axes is neither a "
-                            "convolution nor a dense layer")
+            raise DataError(
+                f"{name} has a kernel with {kernel.ndim} axes, so it is neither a "
+                "convolution nor a dense layer. Such a layer cannot be converted."
+            )
         bias = np.zeros(kernel.shape[-1], kernel.dtype) if bias is None else bias
         return Layer(kind, name, stride, same, (kernel, bias))
     mean, variance = take("moving_mean"), take("moving_variance")
     if mean is None or variance is None:
-        raise DataError(f"{word} is neither a layer of the file nor one of "
-                        f"{', '.join(WORDS)}")
+        words = ", ".join(WORDS)
+        raise DataError(
+            f"{word} in --chain is neither a layer of the file nor one of the words "
+            f"{words}. Correct it."
+        )
     gamma, beta = take("gamma"), take("beta")
     gamma = np.ones_like(mean) if gamma is None else gamma
     beta = np.zeros_like(mean) if beta is None else beta
@@ -163,7 +173,10 @@ def keras_model(layers: list[Layer], size: tuple[int | None, ...]):
     build = tf.keras.layers
     first = next(layer for layer in layers if layer.arrays).arrays[0]
     if not size and any(layer.kind == "flatten" for layer in layers):
-        raise DataError("--input is needed because of Flatten: --input 224,224,3")
+        raise DataError(
+            "A network with Flatten needs the size of its input. Pass it, as in "
+            "--input 224,224,3."
+        )
     size = size or ((first.shape[0],) if first.ndim == 2 else
                     (None, None, first.shape[2]))
     model = tf.keras.Sequential([tf.keras.Input(size)])
@@ -187,8 +200,11 @@ def keras_model(layers: list[Layer], size: tuple[int | None, ...]):
             if layer.arrays:
                 new.set_weights(layer.arrays)
         except ValueError as error:
-            raise DataError(f"{layer.name or layer.kind} does not fit an input of "
-                            f"{size}: {str(error).splitlines()[0]}") from error
+            cause = str(error).splitlines()[0]
+            raise DataError(
+                f"Layer {layer.name or layer.kind} does not fit an input of size "
+                f"{size} ({cause}). Correct --chain or --input."
+            ) from error
     return model
 
 

@@ -40,8 +40,11 @@ def sequence_loss_by_example(logits, targets, weights,
       ValueError: If the lists differ in length.
     """
     if not len(logits) == len(targets) == len(weights):
-        raise ValueError(f"{len(logits)} logits, {len(targets)} targets and "
-                         f"{len(weights)} weights: give as many of each")
+        raise ValueError(
+            "The lists of logits, targets, and weights must have the same length, but "
+            f"got {len(logits)} logits, {len(targets)} targets, and {len(weights)} "
+            "weights."
+        )
     with tf.name_scope(name, "sequence_loss_by_example",
                        [*logits, *targets, *weights]):
         losses = tf.add_n([
@@ -97,7 +100,10 @@ def batch_sequence_loss(logits, targets, weights, average_across_timesteps=True,
     """
     if average_across_timesteps and sum_over_timesteps or \
             average_across_batch and sum_over_batch:
-        raise ValueError("average or sum over an axis, not both")
+        raise ValueError(
+            "An axis can be averaged or summed, but not both. Set only one of the two "
+            "arguments of this axis."
+        )
     with tf.name_scope(name, "sequence_loss", [logits, targets, weights]):
         words = tf.shape(logits)[2]
         losses = _loss(softmax_loss_function, tf.reshape(logits, [-1, words]),

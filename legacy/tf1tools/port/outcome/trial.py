@@ -29,8 +29,8 @@ _LOOPBACK = """if True:
 """
 _FRAME = re.compile(r'^  File "(.+)", line (\d+)', re.M)
 _BUILT = re.compile(r"Original stack trace|Detected at node|^Node:", re.M)
-_ANSWER = "tf1 watch: the error to look at is "
-_TOO_OLD = "tf1 watch: the program is too old"
+_ANSWER = "tf1 watch: The error to look at is "
+_TOO_OLD = "tf1 watch: The program is too old"
 _OFFLINE = re.compile(r"name resolution|Name or service not known|nodename nor servname"
                       r"|Network is unreachable|NameResolutionError|URL fetch failure")
 

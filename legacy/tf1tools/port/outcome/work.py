@@ -376,6 +376,8 @@ def work(path: Path) -> Work:
     load()
     paths = list(sources.files_of(path))
     if not paths:
-        raise sources.Unreadable("the folder contains no .py or .ipynb files")
+        raise sources.Unreadable(
+            "The folder contains no .py or .ipynb files. Pass another folder."
+        )
     with deep_trees():
         return Work(Project(paths, path))

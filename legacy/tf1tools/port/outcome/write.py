@@ -25,9 +25,9 @@ def refusal(folder: Path, out: Path) -> str:
     """Returns why a copy cannot be written to a folder, or ""."""
     if out.is_symlink() or out.exists() and not (
             out.is_dir() and not any(out.iterdir())):
-        return "it exists already. Choose a folder that is new or empty."
+        return "exists already. Choose a folder that is new or empty."
     if folder.is_dir() and folder.resolve() in [out.resolve(), *out.resolve().parents]:
-        return "it is inside the folder to copy. Choose a folder outside it."
+        return "is inside the folder to copy. Choose a folder outside it."
     return ""
 
 

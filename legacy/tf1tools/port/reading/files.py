@@ -57,7 +57,7 @@ def files_of(path: Path) -> Iterator[Path]:
                     if file.name.endswith(ENDINGS) and not file.is_symlink()
                     and file.is_file())
     else:
-        raise Unreadable("there is no such file or folder")
+        raise Unreadable("There is no such file or folder. Check the path.")
 
 
 def _is_hidden(path: Path) -> bool:
@@ -113,9 +113,9 @@ def decoded(path: Path, words: list[str]) -> Decoded:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise Unreadable(f"cannot be read: {error.strerror}") from error
+        raise Unreadable(f"The file cannot be read: {error.strerror}.") from error
     if b"\0" in raw[:65536]:
-        raise Unreadable("a binary file, not Python")
+        raise Unreadable("This is a binary file and not Python code.")
     try:
         coding, _ = tokenize.detect_encoding(iter(raw.splitlines(True)).__next__)
         coding = "utf-8" if coding == "utf-8-sig" else coding
@@ -159,14 +159,16 @@ def notebook(text: str) -> dict:
         for _, cell, key in code_cells(found):
             _source(cell, key)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Unreadable("a damaged notebook: its JSON cannot be read") from error
+        raise Unreadable(
+            "The notebook is damaged, because its JSON cannot be read. Save it again."
+        ) from error
     return found
 
 
 def _finite(text: str) -> float:
     """Converts a number of JSON; as an infinity it would be no JSON in the copy."""
     if math.isinf(number := float(text)):
-        raise ValueError(f"{text} is too large")
+        raise ValueError(f"The number {text} is too large for a float.")
     return number
 
 

@@ -69,7 +69,7 @@ class File:
         """Takes it for a file of which nothing is known, so that the others go on."""
         said = isinstance(error, sources.Unreadable)
         self.words.append(str(error) if said else
-                          f"cannot be read: {type(error).__name__}: {error}")
+                          f"The file cannot be read: {type(error).__name__}: {error}")
         self.parts, self.uses, self.names, self.imports = [], [], {}, {}
 
     def _read(self) -> None:

@@ -55,7 +55,7 @@ def applied(text: str, edits: list[Edit]) -> str:
     parts, at = [], 0
     for start, end, new in _in_order(edits):
         if start < at:
-            raise ValueError(f"two edits overlap at {text[start:end]!r}")
+            raise ValueError(f"Two edits overlap at {text[start:end]!r}.")
         parts += [text[at:start], new]
         at = end
     return "".join([*parts, text[at:]])
