@@ -123,8 +123,8 @@ def take_wheels(words):
             if not folder and following and not following[0].startswith("-"):
                 folder = words.pop(place + 1)
             if not folder:
-                raise Problem("--wheels needs the folder that `course.py wheels` has "
-                              "filled, or its address")
+                raise Problem("The option --wheels needs the folder that `course.py "
+                              "wheels` has filled, or its address.")
             words.pop(place)
             return folder if "://" in folder else os.path.abspath(folder)
     return ""
@@ -134,11 +134,11 @@ def unknown(name):
     """Prints what the user may have meant by the name of a command."""
     near = difflib.get_close_matches(name, COMMANDS, 1)
     if near:
-        print(f"course.py: there is no command {name}. Did you mean {near[0]}? Run "
+        print(f"course.py: There is no command {name}. Did you mean {near[0]}? Run "
               "python3 course.py to see all commands.", file=sys.stderr)
         return
     print(usage())
-    print(f"course.py: unknown command {name}; the list above shows all of them",
+    print(f"course.py: There is no command {name}. The list above shows all commands.",
           file=sys.stderr)
 
 

@@ -30,7 +30,8 @@ def main(arguments: list[str]) -> int:
                         help="small sizes: whether it runs, not how fast")
     options, rest = parser.parse_known_args(arguments)
     if unknown := sorted(set(options.names) - set(NAMES)):
-        parser.error(f"there is no benchmark {unknown[0]}; there are {' '.join(NAMES)}")
+        names = " ".join(NAMES)
+        parser.error(f"There is no benchmark {unknown[0]}. Choose from: {names}")
     lesson.begin("benchmarks")
     for name in options.names or NAMES:
         print(f"\n=== {name} ===", flush=True)

@@ -164,8 +164,8 @@ def main(arguments: list[str]) -> int:
         return 0
     found = tf.config.list_physical_devices("GPU")
     if not found:
-        print("benchmarks.gpu: TensorFlow sees no GPU here; python3 course.py doctor "
-              "says why", file=sys.stderr)
+        print("benchmarks.gpu: TensorFlow sees no GPU here. To find out why, run: "
+              "python3 course.py doctor", file=sys.stderr)
         return 1
     print(f"TensorFlow {tf.__version__},", *map(
         tf.config.experimental.get_device_details, found), flush=True)

@@ -132,7 +132,8 @@ def main(arguments: list[str]) -> rounds.Table:
         options.towers, options.steps = 2, 1
         options.base_width = 8  # of ours: Keras has its convolutions in full width only
     if not options.quick and psutil.virtual_memory().available < NEEDED:
-        raise RuntimeError(f"towers needs {NEEDED / 1e9:.0f} GB of free memory")
+        raise RuntimeError(f"The benchmark `towers` needs {NEEDED / 1e9:.0f} GB of "
+                           "free memory. Close other programs, or pass --quick.")
     # The strategy's devices are set before TensorFlow's runtime starts.
     results = rounds.compete(CONTESTANTS, partial(trained, options), options.rounds,
                              ["towers"] if options.quick else ())

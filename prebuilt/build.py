@@ -205,7 +205,8 @@ def main(names: list[str]) -> None:
     known = [*BUILDERS, *runs.RUNS]
     unknown = [name for name in names if name not in known]
     if unknown:
-        sys.exit(f"there is no graph or run {unknown[0]}; there are {' '.join(known)}")
+        sys.exit(f"There is no graph or run {unknown[0]}. Choose from: "
+                 f"{' '.join(known)}")
     for name in names or known:
         path = write(name) if name in BUILDERS else write_events(
             FOLDER / name / runs.RUN_FILE, runs.RUNS[name]())

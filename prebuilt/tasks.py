@@ -177,8 +177,8 @@ def check(answers: list[str]) -> list[str]:
     for answer in answers:
         number, _, said = answer.partition("=")
         if not number.isdigit() or not 1 <= int(number) <= len(TASKS):
-            raise ValueError(f"{answer!r}: write it as NUMBER=ANSWER, the number from "
-                             f"1 to {len(TASKS)}")
+            raise ValueError(f"The answer {answer!r} must have the form NUMBER=ANSWER, "
+                             f"with a number from 1 to {len(TASKS)}.")
         task = TASKS[int(number) - 1]
         right = said.strip().lower() == task.answer().lower()
         lines.append(f"  {'✓' if right else '✗'} {number}. {task.where}: "

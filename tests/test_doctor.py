@@ -26,7 +26,7 @@ def test_it_runs_with_any_python_and_no_set_up(tmp_path, monkeypatch):
     seen = doctor.Finding("TensorFlow", doctor.OK, "")  # its import takes long
     monkeypatch.setattr(doctor, "tensorflow", lambda environment: seen)
     assert len(lines) == len(doctor.examine()), done.stderr
-    assert any("not done yet" in line for line in lines)
+    assert any("does not exist yet" in line for line in lines)
     assert done.returncode == int(any(line.startswith("BAD") for line in lines))
 
 
@@ -71,11 +71,11 @@ H200 = environment.Card("NVIDIA H200", 580, 531, 143_771, 9.0)
      "name, so another version does not replace them. Run: COMMAND"),
     ({"missing": ["nvidia-a"]}, False, [], doctor.OK,
      "driver and the CUDA packages nvidia-a. Install the driver"),
-    ({}, True, [], doctor.WARN, "The driver may be too old; CUDA 12 needs 525"),
+    ({}, True, [], doctor.WARN, "may be too old, because CUDA 12 needs 525"),
     ({}, True, [H200._replace(driver=470)], doctor.WARN,
-     "The driver is version 470, and CUDA 12 needs 525 or newer"),
+     "The driver has version 470, but CUDA 12 needs 525 or newer"),
     ({}, True, [H200._replace(capability=5.2)], doctor.WARN,
-     "has the compute capability 5.2, but TensorFlow is built for 6.0 and newer"),
+     "has the compute capability 5.2, and TensorFlow is built for 6.0 and newer"),
     ({"cuda": False}, True, [], doctor.WARN, "built without CUDA"),
 ])
 def test_what_keeps_tensorflow_from_a_gpu(seen, driver, cards, state, word):

@@ -49,7 +49,7 @@ def test_without_a_gpu_the_program_says_what_to_do(capsys):
     if tf.config.list_physical_devices("GPU"):
         pytest.skip("there is a GPU here")
     assert gpu.main([]) == 1
-    assert "sees no GPU here; python3 course.py doctor" in capsys.readouterr().err
+    assert "sees no GPU here. To find out why, run" in capsys.readouterr().err
 
 
 def test_the_facts_can_be_asked_for_one_by_one(capsys):

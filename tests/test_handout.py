@@ -72,7 +72,7 @@ def test_a_full_disk_leaves_no_part_of_a_notebook(more, tmp_path, capsys):
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, known)
         assert not [path for path in folder.rglob("*") if path.is_file()]
-        assert "Nothing was kept" in capsys.readouterr().err
+        assert "No partial file was kept" in capsys.readouterr().err
     assert handout.main([str(folder), "01a", *more]) == 0
 
 

@@ -73,7 +73,7 @@ def test_the_command_that_shows_the_graphs_checks_answers(capsys):
     assert "✓" in right and "✗" in wrong
     assert " ".join(map(str.strip, again)) == f"Look again. {tasks.TASKS[9].again}"
     assert serve_graphs.main(["11=4"]) == 2
-    assert "'11=4': write it as NUMBER=ANSWER" in capsys.readouterr().err
+    assert "'11=4' must have the form NUMBER=ANSWER" in capsys.readouterr().err
 
 
 def test_the_stored_questions_are_those_of_today(tmp_path):

@@ -92,8 +92,10 @@ def build(source: Path, output: Path) -> None:
         app.build()
         bar.update(bar.total - bar.n)
     if app.statuscode:
-        words = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip()
-        raise DataError(f"Sphinx reported warnings, so there is no book:\n{words}")
+        warned = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip()
+        raise DataError(
+            f"The book was not built, because Sphinx reported these warnings:\n{warned}"
+        )
 
 
 def _tick(bar: tqdm, page: str) -> None:

@@ -73,8 +73,12 @@ def pitfall_page(text: str) -> str:
     known = pitfalls()
     rows = {(number, name): (see, why) for see, why, number, name in ROW.findall(text)}
     for number, name in known.keys() ^ rows.keys():
-        where = "docs/pitfalls.md" if (number, name) in known else f"lesson {number}"
-        raise ValueError(f"The pitfall '{number}: {name}' is missing in {where}.")
+        page, lesson = "docs/pitfalls.md", f"lesson {number}"
+        where, other = (page, lesson) if (number, name) in known else (lesson, page)
+        raise ValueError(
+            f"The pitfall '{number}: {name}' is missing in {where}. Correct its name "
+            f"in {other}, or add it."
+        )
 
     def linked(match):
         see, why, number, name = match.groups()
@@ -104,8 +108,11 @@ def glossary_page(terms: str) -> str:
         matches = [place for place in cells if words in place.cell.source
                  and place.lesson.name.startswith(number)]
         if len(matches) != 1:
-            raise ValueError(f"glossary, {term}: {words!r} occurs in {len(matches)} "
-                             f"cells of lesson {number}, but must occur in one")
+            raise ValueError(
+                f"The words {words!r} of the term {term} occur in {len(matches)} cells "
+                f"of lesson {number}, but must occur in exactly one. Correct "
+                "docs/book/terms.txt."
+            )
         sentence = quoted(matches[0].cell.source, words, int((count or [1])[0]))
         lines += [term, f":   {sentence} {matches[0].link(words)}", ""]
     return "\n".join(lines)

@@ -276,8 +276,10 @@ def read_cells(path: Path) -> list[nbformat.NotebookNode]:
     try:
         cells = read_json(path, {"cells": list})["cells"]
     except DataError as error:
-        raise ValueError("cannot be read as a notebook. Save it again in JupyterLab. "
-                         f"({str(error).removeprefix(f'{path}: ')})") from error
+        cause = str(error).removeprefix(f"{path} ")
+        raise ValueError(
+            f"{path} cannot be read as a notebook: {cause} Save it again in JupyterLab."
+        ) from error
     return [_plain(cell) for cell in cells if isinstance(cell, dict)]
 
 

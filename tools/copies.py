@@ -53,8 +53,10 @@ def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
     for lesson, path in zip(lessons, paths, strict=True):
         if fresh and path.exists():
             before = _put_aside(path)
-            print(f"{path.parent.name}/{path.name} is new. Your old copy is now "
-                  f"{before.parent.name}/{before.name}, and progress counts both.")
+            print(
+                f"{path.parent.name}/{path.name} is new. Your old copy is now "
+                f"{before.parent.name}/{before.name}, and `progress` counts both."
+            )
         if not path.exists():
             nb.store(path, copied(lesson))
     return paths
@@ -72,7 +74,7 @@ def _put_aside(path: Path) -> Path:
         with contextlib.suppress(FileExistsError):
             aside.touch(exist_ok=False)
             return path.replace(aside)
-    raise AssertionError("there is always a next number")
+    raise AssertionError("There is always a next number.")
 
 
 def predictions(path: Path) -> list[str]:

@@ -73,16 +73,18 @@ def set_up(environment) -> Finding:
     if environment.is_set_up():
         return Finding("set-up", OK, ".venv is complete")
     if environment.VENV.is_symlink():
-        return Finding("set-up", BAD, ".venv is a link. Remove the link.")
+        return Finding("set-up", BAD, ".venv is a link. Remove the link, and run "
+                       "python3 course.py lab.")
     if environment.VENV.exists():
         return Finding("set-up", WARN, ".venv is incomplete or belongs to another "
                        "folder. python3 course.py lab creates it again.")
-    return Finding("set-up", WARN, "not done yet. python3 course.py lab does it once.")
+    return Finding("set-up", WARN, ".venv does not exist yet. The command "
+                   "python3 course.py lab creates it.")
 
 
 def disk(environment) -> Finding:
     free = shutil.disk_usage(ROOT).free
-    text = f"{free / GIGA:.0f} GB free"
+    text = f"{free / GIGA:.0f} GB are free"
     if free < environment.NEEDED_BYTES and not environment.is_set_up():
         return Finding("disk", BAD, f"{text}, but the set-up needs "
                        f"{environment.NEEDED_BYTES / GIGA:.0f} GB. Free some space.")
@@ -98,8 +100,9 @@ def processor() -> Finding:
         return Finding("processor", OK, platform.machine())
     missing = [flag for flag in CPU_FLAGS if flag not in flags]
     if missing:
-        return Finding("processor", BAD, "no AVX, so TensorFlow stops with 'illegal "
-                       "instruction'. Use another machine or a cloud service.")
+        return Finding("processor", BAD, "This processor has no AVX, so TensorFlow "
+                       "stops with 'illegal instruction'. Use another machine or a "
+                       "cloud service.")
     return Finding("processor", OK, f"{platform.machine()} with AVX")
 
 
@@ -107,14 +110,15 @@ def tensorflow(environment) -> Finding:
     """Checks that TensorFlow can be imported and whether it sees a GPU."""
     whole = environment.is_set_up()
     if not whole and importlib.util.find_spec("tensorflow") is None:
-        return Finding("TensorFlow", OK, "not installed yet")
+        return Finding("TensorFlow", OK, "TensorFlow is not installed yet")
     program = environment.venv_python() if whole else sys.executable
     done = subprocess.run([str(program), "-c", SEEN], capture_output=True,
                           text=True)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"code {done.returncode}"])[-1]
-        return Finding("TensorFlow", BAD, f"cannot be imported ({last}). Rename .venv; "
-                       "python3 course.py lab then creates a new one.")
+        return Finding("TensorFlow", BAD, f"TensorFlow cannot be imported ({last}). "
+                       "Rename .venv, and run python3 course.py lab, which creates a "
+                       "new one.")
     seen = json.loads(done.stdout.splitlines()[-1])
     command = ("python3 course.py lab --gpu" if whole
                else "pip install -r requirements-gpu.txt")
@@ -138,13 +142,13 @@ def gpu(seen: dict, has_driver: bool, command: str, cards=()) -> Finding:
                  default=0)
     for card in cards:
         if card.capability < oldest:
-            return Finding("TensorFlow", WARN, f"{text}: {card.name} has the compute "
-                           f"capability {card.capability}, but TensorFlow is built for "
-                           f"{oldest} and newer. The course runs on the CPU.")
+            return Finding("TensorFlow", WARN, f"{text}, because {card.name} has the "
+                           f"compute capability {card.capability}, and TensorFlow is "
+                           f"built for {oldest} and newer. The course runs on the CPU.")
     if not seen["cuda"]:
-        return Finding("TensorFlow", WARN if has_driver else OK, f"{text}: this one is "
-                       "built without CUDA. The package `tensorflow` for Linux x86-64 "
-                       "includes CUDA.")
+        return Finding("TensorFlow", WARN if has_driver else OK, f"{text}, because it "
+                       "is built without CUDA. The package `tensorflow` for Linux "
+                       "x86-64 includes CUDA.")
     libraries = ", ".join(seen["missing"])
     if has_driver and libraries:
         return Finding("TensorFlow", WARN, f"{text}. The driver is installed, but "
@@ -152,7 +156,8 @@ def gpu(seen: dict, has_driver: bool, command: str, cards=()) -> Finding:
                        f"the libraries of CUDA {seen['cuda']} by name, so another "
                        f"version does not replace them. Run: {command}")
     if has_driver:
-        version = f"is version {cards[0].driver}, and" if cards else "may be too old;"
+        version = (f"has version {cards[0].driver}, but" if cards else
+                   "may be too old, because")
         return Finding("TensorFlow", WARN, f"{text}, although the driver and the CUDA "
                        f"packages are installed. The driver {version} CUDA 12 needs "
                        "525 or newer. Run nvidia-smi to see its version.")
@@ -178,10 +183,11 @@ def proxy() -> Finding:
     names = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
     variables = [name for name in names if os.environ.get(name)]
     if not variables:
-        return Finding("proxy", OK, "none. Behind a proxy, set HTTPS_PROXY first.")
+        return Finding("proxy", OK, "No proxy is set. Behind a proxy, set HTTPS_PROXY.")
     if "127.0.0.1" not in os.environ.get("NO_PROXY", os.environ.get("no_proxy", "")):
-        return Finding("proxy", WARN, f"{variables[0]} is set. Set NO_PROXY=127.0.0.1 "
-                       "too; otherwise the browser may not reach JupyterLab.")
+        return Finding("proxy", WARN, f"{variables[0]} is set. Also set "
+                       "NO_PROXY=127.0.0.1, because otherwise the browser may not "
+                       "reach JupyterLab.")
     return Finding("proxy", OK, f"{variables[0]} is set, and 127.0.0.1 is excluded")
 
 
@@ -193,9 +199,9 @@ def loopback() -> Finding:
             with socket.create_connection(probe.getsockname(), timeout=5):
                 pass
     except OSError as error:
-        return Finding("ports", BAD, f"programs cannot listen on 127.0.0.1 ({error}). "
-                       "Check the firewall: JupyterLab, TensorBoard and lesson 09a "
-                       "need it.")
+        return Finding("ports", BAD, f"Programs cannot listen on 127.0.0.1 ({error}), "
+                       "which JupyterLab, TensorBoard, and lesson 09a need. Check the "
+                       "firewall.")
     taken = []
     for port in (8888, 6006):
         with socket.socket() as probe:
@@ -204,8 +210,9 @@ def loopback() -> Finding:
             except OSError:
                 taken.append(port)
     if taken:
-        return Finding("ports", OK, f"{taken[0]} is in use; another port will be used")
-    return Finding("ports", OK, "8888 and 6006 are free")
+        return Finding("ports", OK, f"Port {taken[0]} is in use, so another port will "
+                       "be used")
+    return Finding("ports", OK, "The ports 8888 and 6006 are free")
 
 
 def data_folder() -> Finding:
@@ -216,7 +223,7 @@ def data_folder() -> Finding:
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         return Finding("data", BAD, f"{folder} is not writable. To use a folder of "
                        "your own, set HELPERS_DATA.")
-    return Finding("data", OK, "the folder is writable")
+    return Finding("data", OK, "The data folder is writable")
 
 
 def examine() -> list[Finding]:

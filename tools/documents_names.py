@@ -171,12 +171,16 @@ def _line(row: Row) -> str:
     cell = cell_of(row) if row.where != "-" else None
     untaught = row.note.startswith("not taught: ")
     if cell and cell.word.startswith("#"):
-        raise ValueError(f"documents_names.txt: the section {cell.word!r} does not "
-                         f"mention {row.name}")
+        raise ValueError(
+            f"The section {cell.word!r} does not mention {row.name}. Correct the row "
+            "of this name in documents_names.txt."
+        )
     if (cell is None) != untaught or row.helper and not pydoc.locate(
             f"helpers.{row.helper}"):
-        raise ValueError(f"documents_names.txt: {row.name}: no cell contains "
-                         f"{row.where!r}, or helpers does not define {row.helper!r}")
+        raise ValueError(
+            f"No cell contains {row.where!r}, or helpers does not define "
+            f"{row.helper!r}. Correct the row of {row.name} in documents_names.txt."
+        )
     became = fate(row, cell) + (f": {row.note}" if row.note and not untaught else "")
     helper = f"`{row.helper}`" if row.helper else ""
     alias = f", as `{cell.word}`" if cell and cell.word else ""

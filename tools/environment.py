@@ -53,7 +53,7 @@ def check_machine(version=None, system=None, machine=None):
     system, machine = system or platform.system(), machine or platform.machine()
     if not OLDEST <= version <= NEWEST:
         raise Problem(
-            "This is Python {}.{}; TensorFlow 2.21 needs Python {}.{} to {}.{}. "
+            "This is Python {}.{}, but TensorFlow 2.21 needs Python {}.{} to {}.{}. "
             "Install one of these and run the same command with it.".format(
                 *version, *OLDEST, *NEWEST)
         )
@@ -74,13 +74,15 @@ def check_gpu(system=None, machine=None):
     system, machine = system or platform.system(), machine or platform.machine()
     if (system, machine) != ("Linux", "x86_64"):
         raise Problem(
-            f"--gpu needs Linux on x86_64 (WSL2 is possible): on {system} {machine}, "
-            "TensorFlow's wheel uses only the CPU. Run the command without --gpu."
+            "The option --gpu needs Linux on x86_64 (WSL2 is possible), but this is "
+            f"{system} on {machine}, where TensorFlow's wheel uses only the CPU. Run "
+            "the command without --gpu."
         )
     if not has_driver():
         raise Problem(
-            "--gpu found no NVIDIA driver. Install the driver of your GPU so that "
-            "nvidia-smi shows the GPU, or run the command without --gpu."
+            "The option --gpu needs the NVIDIA driver, but there is none. Install the "
+            "driver of your GPU so that nvidia-smi shows the GPU, or run the command "
+            "without --gpu."
         )
     for card in cards():
         if card.driver < OLDEST_DRIVER:
@@ -172,9 +174,10 @@ def set_up(*extras, wheels=""):
         if not is_set_up():
             check_room(NEEDED_BYTES)
             if Path(sys.prefix) == VENV:
-                raise Problem("This is the Python of .venv itself, and .venv is "
-                              "incomplete. Run the same command with the system's "
-                              "Python.")
+                raise Problem(
+                    "This is the Python of .venv itself, and .venv is incomplete. Run "
+                    "the same command with the system's Python."
+                )
             with old_one_aside():
                 say("Setting up .venv. This takes a few minutes, once, and "
                     + (f"installs the packages in {wheels}." if wheels else

@@ -54,7 +54,9 @@ def main(arguments: list[str]) -> None:
     numbers = [word for word in rest if re.fullmatch(r"\d\d?[a-z]?", word)]
     rest = [word for word in rest if word not in numbers]
     if options.fresh and not numbers:
-        parser.error("--fresh needs the number of a lesson, such as lab --fresh 03a")
+        parser.error(
+            "The option --fresh needs the number of a lesson, as in `lab --fresh 03a`."
+        )
     if not any(word.startswith(("--ServerApp.ip=", "--ip=")) for word in rest):
         rest.append(HERE)  # a user in a container sets another address on purpose
     if hasattr(os, "geteuid") and os.geteuid() == 0:

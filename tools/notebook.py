@@ -53,7 +53,7 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
                  or asked.isdigit() and int(number(path)[:2]) == int(asked)]
         if not named:
             known = " ".join(map(number, paths))
-            raise ValueError(f"there is no lesson {asked}; the lessons are {known}")
+            raise ValueError(f"There is no lesson {asked}. The lessons are {known}.")
         selected += [path for path in named if path not in selected]
     return selected
 
@@ -77,7 +77,7 @@ def count(text: str) -> int:
       argparse.ArgumentTypeError: If the text is not a positive integer.
     """
     if not text.isascii() or not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0.")
     return int(text)
 
 
@@ -116,9 +116,10 @@ def read(path: Path) -> nbformat.NotebookNode:
     try:
         return nbformat.read(path, as_version=4)
     except Exception as error:  # nbformat raises whatever it stumbles over
-        raise DataError(f"{path}: cannot be read as a notebook "
-                        f"({type(error).__name__}). Save it again in JupyterLab, or "
-                        "get it from git") from error
+        raise DataError(
+            f"{path} cannot be read as a notebook ({type(error).__name__}). Save it "
+            "again in JupyterLab, or get it from git."
+        ) from error
 
 
 def solution(lesson: Path) -> Path:

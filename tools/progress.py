@@ -52,12 +52,8 @@ def states(path: Path) -> list[Solved]:
     Raises:
       ValueError: If the file is not a notebook.
     """
-    try:
-        cells = read_cells(path)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
     results, unrun = [], []
-    for cell in cells:
+    for cell in read_cells(path):
         if titles := asked(cell):
             results += unrun
             unrun = [Solved(title, UNTOUCHED) for title in titles]
@@ -112,7 +108,10 @@ def notebooks(words: list[str]) -> list[Path]:
         inside = [p for p in sorted(path.rglob("*.ipynb"))
                   if ".ipynb_checkpoints" not in p.parts] if path.is_dir() else []
         if not path.is_file() and not inside:
-            raise ValueError(f"{word} is neither a notebook nor a folder of notebooks")
+            raise ValueError(
+                f"{word} is neither a notebook nor a folder with notebooks. Pass the "
+                "number of a lesson, or the path of a notebook."
+            )
         paths += inside or [path]
     return paths
 

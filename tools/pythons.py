@@ -85,8 +85,10 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     interpreters = list(others().items())
     if not interpreters:
-        print(f"no other Python of {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]} "
-              "is installed, so nothing was run")
+        print(
+            f"No other Python from {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]} "
+            "is installed, so no lesson was run."
+        )
     failed = []
     for (major, minor), program in interpreters[:1] if options.newest else interpreters:
         version = f"{major}.{minor}"

@@ -44,8 +44,10 @@ def head(path: Path) -> dict[str, str]:
     for key, pattern in patterns.items():
         match = re.search(pattern, text, re.M | re.S if key == "builds" else re.M)
         if not match:
-            raise ValueError(f"{path.name}: the first cells have no `{key}`; "
-                             f"expected {pattern}")
+            raise ValueError(
+                f"The first cells of {path.name} contain no `{key}`. Add a line that "
+                f"matches the pattern {pattern}."
+            )
         facts[key] = " ".join(match.group(1).split())
     return facts
 

@@ -94,11 +94,12 @@ def execute(
         ) from error
     except CellTimeoutError as error:
         raise RuntimeError(
-            f"{path.name}, {here[0]}: the cell ran for more than {CELL_SECONDS} s"
+            f"{path.name}, {here[0]}: The cell was stopped after {CELL_SECONDS} s."
         ) from error
     except DeadKernelError as error:
         raise RuntimeError(
-            f"{path.name}, {here[0]}: the kernel died (out of memory?)"
+            f"{path.name}, {here[0]}: The kernel died, perhaps because the memory was "
+            "full."
         ) from error
 
 
@@ -118,8 +119,8 @@ def differences(executed: nbformat.NotebookNode) -> list[str]:
         marked = nb.IGNORE_TAGS & set(first.metadata.get("tags", []))
         within.settle(second.outputs, first.outputs, within.tolerance(first))
         if not marked and _said(first) != _said(second):
-            changed.append(f"code cell {k + 1} printed something else the second time: "
-                         f"{_said(second)}")
+            changed.append(f"Code cell {k + 1} printed another output the second time: "
+                           f"{_said(second)}")
     return changed
 
 
@@ -202,7 +203,7 @@ def run(
         print("Your files are unchanged, because the outputs are stored only with "
               "--save.")
     for path in kept:
-        print(f"The outputs are in {path.parent.name}/{path.name}")
+        print(f"The outputs are in {path.parent.name}/{path.name}.")
     return failures
 
 
@@ -248,13 +249,15 @@ def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object
     """
     parameters = {name: value_of(text) for name, text in pairs}
     if len(parameters) != len(pairs):
-        raise ValueError("-p: a parameter is given twice. Give each parameter once.")
+        raise ValueError(
+            "A parameter is given twice. Give each parameter only once with -p."
+        )
     for path in paths if parameters else ():
         available = Lesson(path).parameters
         if unknown := [name for name in parameters if name not in available]:
-            known = (f"has no parameter {unknown[0]}. Its parameters are: "
-                     f"{' '.join(available)}" if available else "has no parameters")
-            raise ValueError(f"{path.name} {known}")
+            names = f"Its parameters are {', '.join(available)}." if available else (
+                "It has no parameters, so leave out -p.")
+            raise ValueError(f"{path.name} has no parameter {unknown[0]}. {names}")
     return parameters
 
 
@@ -274,7 +277,10 @@ def main() -> int:
     )
     options, paths = nb.chosen(parser, sys.argv[1:])
     if options.save and options.parameter:
-        parser.error("--save stores a lesson with its own parameters; leave -p out")
+        parser.error(
+            "The option --save stores a lesson with its own parameters, so leave out "
+            "-p."
+        )
     try:
         parameters = checked(paths, options.parameter)
     except ValueError as error:

@@ -84,9 +84,9 @@ def main(arguments: list[str]) -> int:
              for part in GROUPS.get(name, [name])]
     if unknown := [part for part in parts if part not in commands]:
         known = " ".join([*PARTS, *GROUPS, *MORE])
-        parser.error(f"unknown part {unknown[0]}; the parts are {known}")
+        parser.error(f"There is no part {unknown[0]}. The parts are {known}.")
     if rest and len(parts) != 1:
-        parser.error(f"{rest[0]} can be passed to only one part; name exactly one part")
+        parser.error(f"{rest[0]} can be passed to only one part, so name exactly one.")
     return run({part: [*commands[part], *rest] for part in parts})
 
 

@@ -70,7 +70,10 @@ def free_port(wish: int) -> int:
             except (OSError, OverflowError):  # a port has two bytes
                 continue
             return probe.getsockname()[1]
-    raise OSError("There is no free port on 127.0.0.1. Stop a program that uses one.")
+    raise OSError(
+        "There is no free port on 127.0.0.1. Stop a program that uses a port, and run "
+        "the command again."
+    )
 
 
 if __name__ == "__main__":

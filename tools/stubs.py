@@ -30,8 +30,10 @@ def stub(answer: str) -> str:
     pattern = re.compile(rf"^([ ]*){BEGIN}\n.*?^[ ]*{END}", re.M | re.S)
     text, blocks = pattern.subn(rf"\1{STUB}\n\1pass", answer)
     if not blocks:
-        raise ValueError(f"The answer {answer.splitlines()[0]!r} has no block "
-                         f"{BEGIN} ... {END}.")
+        raise ValueError(
+            f"The answer {answer.splitlines()[0]!r} contains no block from {BEGIN} to "
+            f"{END}. Add these two lines around the part that learners write."
+        )
     return text
 
 

@@ -27,8 +27,10 @@ def tolerance(cell) -> str:
     for tag in cell.metadata.get("tags", []):
         if tag.startswith("within:"):
             if not TAG.fullmatch(tag):
-                raise ValueError(f"Invalid tag {tag}. Write, for example, within:10% "
-                                 "or within:0.04.")
+                raise ValueError(
+                    f"The tag {tag} is invalid. Write, for example, within:10% or "
+                    "within:0.04."
+                )
             return tag.partition(":")[2]
     return ""
 
@@ -80,7 +82,10 @@ def widest(outputs: list, allowed: str) -> float:
     values = [abs(number) for places in _texts(outputs).values()
              for place, key in places for number in numbers(place[key]) if number]
     if not values:
-        raise ValueError(f"within:{allowed}: the cell prints no number other than 0")
+        raise ValueError(
+            f"The tag within:{allowed} needs a cell that prints a number other than 0. "
+            "Remove the tag from this cell."
+        )
     return _limit(allowed, min(values)) / min(values)
 
 
