@@ -75,12 +75,13 @@ def real(least: float = -math.inf, most: float = math.inf, *, above: bool = Fals
             return value
         number = _plain(name, value, float, "a number")
         if math.isnan(number) or (math.isinf(number) and not infinite):
-            raise ValueError(f"{name}={number}: must be finite")
-        if number < least or (above and number == least):
-            word = "above" if above else "at least"
-            raise ValueError(f"{name}={number:g}: must be {word} {least:g}")
+            raise ValueError(f"{name} must be finite, but got {number}.")
+        if above and number <= least:
+            raise ValueError(f"{name} must be above {least:g}, but got {number:g}.")
+        if number < least:
+            raise ValueError(f"{name} must be at least {least:g}, but got {number:g}.")
         if number > most:
-            raise ValueError(f"{name}={number:g}: must be at most {most:g}")
+            raise ValueError(f"{name} must be at most {most:g}, but got {number:g}.")
         return number
 
     return rule
@@ -93,7 +94,7 @@ def sides(least: int = 1, most: int = SIDE) -> Rule:
             return whole_number(name, value, least, most)
         if len(value) != 2:
             raise ValueError(
-                f"{name}={value!r}: must be a number or a pair (height, width)"
+                f"{name} must be a number or a pair (height, width), but got {value!r}."
             )
         return tuple(whole_number(name, side, least, most) for side in value)
 
@@ -118,17 +119,17 @@ def whole_number(name: str, value: Any, least: int = 1, most: int = LARGEST) -> 
     """
     number = _plain(name, value, operator.index, "a whole number")
     if number < least:
-        raise ValueError(f"{name}={number}: must be at least {least}")
+        raise ValueError(f"{name} must be at least {least}, but got {number}.")
     if number > most:
-        raise ValueError(f"{name}={number}: must be at most {most}")
+        raise ValueError(f"{name} must be at most {most}, but got {number}.")
     return number
 
 
-def _plain(name: str, value: Any, kind: Callable, what: str) -> Any:
+def _plain(name: str, value: Any, kind: Callable, expected: str) -> Any:
     """Converts a value to a Python number, and rejects booleans and text."""
     try:
         if isinstance(value, (bool, np.bool_, str, bytes, np.character)):
-            raise TypeError("no number")
+            raise TypeError("not a number")
         return kind(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{name}={value!r:.80}: must be {what}") from error
+        raise TypeError(f"{name} must be {expected}, but got {value!r:.80}.") from error

@@ -178,10 +178,13 @@ class Cluster:
         """
         name = f"{job}:{index}"
         if (job, index) not in self.tasks:
-            raise ValueError(f"{name}: unknown task. This cluster has the tasks "
-                             f"{', '.join(f'{job}:{k}' for job, k in self.tasks)}.")
+            tasks = ", ".join(f"{job}:{k}" for job, k in self.tasks)
+            raise ValueError(f"This cluster has no task {name}. Its tasks are {tasks}.")
         if not self._open:
-            raise RuntimeError(f"{name}: start tasks inside the cluster's with block")
+            raise RuntimeError(
+                f"Task {name} was started outside the cluster's with block, where "
+                "nothing would stop it. Start tasks inside the block."
+            )
         log = self._log(job, index)
         with open(log, "ab") as output:
             process = subprocess.Popen(
@@ -265,8 +268,8 @@ class Cluster:
         """Raises `TimeoutError` or `WorkerDied` if the cluster has failed."""
         if self._late:
             raise TimeoutError(
-                f"the cluster was stopped after its limit of {self.seconds:g} s: "
-                + ", ".join(f"{task.name} printed {task.last_lines()[-1:]}"
+                f"The cluster was stopped after its limit of {self.seconds:g} s. "
+                + ", ".join(f"Task {task.name} printed {task.last_lines()[-1:]}"
                             for task in self._started)
             ) from cause
         for task in died:

@@ -116,10 +116,11 @@ class Explorable:
         for layer in self._layers():
             for name, value in re.findall(_CHOICE, layer):
                 name, value = html.unescape(name), html.unescape(value)
-                if value not in map(str, self.controls.get(name, [])):
+                values = list(map(str, self.controls.get(name, [])))
+                if value not in values:
                     raise ValueError(
-                        f"explore: a part of the drawing chooses {value!r} for "
-                        f"{name!r}, but no control has this value."
+                        f"A part of the drawing chooses {value!r} for the control "
+                        f"{name!r}, but this control has only the values {values}."
                     )
 
     def _repr_html_(self) -> str:
@@ -222,15 +223,15 @@ def explore(
         for each, count in Counter(words).items():
             if count > 1:
                 raise ValueError(
-                    f"{each!r} occurs {count} times, so a reader could not tell the "
-                    "settings apart. Use different texts."
+                    f"The text {each!r} occurs {count} times, so a reader could not "
+                    "tell the settings apart. Use different texts."
                 )
     settings = list(itertools.product(*controls.values()))
     if len(controls) > _MOST_CONTROLS or len(settings) > _MOST_SETTINGS:
         raise ValueError(
-            f"explore: the number of controls is {len(controls)}, and of settings "
-            f"{len(settings)}. For a reader's patience, use at most {_MOST_CONTROLS} "
-            f"controls and {_MOST_SETTINGS} settings."
+            f"An interactive figure may have at most {_MOST_CONTROLS} controls and "
+            f"{_MOST_SETTINGS} settings, but got {len(controls)} controls and "
+            f"{len(settings)} settings. Use fewer controls or fewer values."
         )
     frames = {
         tuple(map(str, each)): make_frame(**dict(zip(controls, each, strict=True)))
@@ -243,7 +244,8 @@ def explore(
     made.refuse_unknown_choices()
     if (there := len(made._repr_html_().encode())) > _MOST_BYTES:
         raise ValueError(
-            f"the page has {there:,} bytes of {_MOST_BYTES:,} that are allowed. Use "
-            "fewer settings, fewer points, or layers that several frames share."
+            f"The interactive figure has {there:,} bytes, but only {_MOST_BYTES:,} are "
+            "allowed. Use fewer settings, fewer points, or layers that several frames "
+            "share."
         )
     return made

@@ -40,13 +40,12 @@ def data_folder() -> Path:
     folder = _data_place()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        cause = "" if os.access(folder, os.W_OK) else "no permission to write"
+        cause = "" if os.access(folder, os.W_OK) else "Permission denied"
     except OSError as error:
         cause = str(error.strerror)
     if cause:
-        raise DataError(
-            f"{folder}: cannot hold data ({cause}). Set HELPERS_DATA to your own folder"
-        )
+        raise DataError(f"Cannot store data in {folder}: {cause}. Set the environment "
+                        "variable HELPERS_DATA to a folder of your own.")
     return folder
 
 
@@ -68,10 +67,8 @@ def given_folder(path: str | os.PathLike) -> Path:
     """
     folder = ROOT / Path(path).expanduser()
     if not folder.is_dir():
-        raise DataError(
-            f'{folder}: there is no such folder. Pass an existing folder, "drawn", or '
-            '"download".'
-        )
+        raise DataError(f'There is no folder {folder}. Pass an existing folder, '
+                        '"drawn", or "download".')
     return folder
 
 
@@ -95,7 +92,8 @@ def fresh_folder(path: str | os.PathLike) -> Path:
         something was deleted.
     """
     if not os.fspath(path):
-        raise DataError("fresh_folder: the path is empty. Nothing was deleted")
+        raise DataError("The path for fresh_folder is empty. Nothing was deleted. Pass "
+                        "the path of the folder to create.")
     path = Path(path)
     _refuse_to_empty(path)
     try:
@@ -104,14 +102,16 @@ def fresh_folder(path: str | os.PathLike) -> Path:
         elif path.is_dir():
             remove_tree(path)
         elif path.exists():
-            raise DataError(f"{path}: cannot be emptied: it is not a folder. Nothing "
-                            "was deleted. Name another folder")
+            raise DataError(f"{path} is not a folder, so it cannot be emptied. Nothing "
+                            "was deleted. Choose another folder.")
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        left = "a part of it may be gone" if path.is_dir() else "it is as it was"
+        cause = error.strerror or error
+        left = ("A part of it may have been deleted." if path.is_dir() else
+                "Nothing was deleted.")
         raise DataError(
-            f"{path}: cannot be emptied ({error.strerror or error}); {left}. Close "
-            "what uses it, or name another folder"
+            f"Could not empty {path}: {cause}. {left} Close the programs that use it, "
+            "or choose another folder."
         ) from error
     return path
 
@@ -124,7 +124,8 @@ def _refuse_to_empty(path: Path) -> None:
     goes = place_of(path) if path.is_symlink() else path.resolve()
     for what, folder in kept.items():
         if any(way.is_relative_to(goes) for way in ways_to(folder)):
-            raise DataError(f"{path}: this is or holds {what}. Nothing was deleted")
+            raise DataError(f"{path} is not emptied, because it is or contains {what}. "
+                            "Nothing was deleted. Choose another folder.")
     inside = goes.is_relative_to(ROOT.resolve())
     own = [_data_place(), *([ROOT / "logs", ROOT / "my", ROOT / "build"] if inside
                             else [Path(tempfile.gettempdir())])]
@@ -132,9 +133,10 @@ def _refuse_to_empty(path: Path) -> None:
             goes != each.resolve() and goes.is_relative_to(each.resolve())
             for each in own):
         raise DataError(
-            f"{path}: only folders inside of logs/, my/, build/, the folder for data, "
-            "and the temporary folder are emptied, and their path has no `..`. Nothing "
-            "was deleted. Use `lesson.begin(NAME) / \"folder\"`")
+            f"{path} is not emptied, because it is not inside logs/, my/, build/, the "
+            "data folder, or the temporary folder, or because its path contains `..`. "
+            "Nothing was deleted. Use a folder such as `lesson.begin(NAME) / "
+            '"folder"`.')
 
 
 def sha256(path: str | os.PathLike) -> str:
@@ -260,8 +262,8 @@ def _real_place(path: Path) -> Path:
     """
     real = Path(os.path.realpath(path))
     if path.is_symlink() and not real.exists():
-        raise DataError(f"{path}: is a link to {real}, which does not exist. Remove "
-                        "the link, or create its target.")
+        raise DataError(f"{path} is a link to {real}, which does not exist. Remove the "
+                        "link, or create its target.")
     return real
 
 
@@ -270,10 +272,8 @@ def _refuse_foreign(folder: Path, made_by: str) -> None:
     maker = made_by.split(",")[0]
     theirs = str(folder_manifest(folder).get("made_by")).split(",")[0]
     if folder.exists() and theirs != maker:
-        raise DataError(
-            f"{folder}: this folder was not made by {maker}, so it is not changed. "
-            "Move it away, then run this again."
-        )
+        raise DataError(f"{folder} was not made by {maker}, so it is left unchanged. "
+                        "Move the folder away, and run this again.")
 
 
 def _put_aside(folder: Path) -> None:
@@ -287,8 +287,8 @@ def _put_aside(folder: Path) -> None:
         return
     if others:
         warnings.warn(
-            f"{folder} is replaced. The old folder contains {others[0]}, which was "
-            f"not made here, so it is kept as {aside.name}.",
+            f"{folder} is replaced, but its old contents are kept in {aside.name}, "
+            f"because {others[0]} was not made here.",
             stacklevel=2,
         )
     else:
@@ -315,9 +315,10 @@ def _writing(path: Path) -> Iterator[None]:
         ours = str(error.filename or "").startswith(f"{path}.incomplete-")
         if not ours and error.errno not in (None, *_NO_ROOM):
             raise
+        cause = error.strerror or error
         raise DataError(
-            f"{path}: cannot be written ({error.strerror or error}). Nothing was kept, "
-            "and existing files are unchanged. Free some space, and run it again."
+            f"Could not write {path}: {cause}. No partial file was kept, and existing "
+            "files are unchanged. Free some disk space, and run this again."
         ) from error
 
 

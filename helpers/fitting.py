@@ -19,7 +19,7 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
       value: An array, a number, a string, or nested lists of them.
       dtype: Dtype of a queue component or a model input. Values may be rounded to a
         float dtype, but they must remain finite.
-      where: Beginning of the error message.
+      where: Place of the value, for the message, such as "component 0 of queue rows".
 
     Raises:
       ValueError: If the value is not a rectangular array, has masked elements, or
@@ -31,8 +31,8 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
     if any(isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item)
            for item in inside):
         raise ValueError(
-            f"{where}: has masked places. Fill them, for example with .filled(0), or "
-            "leave them out."
+            f"The value for {where} has masked elements. Fill them, for example with "
+            ".filled(0), or leave them out."
         )
     # Bytes become objects, because a bytes array would drop trailing zero bytes.
     of_objects = dtype == tf.string and not isinstance(value, np.ndarray)
@@ -40,12 +40,15 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
         array = np.asarray(value, object if of_objects else None)
     except Exception as error:  # conversions may raise anything
         raise ValueError(
-            f"{where} is not a rectangular array ({first_line(error)})"
+            f"The value for {where} is not a rectangular array ({first_line(error)})."
         ) from error
     new, lost = _texts(array, where) if dtype == tf.string else (
         _numbers(array, dtype, where))
     if lost:
-        raise ValueError(f"{where}: {lost[0]!r:.80} does not fit into {dtype.name}")
+        raise ValueError(
+            f"The value for {where} contains {lost[0]!r:.80}, which does not fit into "
+            f"{dtype.name}."
+        )
     return new
 
 
@@ -54,9 +57,9 @@ def _texts(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "S" and array.size and np.char.str_len(array).min() < size:
         raise ValueError(
-            f"{where}: in an array of {array.dtype}, NumPy drops zero bytes at the "
-            "end of an item. Pass a list of bytes, or use .astype(object) if no item "
-            "ends with a zero byte."
+            f"The value for {where} is an array of {array.dtype}, in which NumPy drops "
+            "zero bytes at the end of an item. Pass a list of bytes, or use "
+            ".astype(object) if no item ends with a zero byte."
         )
     lost = [item for item in array.flat if not isinstance(item, (str, bytes))]
     return array.astype(object), lost
@@ -70,15 +73,15 @@ def _numbers(array: np.ndarray, dtype: tf.DType, where: str) -> tuple[np.ndarray
         kind = "f" if own.is_floating else kind
     if kind == "c" and not dtype.is_complex:
         raise ValueError(
-            f"{where}: complex numbers do not fit into {dtype.name}. Pass their real "
-            "part or their absolute value."
+            f"The value for {where} contains complex numbers, which do not fit into "
+            f"{dtype.name}. Pass their real part or their absolute value."
         )
     if kind not in "biufc":
         what = {"O": "objects", "U": "texts", "S": "bytes", "M": "dates",
                 "m": "spans of time"}.get(kind, str(array.dtype))
         raise ValueError(
-            f"{where}: an array of {what} does not fit into {dtype.name}. Pass "
-            "numbers, all of one dtype."
+            f"The value for {where} is an array of {what}, which does not fit into "
+            f"{dtype.name}. Pass numbers that all have the same dtype."
         )
     with np.errstate(all="ignore"):
         new = array.astype(dtype.as_numpy_dtype)

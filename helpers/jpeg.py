@@ -59,12 +59,12 @@ def check_jpeg(contents: bytes, name: Name) -> None:
         cause = first_line(error)
         if "more than" in cause:
             raise DataError(
-                f"{name}: its header asks for more than {MAX_PIXELS} pixels. Leave it "
-                "out, because it may be a decompression bomb."
+                f"The header of {name} announces more than {MAX_PIXELS} pixels. Leave "
+                "the file out, because it may be a decompression bomb."
             ) from error
         raise DataError(
-            f"{name}: not a complete JPEG picture ({cause}). Replace it, or leave it "
-            "out."
+            f"{name} is not a complete JPEG picture ({cause}). Replace the file, or "
+            "leave it out."
         ) from error
 
 
@@ -125,7 +125,7 @@ def _name_the_first(names: list[str]) -> None:
             with open(name, "rb") as file:
                 contents = file.read()
         except OSError as error:
-            raise DataError(f"{name}: cannot be read: {error.strerror}") from error
+            raise DataError(f"{name} cannot be read: {error.strerror}.") from error
         check_jpeg(contents, name)
 
 

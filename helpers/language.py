@@ -58,6 +58,6 @@ def fill(kind: object) -> dict:
     """
     kind = kind % len(TOWER) if isinstance(kind, int) else kind
     if kind not in FILLS:
-        words = ", ".join(map(repr, FILLS))
-        raise ValueError(f"fill: there is no {kind!r}; there are {words}")
+        kinds = ", ".join(map(repr, FILLS))
+        raise ValueError(f"There is no fill {kind!r}. Choose one of {kinds}.")
     return dict(FILLS[kind])

@@ -82,7 +82,9 @@ def expect(error_type: type[BaseException]) -> Iterator[None]:
         text = f"{type(error).__name__}: {first_line(error)}"
         print(textwrap.fill(text, 76, subsequent_indent="  "))
     else:
-        raise AssertionError(f"expected {error_type.__name__}, but nothing was raised")
+        raise AssertionError(
+            f"Expected the error {error_type.__name__}, but the block raised no error."
+        )
 
 
 def quiet_tensorflow() -> Any:

@@ -44,8 +44,8 @@ def regular_file(path: str | os.PathLike, doing: str = "read",
         if stat.S_ISREG(mode):
             return Path(path)
         cause = "Is a directory" if stat.S_ISDIR(mode) else (
-            "it is a pipe, a socket or a device, and no file")
-    raise DataError(f"{path}: cannot be {doing}: {cause}. {remedy}".rstrip())
+            "it is a pipe, a socket, or a device, and not a file")
+    raise DataError(f"{path} cannot be {doing}: {cause}. {remedy}".rstrip())
 
 
 def read_text(path: str | os.PathLike, remedy: str = "") -> str:
@@ -64,7 +64,7 @@ def read_text(path: str | os.PathLike, remedy: str = "") -> str:
         return path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         cause = getattr(error, "strerror", None) or str(error)
-        raise DataError(f"{path}: cannot be read: {cause}. {remedy}") from error
+        raise DataError(f"{path} cannot be read: {cause}. {remedy}".rstrip()) from error
 
 
 def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
@@ -101,7 +101,7 @@ def read_json(path: str | os.PathLike, shape: Any, remedy: str = "",
         cause = "it is nested too deeply"
     except ValueError as error:
         cause = str(error)
-    raise DataError(f"{path}: is damaged: {cause}. {remedy}".rstrip())
+    raise DataError(f"{path} is damaged: {cause}. {remedy}".rstrip())
 
 
 def _check(value: Any, shape: Any, where: str) -> None:
@@ -152,22 +152,30 @@ def opened_hdf5(path: str | os.PathLike) -> Iterator["h5py.File"]:
     with h5py.File(regular_file(path), "r") as file:
         def look(name: str, item: Any) -> None:
             if name.count("/") > _DEEPEST:
-                raise DataError(f"{path}: its groups are nested more than {_DEEPEST} "
-                                "levels deep")
+                raise DataError(
+                    f"The groups of {path} are nested more than {_DEEPEST} levels "
+                    "deep, so the file is not read. Check where it comes from."
+                )
             if isinstance(item, h5py.Dataset):
                 if item.external or item.is_virtual:
-                    raise DataError(f"{path}: the dataset {name} lies in another file")
+                    raise DataError(
+                        f"Dataset {name} of {path} stores its data in another file, "
+                        "which is not read. Copy the data into this file."
+                    )
                 size = (item.size or 0) * item.dtype.itemsize
                 stored = item.id.get_storage_size()
                 if size > _UNWRITTEN + _DEFLATE * stored:
-                    raise DataError(f"{path}: the dataset {name} claims {size:,} "
-                                    f"bytes, but the file stores {stored:,} for it")
+                    raise DataError(
+                        f"Dataset {name} of {path} claims {size:,} bytes, but the file "
+                        f"stores only {stored:,} for it. Check where the file comes "
+                        "from."
+                    )
                 return
             for key in item:
                 if not isinstance(item.get(key, getlink=True), h5py.HardLink):
                     raise DataError(
-                        f"{path}: {name}/{key} is a soft or external link, which is "
-                        "not followed"
+                        f"{name}/{key} in {path} is a soft or external link, which is "
+                        "not followed. Replace the link by its target."
                     )
 
         look("", file)

@@ -80,7 +80,7 @@ class TinyLayout:
             folder = self.train_images(synset)
             names = _pictures(folder)
             if not names:
-                raise DataError(f"{folder}: contains no pictures. {_WHOLE}")
+                raise DataError(f"{folder} contains no pictures. {_WHOLE}")
             pictures += [(os.path.join(folder, name), synset) for name in names]
         return pictures
 
@@ -104,7 +104,7 @@ def names_in(folder: Path) -> list[str]:
         names = sorted(os.listdir(folder))
     except OSError as error:
         raise DataError(
-            f"{folder}: cannot be read ({error.strerror}). {_WHOLE}"
+            f"{folder} cannot be read: {error.strerror}. {_WHOLE}"
         ) from error
     return [name for name in names
             if not name.startswith(".") and name.lower() not in _LITTER]
@@ -116,8 +116,8 @@ def _pictures(folder: Path) -> list[str]:
     for name in names:
         if not name.lower().endswith(_SUFFIXES):
             raise DataError(
-                f"{folder / name}: this folder may contain only JPEG files. Move it "
-                "somewhere else."
+                f"{folder} may contain only JPEG files, but it contains {name}. Move "
+                "this file somewhere else."
             )
     return names
 
@@ -125,13 +125,13 @@ def _pictures(folder: Path) -> list[str]:
 def _same_names(file: Path, listed: list[str], there: list[str]) -> None:
     """Raises `DataError` unless a list names every existing item exactly once."""
     counts = Counter(listed)
-    for odd, what in (
-        (set(there) - counts.keys(), "does not list"),
-        (counts.keys() - set(there), "lists a missing item:"),
-        ({name for name, count in counts.items() if count > 1}, "lists twice"),
+    for odd, fault in (
+        (set(there) - counts.keys(), "does not list {}, which exists"),
+        (counts.keys() - set(there), "lists {}, which does not exist"),
+        ({name for name, count in counts.items() if count > 1}, "lists {} twice"),
     ):
         if odd:
-            raise DataError(f"{file}: it {what} {min(odd)}. {_WHOLE}")
+            raise DataError(f"{file} {fault.format(min(odd))}. {_WHOLE}")
 
 
 def _lines(file: Path) -> list[str]:

@@ -71,8 +71,8 @@ class Model:
         self.step = tf1.train.get_global_step(graph)
         if self.step is None:
             raise ValueError(
-                "Model: the graph has no global step. Call "
-                "tf1.train.get_or_create_global_step() while you build it."
+                "The graph has no global step. Call "
+                "tf1.train.get_or_create_global_step() while you build the graph."
             )
         self._incoming, self._prediction = incoming, prediction
         config = session_config() if config is None else config
@@ -138,8 +138,8 @@ class Model:
                 each(at, values)
         if (ended := int(self.run(self.step))) != begun + steps:
             raise RuntimeError(
-                f"fit: {steps} steps were run, but the global step went from {begun} "
-                f"to {ended}. Pass it to apply_gradients exactly once."
+                f"After {steps} steps of fit, the global step went from {begun} to "
+                f"{ended}. Pass the global step to apply_gradients exactly once."
             )
         return losses
 

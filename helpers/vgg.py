@@ -230,9 +230,9 @@ def _check_images(incoming) -> None:
     sizes = incoming.shape[1:3].as_list()
     if any(size is not None and size < SMALLEST_IMAGE for size in sizes):
         raise ValueError(
-            f"{incoming.name}: pictures of {sizes[0]} x {sizes[1]} are too small. "
-            f"Five pooling layers halve them, so they need at least {SMALLEST_IMAGE} "
-            "rows and columns."
+            f"The pictures in {incoming.name} have {sizes[0]} x {sizes[1]} pixels, but "
+            f"the five pooling layers need at least {SMALLEST_IMAGE} rows and columns. "
+            "Use larger pictures."
         )
 
 

@@ -72,8 +72,8 @@ def grab_vgg_weights(
     """
     if (configuration, top) not in WEIGHTS:
         raise ValueError(
-            "grab_vgg_weights: Keras publishes only the configurations D (VGG-16) and "
-            f"E (VGG-19), not {configuration!r}"
+            "Keras publishes only the configurations D (VGG-16) and E (VGG-19), but "
+            f"got {configuration!r}. Choose one of the two."
         )
     wanted = WEIGHTS[configuration, top]
     if source != "random":
@@ -181,8 +181,8 @@ def _opened(path: str | os.PathLike) -> Iterator[dict[str, h5py.Dataset]]:
     A kernel is distinguished from a bias by its number of axes. Any error is converted
     to one line.
     """
-    not_whole = ("not a complete file of weights in Keras's format (download it again; "
-                 "grab_vgg_weights checks its hash)")
+    not_whole = ("is not a complete file of weights in Keras's format (download it "
+                 "again, because grab_vgg_weights checks its hash)")
     with in_one_line(Path(path), not_whole), opened_hdf5(path) as file:
         arrays = keras_files.arrays_of(file).items()
         yield {f"{_ours(name.split('/')[0])}/{_PARTS[array.ndim == 1]}": array
@@ -210,7 +210,8 @@ def _configuration(held: Mapping[str, h5py.Dataset]) -> str:
         if blocks == sizes:
             return letter
     raise ValueError(
-        f"its convolutions do not match any VGG configuration: {sorted(held)[:3]} ..."
+        "The convolutions in this file do not match any VGG configuration. The first "
+        f"arrays are {sorted(held)[:3]}."
     )
 
 
@@ -229,9 +230,10 @@ def _check_net(path, wanted: Mapping[str, tf.Variable], held) -> None:
     here = {name: variable.shape.as_list() for name, variable in wanted.items()}
     for name in {**here, **there}:
         if there.get(name) != here.get(name):
+            saved, built = (f"of shape {shapes[name]}" if name in shapes else "missing"
+                            for shapes in (there, here))
             raise DataError(
-                f"{path}: {name} is {there.get(name, 'absent')} in the file and "
-                f"{here.get(name, 'absent')} in the graph. The file contains "
-                f"{_sizes(held)}. Build the net with **vgg_sizes(path) at 224 x 224, "
-                "or leave this layer out of var_list."
+                f"{name} is {saved} in {path}, but {built} in the graph. The file "
+                f"contains {_sizes(held)}. Build the net with **vgg_sizes(path) at 224 "
+                "x 224, or leave this layer out of var_list."
             )

@@ -37,9 +37,9 @@ def test_exact_share_and_perplexity_by_hand():
     assert cap.exact_share([["a b", "c"], ["d"], ["e"]], ["c", "d", "f"]) == 2 / 3
     assert cap.perplexity(10 * math.log(7), 10) == pytest.approx(7)
     assert cap.perplexity(710 * 3, 3) == math.inf
-    with pytest.raises(ValueError, match="word_count="):
+    with pytest.raises(ValueError, match="word_count must be"):
         cap.perplexity(0, 0)
     with pytest.raises(ValueError, match="0 candidates"):
         cap.bleu([], [])
-    with pytest.raises(ValueError, match="candidate 0"):
+    with pytest.raises(ValueError, match="Candidate 0"):
         cap.exact_share(["a b"], ["a b"])

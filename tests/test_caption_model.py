@@ -74,7 +74,7 @@ def test_variables_are_shared_and_counted():
         assert sum(v.shape.num_elements() for v in cap.variables_of("decoder")) == (
             (16 * 11 + 11) + WORDS * 11 + 3 * 17 * (11 + 17 + 1) + (17 + 1) * WORDS
         )
-        with pytest.raises(ValueError, match="no variables under coder/"):
+        with pytest.raises(ValueError, match="no trainable variables under coder/"):
             cap.variables_of("coder")
 
 

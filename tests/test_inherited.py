@@ -130,21 +130,21 @@ def test_a_description_says_what_one_needs(piece, words):
 
 def test_questions_that_need_an_answer():
     model = open_model(MUSEUM / "slim")
-    with pytest.raises(ValueError, match="no input pictures; its inputs are images"):
+    with pytest.raises(ValueError, match="no input pictures. Its inputs are images"):
         model(pictures=golden("slim")["images"])
     with pytest.raises(ValueError, match="needs the input images"):
         model()
-    with pytest.raises(ValueError, match=r"input images has shape \(None, 16, 16, 3\)"):
+    with pytest.raises(ValueError, match=r"images of .* needs \(None, 16, 16"):
         model(images=np.zeros([2, 8, 8, 3]))
     with pytest.raises(DataError, match="no op nothing"):
         open_model(MUSEUM / "slim", outputs=["nothing"])
     with pytest.raises(DataError, match="contains no graph to run"):
         open_model(MUSEUM / "partitioned" / "model.ckpt")
-    with pytest.raises(DataError, match="its signatures are predict, serving_default"):
+    with pytest.raises(DataError, match="signatures: predict, serving_default"):
         open_model(MUSEUM / EXPORT, signature="other")
-    with pytest.raises(DataError, match="variables and no weights"):
+    with pytest.raises(DataError, match="variables, but no weights"):
         open_model(MUSEUM / "estimator" / "graph.pbtxt", outputs=["dense/BiasAdd"])
-    with pytest.raises(DataError, match="there is no such file"):
+    with pytest.raises(DataError, match="There is no file"):
         describe(MUSEUM / "nowhere.pb")
 
 
@@ -199,7 +199,7 @@ def test_a_graph_in_text_beside_a_checkpoint_is_its_graph(tmp_path):
 def test_a_loss_is_not_taken_for_the_answer():
     losses = {"mean_squared_error/value": "Squeeze"}
     assert describe(MUSEUM / "estimator").losses == losses
-    with pytest.raises(DataError, match="only output is a loss .* prediction Squeeze"):
+    with pytest.raises(DataError, match="a loss of the prediction Squeeze"):
         open_model(MUSEUM / "estimator")
     found = describe(MUSEUM / "training")
     assert found.losses == {"loss": "scores/BiasAdd"}
@@ -298,7 +298,7 @@ def test_several_ends_are_listed(tmp_path):
         tf.sqrt(x, name="root")
         tf.square(x, name="square")
     tf.io.write_graph(graph, str(tmp_path), "two.pb", as_text=False)
-    with pytest.raises(DataError, match=r"2 outputs are possible \(root, square\)"):
+    with pytest.raises(DataError, match=r"2 possible outputs \(root, square\)"):
         open_model(tmp_path / "two.pb")
     both = open_model(tmp_path / "two.pb", outputs=["root", "square"])
     found = both(x=np.array([4.0, 9.0], np.float32))
@@ -337,7 +337,7 @@ def test_the_graph_to_use_is_chosen_by_its_tags(first, second, tmp_path):
     best = (first, second)[chosen]
     assert f"tags: {' '.join(best) or 'none'}; another graph" in str(describe(path))
     if "train" in best:
-        with pytest.raises(DataError, match="for training, where dropout is on"):
+        with pytest.raises(DataError, match="for training, in which dropout is on"):
             open_model(path)
         with open_model(path, outputs=["which"]) as model:
             assert model() in (0, 1)
@@ -384,7 +384,7 @@ def test_what_is_cut_at_its_end_is_read_up_to_there(kind, tmp_path):
         try:
             found = describe(path)
         except DataError as error:  # not one record is whole
-            assert "cut" in str(error) or "no file of TensorFlow" in str(error)
+            assert "cut" in str(error) or "its kind is unknown" in str(error)
             counts.append(0)
             continue
         counts.append(found.records)
@@ -437,7 +437,7 @@ def test_a_frozen_graph_with_references_is_opened_whatever_its_name(tmp_path):
             frozen.node.add().CopyFrom(node)
     for name in ("frozen.pb", "saved_model.pb"):
         (tmp_path / name).write_bytes(frozen.SerializeToString())
-        with pytest.warns(UserWarning, match=r"ops on values: .*RefSwitch"):
+        with pytest.warns(UserWarning, match=r"values instead: .*RefSwitch"):
             model = open_model(tmp_path / name, outputs=["out"])
         assert model(x=[[1.0, 2.0]]).tolist() == [[0.5, 1.5]]
         told = describe(tmp_path / name)
@@ -569,6 +569,6 @@ def test_a_signature_that_needs_no_table_opens_without_the_file_of_the_table(tmp
         assert model(x=[1.0, 2.0]).tolist() == [2, 3]
         with pytest.raises(ValueError, match=r"needs the name of its input, as in mod"):
             model(np.ones([2]))
-    with pytest.raises(DataError, match=r"a file that is missing: assets/words\.txt"):
+    with pytest.raises(DataError, match=r"reads the file assets/words\.txt, which"):
         open_model(tmp_path / "model", signature="number")
 

@@ -103,7 +103,7 @@ def test_no_value_that_is_no_such_number_gets_in(module, owner, name, wanted):
                      and parameter.kind is not parameter.VAR_KEYWORD}
             given |= {key: _good(rules[key]) for key in rules if key in parameters
                       and parameters[key].default is parameters[key].empty}
-            with pytest.raises((TypeError, ValueError), match=rf"{one}=") as caught:
+            with pytest.raises((TypeError, ValueError), match=f"{one} must") as caught:
                 function(**{**given, one: value})
             assert "\n" not in str(caught.value) and len(str(caught.value)) < 250
 
@@ -147,8 +147,8 @@ def test_limits_are_inside_and_what_lies_beyond_is_named():
     assert f(5, 9, b=np.float16(0.5), c=[1, 2], d=True) == (
         5, (9,), 0.5, (1, 2), {"d": True})
     for given, words in [
-            ({"a": 1}, "a=1: must be at least 2"), ({"a": 6}, "must be at most 5"),
-            ({"a": 3, "b": 0}, "b=0: must be above 0"), ({"a": 3, "b": 2}, "at most 1"),
+            ({"a": 1}, "a must be at least 2, but"), ({"a": 6}, "must be at most 5"),
+            ({"a": 3, "b": 0}, "b must be above 0"), ({"a": 3, "b": 2}, "at most 1"),
             ({"a": 3, "c": (1, 2, 3)}, "a pair"), ({"a": 3, "c": (1, 0)}, "least 1")]:
         with pytest.raises(ValueError, match=words):
             f(**given)

@@ -94,7 +94,7 @@ def test_a_mark_has_its_words_and_an_arrow_its_label():
     assert {"NaN", "60 B"} <= set(texts)
     assert [bool(box.get_hatch()) for box in boxes].count(True) == 1
     assert len({tuple(box.get_facecolor()) for box in boxes}) == 3  # white: the others
-    with pytest.raises(ValueError, match="nothing is drawn for 'tower_7'; there are"):
+    with pytest.raises(ValueError, match="no box or arrow 'tower_7'. Choose one of"):
         plots.draw_graph(towers(3), mark={"tower_7": ("lost", "")})
     plt.close("all")
 

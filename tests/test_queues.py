@@ -69,7 +69,7 @@ def test_fewer_items_than_a_batch_is_an_error():
     graph, values = numbers(7, 10, smaller=False)
     with started(graph) as session, pytest.raises(DataError) as caught:
         all_of(session, values)
-    assert "'batch/fifo_queue' holds 7 items and a step wants 10" in str(caught.value)
+    assert "contains 7 items, but a step needs 10" in str(caught.value)
 
 
 def test_stall_names_the_queue_that_nobody_fills():
@@ -84,8 +84,8 @@ def test_stall_names_the_queue_that_nobody_fills():
     ):
         all_of(session, value, stall=0.3)
     assert str(caught.value) == (
-        "no step finished for 0.3 s: queue 'first' starves: no op of the graph puts "
-        "anything in: build an enqueue op"
+        "No step finished for 0.3 s, because queue 'first' starves: no op of the graph "
+        "adds items to it. Build an enqueue op."
     )
 
 
@@ -150,7 +150,7 @@ def test_diagnose_where_a_loop_takes_from_the_queue(request):
     with (tf1.Session(graph=graph) as session, pytest.raises(PipelineStalled),
           running_queues(session, stall=0.5, grace=1) as runner):
         root = diagnose(session).starving
-        assert root.name == "second" and "slow, blocked or dry" in root.why
+        assert root.name == "second" and "slow, blocked, or exhausted" in root.why
         runner.run(value)
 
 
@@ -214,14 +214,14 @@ def test_feed_with_a_slow_source_goes_on_in_the_next_block():
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        (iter([1, 2]), {}, "the source is an iterator"),
+        (iter([1, 2]), {}, "is an iterator"),
         (None, {}, "does not fit"),
-        (np.arange(0), {}, "same number of rows, .*got \\[0\\]"),
-        ((np.arange(3), np.arange(3)), {}, "has 2 values, but the queue takes 1"),
-        (np.ones((3, 2), np.int32), {}, "component 0: expected rows of shape \\(\\)"),
-        (np.full(3, 0.5), {}, "component 0: 0.5 does not fit into int32"),
-        (np.arange(3), {"epochs": 0}, "epochs=0: must be at least 1"),
-        (lambda: iter([1]), {"seed": 1}, "shuffles by itself"),
+        (np.arange(0), {}, "same number of rows, .*of \\[0\\] rows"),
+        ((np.arange(3), np.arange(3)), {}, "1 components, but .* has 2 values"),
+        (np.ones((3, 2), np.int32), {}, "Component 0 of .* needs rows of shape \\(\\)"),
+        (np.full(3, 0.5), {}, "component 0 .* 0.5, which does not fit into int32"),
+        (np.arange(3), {"epochs": 0}, "epochs must be at least 1, but got 0"),
+        (lambda: iter([1]), {"seed": 1}, "decides its order itself"),
     ],
 )
 def test_feed_refuses(source, options, message):

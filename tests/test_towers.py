@@ -166,7 +166,7 @@ def test_split_batch_keeps_structure_and_order():
 
 def test_split_batch_refuses_what_does_not_divide():
     with tf.Graph().as_default(), tf1.Session() as session:
-        with pytest.raises(ValueError, match="batch of 7.*2 towers.*weights"):
+        with pytest.raises(ValueError, match="7 rows .*2 towers.*weights"):
             split_batch(tf.range(7), 2)
         with pytest.raises(ValueError, match=r"batches of \[4, 8\] rows"):
             split_batch((tf.range(8), tf.range(4)), 4)
@@ -229,10 +229,10 @@ def test_devices_of_every_machine(machine, capsys, wanted, gpus, names, shares):
 
 
 @pytest.mark.parametrize("wanted, least, words", [
-    (1, 2, r"DEVICES=1 names 1 of the 2 devices"),
-    (["/cpu:0"], 4, r"names 1 of the 4 devices.*at least 4"),
-    (0, 1, "DEVICES=0: must be at least 1"),
-    ("/gpu:0", 1, "is not \"auto\", a number, or a list"),
+    (1, 2, r"DEVICES=1 names 1 devices, but at least 2"),
+    (["/cpu:0"], 4, r"names 1 devices, but at least 4"),
+    (0, 1, "DEVICES must be at least 1, but got 0"),
+    ("/gpu:0", 1, "must be \"auto\", a number, or a list"),
 ])
 def test_devices_that_are_too_few_or_no_setting(wanted, least, words):
     with pytest.raises(ValueError, match=words):

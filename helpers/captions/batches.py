@@ -58,8 +58,8 @@ def make_pairs(
             ids = vocabulary.encode(caption)
             if len(ids) == 2:  # only <S> and </S>
                 raise DataError(
-                    f"{picture.path}: its caption {caption!r} has no words. Correct "
-                    "it, or remove it from the annotations."
+                    f"Caption {caption!r} of {picture.path} contains no words. Correct "
+                    "the caption, or remove it from the annotations."
                 )
             steps = tf.train.FeatureList(feature=[_ints([k]) for k in ids])
             lists = tf.train.FeatureLists(feature_list={IDS: steps})

@@ -96,13 +96,13 @@ def check_references(
     """Raises `ValueError` unless every candidate has a list of references."""
     if not candidates or len(references) != len(candidates):
         raise ValueError(
-            f"got {len(candidates)} candidates and {len(references)} lists of "
-            "references. Pass at least one candidate, and one list of references for "
-            "each."
+            f"Each candidate needs a list of references, but got {len(candidates)} "
+            f"candidates and {len(references)} lists. Pass at least one candidate and "
+            "one list of references for each."
         )
     for k, captions in enumerate(references):
         if not captions or isinstance(captions, str):
             raise ValueError(
-                f"candidate {k} has the references {captions!r}. Pass a list with at "
-                "least one caption."
+                f"Candidate {k} needs a list with at least one reference caption, but "
+                f"got {captions!r}."
             )

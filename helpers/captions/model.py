@@ -240,8 +240,8 @@ def variables_of(part: str, graph: tf.Graph | None = None) -> list[tf.Variable]:
     variables = graph.get_collection(tf1.GraphKeys.TRAINABLE_VARIABLES, f"{part}/")
     if not variables:
         raise ValueError(
-            f"variables_of: the graph has no variables under {part}/. Build this part "
-            "of the model first."
+            f"The graph has no trainable variables under {part}/. Build this part of "
+            "the model before you call variables_of."
         )
     return variables
 
@@ -274,9 +274,10 @@ def train_op(
     """
     gradients = tf1.gradients(loss, variables)
     if lost := [v.name for v, g in zip(variables, gradients, strict=True) if g is None]:
+        names = ", ".join(lost)
         raise ValueError(
-            f"train_op: the loss does not depend on {', '.join(lost)}. Leave these "
-            "variables out."
+            f"The loss does not depend on the variables {names}. Remove them from the "
+            "list that you pass to train_op."
         )
     pairs = list(zip(gradients, variables, strict=True))
     pairs = process_gradient_list([pairs], losses=[loss])  # one tower, for the checks

@@ -98,16 +98,18 @@ def _check(folder: Path, vocabulary: Vocabulary, sizes: Sizes) -> None:
         if saved[name] != value:
             part = "encoder" if name in ENCODER_SIZES else "size"
             raise DataError(
-                f"{folder / SIZES}: the {part} is another one: {name} is "
-                f"{saved[name]!r} in the checkpoint and {value!r} in this model. Build "
-                "the model with the saved sizes, or save into another folder."
+                f"The {part} in {folder / SIZES} differs from the {part} of this "
+                f"model: {name} is {saved[name]!r} in the checkpoint, but {value!r} in "
+                "the model. Build the model with the saved sizes, or save it to "
+                "another folder."
             )
     known = Vocabulary.load(folder / VOCABULARY)
     if not known.digest() == saved["vocabulary"] == vocabulary.digest():
+        difference = _difference(known, vocabulary)
         raise DataError(
-            f"{folder / VOCABULARY}: the vocabulary is another one: "
-            f"{_difference(known, vocabulary)}. Ids would get other words; load this "
-            "file with Vocabulary.load."
+            f"{folder / VOCABULARY}: The vocabulary of this model differs from the "
+            f"saved one: {difference}. Its ids would stand for other words, so load "
+            "the saved vocabulary with Vocabulary.load."
         )
 
 
@@ -115,9 +117,8 @@ def _read_sizes(folder: Path) -> dict:
     shape = {field.name: field.type for field in dataclasses.fields(Sizes)}
     saved = read_json(
         folder / SIZES, {**shape, "vocabulary": str},
-        "The weights beside it may be whole: restore them with "
-        "checkpoints.restore_latest. To train from the start, save into another "
-        "folder.")
+        "The weights in the same folder may be complete, so restore them with "
+        "checkpoints.restore_latest. To train from scratch, save to another folder.")
     return {name: saved[name] for name in [*shape, "vocabulary"]}
 
 
@@ -125,5 +126,5 @@ def _difference(saved: Vocabulary, given: Vocabulary) -> str:
     """Describes the first word id at which two vocabularies differ."""
     for k, (old, new) in enumerate(zip(saved.words, given.words, strict=False)):
         if old != new:
-            return f"id {k} is {old!r} in the checkpoint and {new!r} here"
+            return f"id {k} is {old!r} in the checkpoint, but {new!r} here"
     return "the file was changed after it was saved"

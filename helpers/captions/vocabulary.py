@@ -55,16 +55,17 @@ class Vocabulary:
     def __init__(self, words: Sequence[str], counts: Sequence[int]):
         if len(set(words)) != len(words) or len(words) != len(counts):
             raise ValueError(
-                f"Vocabulary: got {len(words)} words, {len(set(words))} of them "
-                f"different, and {len(counts)} counts. Pass different words, and one "
-                "count for each."
+                "A vocabulary needs different words and one count for each word, but "
+                f"got {len(words)} words ({len(set(words))} of them different) and "
+                f"{len(counts)} counts."
             )
-        if missing := {START, END, UNKNOWN} - set(words):
+        if not {START, END, UNKNOWN} <= set(words):
             raise ValueError(
-                f"Vocabulary: the words do not include {', '.join(sorted(missing))}"
+                f"The words of a vocabulary must include {START}, {END}, and "
+                f"{UNKNOWN}, but not all of them are there."
             )
         self.words = tuple(words)
-        self.counts = tuple(whole_number("Vocabulary: count", n, 0) for n in counts)
+        self.counts = tuple(whole_number("count", n, 0) for n in counts)
         self._ids = {word: k for k, word in enumerate(self.words)}
         self.start, self.end, self.unknown = (
             self._ids[token] for token in (START, END, UNKNOWN)
@@ -86,10 +87,16 @@ class Vocabulary:
         counts: Counter[str] = Counter()
         for caption in captions:
             if not (words := tokenize(caption)):
-                raise ValueError(f"Vocabulary.build: {caption!r} has no words")
+                raise ValueError(
+                    f"Caption {caption!r} contains no words. Correct the caption, or "
+                    "leave it out."
+                )
             counts.update([START, *words, END])
         if not counts:
-            raise ValueError("Vocabulary.build: there are no captions to count")
+            raise ValueError(
+                "Cannot build a vocabulary, because there are no captions to count. "
+                "Pass at least one caption."
+            )
         kept = [
             (word, count) for word, count in counts.items()
             if count >= min_count or word in (START, END)
@@ -124,8 +131,9 @@ class Vocabulary:
                 break
             if not 0 <= k < len(self.words):
                 raise ValueError(
-                    f"decode: {k} is not an id of this vocabulary, which has "
-                    f"{len(self.words)} words"
+                    f"Cannot decode the id {k}, because this vocabulary has only the "
+                    f"ids 0 to {len(self.words) - 1}. Decode the ids with the "
+                    "vocabulary that encoded them."
                 )
             if k != self.start:
                 words.append(self.words[k])
@@ -151,15 +159,16 @@ class Vocabulary:
             `word count`.
         """
         path = Path(path)
-        lines = read_text(path, "This vocabulary is saved beside the checkpoint; "
+        lines = read_text(path, "This vocabulary is saved beside the checkpoint, so "
                           "restore both or neither.").splitlines()
         words, counts = [], []
         for number, line in enumerate(lines, start=1):
             match = _LINE.fullmatch(line)
             if not match:
                 raise DataError(
-                    f"{path}: line {number} must have the form `word count`, but is "
-                    f"{line!r}"
+                    f"Line {number} of {path} must have the form `word count`, but is "
+                    f"{line!r}. Restore this file and the checkpoint from the same "
+                    "copy."
                 )
             words.append(match[1])
             counts.append(int(match[2]))

@@ -75,9 +75,9 @@ def restore_latest(
         _check_fit(path, saved, wanted)
         with session.graph.as_default():
             saver.restore(session, str(path))
-        for line in damage:
+        for reason in damage:
             warnings.warn(
-                f"skipped {line}. Restored step {step} instead.",
+                f"A checkpoint was skipped. {reason} Step {step} was restored instead.",
                 stacklevel=2,
             )
         return step
@@ -95,9 +95,11 @@ def _read_whole(path: Path, wanted: set[str]) -> dict[str, tuple[list[int], tf.D
         dtypes = reader.get_variable_to_dtype_map()
         for name in shapes:
             if not is_finite(reader.get_tensor(name)) and name in wanted:
-                raise DataError(f"{path.name}: {name} contains NaN or infinity")
+                raise DataError(
+                    f"The variable {name} of {path.name} contains NaN or infinity."
+                )
     except (tf.errors.OpError, ValueError, RuntimeError, IndexError) as error:
-        raise DataError(f"{path.name}: damaged ({first_line(error)})") from error
+        raise DataError(f"{path.name} is damaged ({first_line(error)}).") from error
     return {name: (shape, dtypes[name]) for name, shape in shapes.items()}
 
 
@@ -110,13 +112,16 @@ def _check_fit(path: Path, saved: dict, wanted: list[Entry]) -> None:
         if shape is None:
             problems.append(f"{name} is not saved")
         elif not due_shape.is_compatible_with(shape):
-            problems.append(f"{name} is {tuple(shape)}, the model's is "
+            problems.append(f"{name} has shape {tuple(shape)}, but the model needs "
                             f"{tuple(due_shape.as_list())}")
         elif dtype != due_dtype:
-            problems.append(f"{name} is {dtype.name}, the model's is {due_dtype.name}")
+            problems.append(f"{name} is {dtype.name}, but the model needs "
+                            f"{due_dtype.name}")
     if problems:
+        differences = "; ".join(dict.fromkeys(problems))
         raise DataError(
-            f"{path.name} is of another model: " + "; ".join(dict.fromkeys(problems))
+            f"{path.name} belongs to another model: {differences}. Build the model "
+            "that was saved, or save this model to another folder."
         )
 
 
@@ -125,12 +130,13 @@ def _refuse_a_silent_restart(folder: Path, damage: list[str]) -> None:
     pieces = sorted(path.name for path in folder.glob("*")
                     if _PIECE.fullmatch(path.name) and not path.is_dir())
     if folder.is_file() or folder.with_name(f"{folder.name}.index").exists():
-        damage = [f"{folder} is not a folder: pass the folder that contains it"]
+        damage = [f"{folder} is not a folder. Pass the folder that contains it."]
     elif not damage and pieces:
-        damage = [f"{folder} contains {pieces[0]}, {_why_not(pieces[0])}"]
+        damage = [f"The folder contains {pieces[0]}, {_why_not(pieces[0])}"]
     if damage:
+        reasons = " ".join(damage)
         raise DataError(
-            f"no checkpoint can be restored: {'; '.join(damage)}. Nothing was "
+            f"No checkpoint in {folder} can be restored. {reasons} Nothing was "
             "changed. To train from scratch, save to another folder."
         )
 
@@ -139,6 +145,6 @@ def _why_not(piece: str) -> str:
     """Explains why a file cannot be restored as a numbered checkpoint."""
     if _DATA.fullmatch(piece):
         return ("which has no index file, because the save was interrupted or the "
-                "index was lost")
-    return ("which is not a complete numbered checkpoint: use saver.restore for one "
-            "without a number, or for one from before 2017")
+                "index was lost.")
+    return ("which is not a complete numbered checkpoint. Use saver.restore for a "
+            "checkpoint without a number, or for one from before 2017.")

@@ -26,9 +26,9 @@ def check_name(folder: Path) -> None:
     """
     if match := _PATTERN.search(folder.as_posix()):
         raise DataError(
-            f"{folder}: TensorFlow treats the {match[0]} in this name as a wildcard, "
-            "so it would not find the checkpoint. Use a folder without any of the "
-            r"characters [ ] * ? \ "
+            f"TensorFlow treats the character {match[0]} in {folder} as a wildcard, so "
+            "it would not find the checkpoint. Use a folder without any of the "
+            "characters [ ] * ? \\."
         )
 
 
@@ -66,9 +66,9 @@ def save_numbered(
     for entry, value in zip(saved, values, strict=True):
         if not is_finite(value):
             raise DataError(
-                f"{STEM}-{step}: not saved, because {entry.name} contains NaN or "
-                "infinity. The last checkpoint is still good. Restore it, and find "
-                "the step at which the training broke."
+                f"Checkpoint {STEM}-{step} was not saved, because {entry.name} "
+                "contains NaN or infinity. Restore the last checkpoint, which is still "
+                "good, and find the step at which the training broke."
             )
     for there in [folder / "checkpoint", *folder.glob(f"{STEM}-{step}.*")]:
         if os.path.lexists(there):
@@ -84,7 +84,7 @@ def save_numbered(
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         cause = getattr(error, "strerror", None) or first_line(error)
         raise DataError(
-            f"{folder / STEM}-{step}: not saved ({cause}). Earlier checkpoints are "
+            f"Could not save {folder / STEM}-{step} ({cause}). Earlier checkpoints are "
             "unchanged. Free some disk space, or save to another folder."
         ) from error
 

@@ -44,10 +44,16 @@ def load_slots(
     """
     kind = type(optimizer).__name__
     if kind not in SLOTS:
-        raise ValueError(f"load_slots supports {', '.join(SLOTS)}, but not {kind}")
+        supported = ", ".join(SLOTS)
+        raise ValueError(
+            f"The optimizer {kind} is not supported by load_slots, which supports "
+            f"{supported}. Use one of these optimizers, or assign the slots yourself."
+        )
     if not optimizer.built:
-        raise ValueError("load_slots: the optimizer has not been built. Call "
-                         "optimizer.build(weights) first.")
+        raise ValueError(
+            "The optimizer has no slots yet, because it has not been built. Call "
+            "optimizer.build(weights) before load_slots."
+        )
     for ending, suffix in SLOTS[kind].items():
         slots = [v for v in optimizer.variables if v.path.endswith(f"_{ending}")]
         scale = -float(optimizer.learning_rate) if kind == "SGD" else 1
@@ -55,8 +61,9 @@ def load_slots(
         for variable, array in zip(slots, given, strict=True):
             if variable.shape != np.shape(array):
                 raise ValueError(
-                    f"slot {variable.path} has shape {variable.shape}, but the array "
-                    f"for it has shape {np.shape(array)}"
+                    f"Slot {variable.path} has shape {variable.shape}, but its array "
+                    f"has shape {np.shape(array)}. Pass the arrays in the order of the "
+                    "weights of the optimizer."
                 )
             variable.assign(scale * array)
     optimizer.iterations.assign(step)

@@ -69,7 +69,7 @@ class Watch:
         """Records whether the last call has changed one of its arguments."""
         for name, value, before in self._before:
             if snapshot(value) != before:
-                self._note(f"your answer changed {name}: work on a copy")
+                self._note(f"your answer changed {name}. Work on a copy")
 
     def _note(self, said: str) -> None:
         self.changed = self.changed or said

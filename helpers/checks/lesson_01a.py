@@ -26,20 +26,20 @@ SHARED = "creates one layer `embed` per calling scope, and obeys the caller's mo
 
 @exercise(
     "Exercise 1: siamese",
-    "read the function `compare` under `A layer called twice, again`. It calls one "
+    "Read the function `compare` under `A layer called twice, again`. It calls one "
     "layer twice, and opens the caller's scope again for the second call.",
-    'begin with `a = layers.fully_connected_layer(left, units, name="embed")`, and '
+    'Begin with `a = layers.fully_connected_layer(left, units, name="embed")`, and '
     "open `with tf1.variable_scope(tf1.get_variable_scope(), reuse=True):` for the "
     "second call. What is left to do is to square a - b, and to sum over the units, "
     "which are axis 1.",
     about={
         SHARED: (
-            "only the second of the two layers is sure to exist already. Leave the "
+            "Only the second of the two layers is sure to exist already. Leave the "
             "mode of the first to the caller, and reuse around the second alone. If "
             "you open a scope of your own, or enter one with `AUTO_REUSE`, the caller "
             "can no longer decide."),
         "returns the squared distance that NumPy computes": (
-            "the layer is linear, so it has no activation function. Subtract, square "
+            "The layer is linear, so it has no activation function. Subtract, square "
             "each difference, and only then sum, with one sum for each picture."),
         "changes nothing else": (
             "`reuse_variables()` changes the scope in which it is called until that "

@@ -11,24 +11,24 @@ MODES = [False, True, tf1.AUTO_REUSE]
 
 @exercise(
     "Exercise 1: minimize_anywhere",
-    "read `Two optimizers, one slot` again. Which reuse mode may both create a "
+    "Read `Two optimizers, one slot` again. Which reuse mode may both create a "
     "variable and return an existing one?",
-    "open `with tf1.variable_scope(name, reuse=tf1.AUTO_REUSE):`. What is left to do "
+    "Open `with tf1.variable_scope(name, reuse=tf1.AUTO_REUSE):`. What is left to do "
     "is to call minimize inside it, and to return its result.",
     about={
         "runs without an error": (
-            "if the open scope reuses, nothing can be created in it. Open a "
+            "If the open scope reuses, nothing can be created in it. Open a "
             "*variable* scope with a mode of its own before the optimizer creates its "
             "variables."),
         "creates the optimizer's own variables in the scope `name`": (
-            "the slots are created when you apply the gradients, so the scope has to "
+            "The slots are created when you apply the gradients, so the scope has to "
             "be open at that moment. Its name is the argument `name`."),
         "does not change variables that its loss does not use": (
-            "if the loss does not use a variable, its gradient is None. Do not turn "
+            "If the loss does not use a variable, its gradient is None. Do not turn "
             "None into zeros, because an optimizer with momentum also moves such a "
             "variable."),
         "changes nothing else": (
-            "a mode that you set on the open scope itself stays there. Open another "
+            "A mode that you set on the open scope itself stays there. Open another "
             "scope in a `with` block, which gives the old mode back."),
     },
     adds=("variables", "train_op"), twice=False,

@@ -14,22 +14,22 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 
 @exercise(
     "Exercise 1: spread",
-    "read the first graph of `Pin ops, and prove it`, which pins a product to each "
+    "Read the first graph of `Pin ops, and prove it`, which pins a product to each "
     "device.",
-    "begin with `with tf.device(devices[0]):` and in it `kernel = "
+    "Begin with `with tf.device(devices[0]):` and in it `kernel = "
     'tf1.get_variable("kernel", [x.shape[-1], nodes])`. What is left to do is to cut '
     "the batch, to multiply on each device, and to call `tf.concat` on the first.",
     about={
         "creates one variable, `kernel`": (
-            "all slices are multiplied by one matrix, so create it once, before the "
+            "All slices are multiplied by one matrix, so create it once, before the "
             "loop, and call it `kernel`."),
         WHOLE: (
-            "the slices are groups of rows, so you cut and join along axis 0. Keep "
+            "The slices are groups of rows, so you cut and join along axis 0. Keep "
             "them in the order of the batch."),
         "multiplies each slice on its own device":
-            "open a device block around each product, with the device of its slice.",
+            "Open a device block around each product, with the device of its slice.",
         "keeps the kernel and the joined result on the first device": (
-            "outside all device blocks, TensorFlow chooses a device, and it need not "
+            "Outside all device blocks, TensorFlow chooses a device, and it need not "
             "be the first of your list. The variable needs a block, and `tf.concat` "
             "needs one, too."),
     },

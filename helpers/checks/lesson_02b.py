@@ -13,20 +13,20 @@ CHAIN = "returns the result of each chain, with its gradient"
 
 @exercise(
     "Exercise 1: side_by_side",
-    "read the graph of `When did it run?`. It has four chains on four devices, and "
+    "Read the graph of `When did it run?`. It has four chains on four devices, and "
     "each variable is created inside the device block.",
-    "begin with `for index, device in enumerate(devices):` and in it `with "
+    "Begin with `for index, device in enumerate(devices):` and in it `with "
     'tf.device(device), tf1.variable_scope(f"chain_{index}"):`. What is left to do is '
     "to create the variable, to multiply `depth` times, beginning with x, and to "
     "return the list of the results.",
     about={
         "creates one variable `w` for each chain":
-            "each chain has a variable scope of its own, and the first is `chain_0`.",
+            "Each chain has a variable scope of its own, and the first is `chain_0`.",
         CHAIN: (
-            "each chain begins with x, and not with the result of another chain. "
+            "Each chain begins with x, and not with the result of another chain. "
             "Multiply exactly `depth` times, with the matrix on the right."),
         "keeps the variable and the products of a chain on its device": (
-            "the device block has to be open when the variable is created, and also "
+            "The device block has to be open when the variable is created, and also "
             "when the products are built."),
     },
     adds=VARIABLES, unknown=False,

@@ -74,20 +74,20 @@ def _thread_case(rng, size):
 
 @exercise(
     "Exercise 1: repeat until stop",
-    "the section `Stop threads together` has a worker that waits for the stop, and a "
+    "The section `Stop threads together` has a worker that waits for the stop, and a "
     "function that passes its error to the coordinator. Combine the two.",
-    "begin with `with coord.stop_on_exception():` and continue inside it with `while "
+    "Begin with `with coord.stop_on_exception():` and continue inside it with `while "
     "not coord.wait_for_stop(0.01):`. The only line that is left is `job()`.",
     about={
         "pauses for about 0.01 s between two calls, with wait_for_stop": (
-            "the argument of `wait_for_stop` is a number of seconds. Call it once "
+            "The argument of `wait_for_stop` is a number of seconds. Call it once "
             "between two calls of the job."),
         "calls the job until the stop": (
-            "ask for the stop before each call, also before the first. After an "
+            "Ask for the stop before each call, also before the first. After an "
             "error, the loop has to end as well, because the thread must not call the "
             "job again."),
         "stops the other threads when it ends": (
-            "the job may raise any kind of `Exception`, and each of them has to reach "
+            "The job may raise any kind of `Exception`, and each of them has to reach "
             "the coordinator, also an `OutOfRangeError`. See `An error in a thread`."),
         "makes join raise the job's error, and nothing after a clean end": (
             "`join` raises only an error that was passed to the coordinator. The "
@@ -134,22 +134,22 @@ def _delivery(rng, size):
 
 @exercise(
     "Exercise 2: deliver",
-    "in the section `The pipeline of three queues`, the names come from "
+    "In the section `The pipeline of three queues`, the names come from "
     "`string_input_producer`. Its counterpart for integers is "
     "`tf1.train.input_producer`, with the same argument `num_epochs`.",
-    "the first line is `entries = tf1.train.input_producer(tf.constant(numbers, "
+    "The first line is `entries = tf1.train.input_producer(tf.constant(numbers, "
     "tf.int32), num_epochs=1)`.",
-    "the second line is `return tf1.train.batch([entries.dequeue()], batch_size, "
+    "The second line is `return tf1.train.batch([entries.dequeue()], batch_size, "
     "num_threads=threads, allow_smaller_final_batch=True)`. Nothing is left to do.",
     about={
         "delivers every item exactly once": (
-            "if items come too often, the number of epochs is not limited. If some "
+            "If items come too often, the number of epochs is not limited. If some "
             "are missing, look at the last batch."),
         "fills the queue of batches with the requested number of threads": (
-            "there are two queues: one for the entries, and one for the batches. The "
+            "There are two queues: one for the entries, and one for the batches. The "
             "number of threads belongs to the queue from which the batches are taken."),
         "runs without an error": (
-            "if the data ends before the first step, the last batch has to be allowed "
+            "If the data ends before the first step, the last batch has to be allowed "
             "to be smaller; see `The last batch`."),
     },
     adds=QUEUES,

@@ -20,15 +20,15 @@ _CAUSES = ("local variables", "batch too large", "no data", "thread failed")
 @exercise(
     "Exercise 1: why no step",
     "`first_step` returns the two answers that distinguish the causes.",
-    "the first line is `raised, left = first_step(build)`.",
-    "if a variable has no value, the error names it with `localhost/`, so the next "
+    "The first line is `raised, left = first_step(build)`.",
+    "If a variable has no value, the error names it with `localhost/`, so the next "
     "line is `if \"localhost/\" in raised:`. The four answers are left to do.",
     about={
         "leaves no thread behind": (
-            "every way out of your function has to ask the coordinator to stop and to "
+            "Every way out of your function has to ask the coordinator to stop and to "
             "join the threads, before you return an answer."),
         "returns the right cause": (
-            "the error of the step itself is always the same. Compare what `join` "
+            "The error of the step itself is always the same. Compare what `join` "
             "raises, and how many items are left, with the table in `OutOfRange at "
             "step 0`. Do not run any other init op than that of the author."),
     },
@@ -43,8 +43,10 @@ def check_why_no_step(attempt):
                 try:
                     found = calls.call(_PATIENCE, attempt, build)
                 except TimeoutError:
-                    raise PipelineStalled("it did not end within "
-                                          f"{_PATIENCE} s") from None
+                    raise PipelineStalled(
+                        f"The function did not end within {_PATIENCE} s. Stop and join "
+                        "all its threads."
+                    ) from None
                 finally:
                     calls.end(1)
             yield same("calls `build` once", [what], built, what)

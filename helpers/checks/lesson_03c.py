@@ -17,22 +17,22 @@ _PATIENCE = 10  # seconds for one run
     "Exercise 1: lines in groups",
     "`counted_pipeline` in the section `Hand over in groups` has the reader, the "
     "header, and the group. Change the number of epochs and of threads.",
-    "begin with `names = tf1.train.string_input_producer(files, num_epochs=1)`. The "
+    "Begin with `names = tf1.train.string_input_producer(files, num_epochs=1)`. The "
     "runner is `tf1.train.QueueRunner(queue, [put] * threads)`, and the batch is "
     "`queue.dequeue_up_to(batch_size)`. The reader and the queue are left to do.",
     about={
         "delivers every item exactly once": (
-            "if a header was delivered, remember that each file has one. If lines "
+            "If a header was delivered, remember that each file has one. If lines "
             "come too often, limit the number of epochs."),
         "fills the queue of batches with the requested number of threads": (
-            "a queue runner starts one thread for each op in its list. Your list has "
+            "A queue runner starts one thread for each op in its list. Your list has "
             "another length than `threads`."),
         "hands over a whole group in one run": (
-            "the size of a group and the size of a batch are two numbers. The reader "
+            "The size of a group and the size of a batch are two numbers. The reader "
             "takes up to `group` lines in one run, and the queue takes all of them at "
             "once."),
         "runs without an error": (
-            "if the queue has no room for a whole group, an enqueue op waits forever. "
+            "If the queue has no room for a whole group, an enqueue op waits forever. "
             "If the data ended before the first step, the last batch has to be "
             "allowed to be smaller."),
     },
@@ -88,8 +88,10 @@ def _by_one_run(graph, batch):
             session.run(puts[0], options=tf1.RunOptions(timeout_in_ms=1000 * _PATIENCE))
             return int(session.run(size))
         except tf.errors.DeadlineExceededError:
-            raise ValueError(f"one run did not end within {_PATIENCE} s. Check that "
-                             "the queue has room for a whole group") from None
+            raise ValueError(
+                f"One run of the enqueue op did not end within {_PATIENCE} s. Check "
+                "that the queue has room for a whole group."
+            ) from None
         finally:
             coord.request_stop()
             coord.join(threads, stop_grace_period_secs=60)

@@ -14,8 +14,8 @@ NAMES = ("decoder/w", "decoder_2/w", "encoder/conv/kernel", "look/decoder/b",
     "Exercise 1: phase_update",
     "`tf1.trainable_variables` matches the beginning of a name. End it with a slash.",
     "`variables = [v for scope in scopes for v in "
-    'tf1.trainable_variables(f"{scope}/")]`. What is left: the gradients, clipped by '
-    "their global norm, and a plain step.",
+    'tf1.trainable_variables(f"{scope}/")]`. What is left are the gradients, clipped '
+    "by their global norm, and a plain step.",
     about={
         "leaves all other variables as they are": (
             "The name of a variable has to *begin* with a scope and a slash, and only "

@@ -11,8 +11,8 @@ from helpers.checks.claims import answering, drawn, exercise, listed, near, same
 @exercise(
     "Exercise 1: beam_step",
     "Use `tf.math.top_k` twice: for each hypothesis, and then for all that are left.",
-    "The first is `best, words = tf.math.top_k(logp, most)`. What is left: add the "
-    "scores, reshape, use it again, and gather the words with `batch_dims=1`.",
+    "The first is `best, words = tf.math.top_k(logp, most)`. What is left is to add "
+    "the scores, reshape, use it again, and gather the words with `batch_dims=1`.",
     about={
         "returns the best scores first": (
             "The score of an extension is the score of its hypothesis plus the "
@@ -91,7 +91,8 @@ def _not_extensions(scores, logp, most, best, parents, words):
     "Exercise 2: rank_captions",
     'With `direction="DESCENDING"`, `tf.argsort` begins with the best.',
     "To divide by a length of 0 never, use `words = tf.cast(tf.maximum(lengths, 1), "
-    "tf.float32)`. What is left: the scores, the unused entries, and a stable order.",
+    "tf.float32)`. What is left are the scores, the unused entries, and "
+    "a stable order.",
     about={
         "returns the indices as int32, the best first and unused ones last": (
             "A score may be lower than any number that you choose, so only minus "

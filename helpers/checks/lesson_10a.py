@@ -11,8 +11,8 @@ from helpers.checks.claims import answering, drawn, exercise, near
     "The argument `input_signature` of `tf.function` fixes the type and the shape of "
     "what `update` takes.",
     "Begin with `def __init__(self):`, which calls `super().__init__()` and creates "
-    "`self.total = tf.Variable(0.0)`. What is left: the count, and `update` with its "
-    "signature.",
+    "`self.total = tf.Variable(0.0)`. What is left are the count, and `update` with "
+    "its signature.",
     about={
         "returns the mean of everything fed so far": (
             "A long batch counts more than a short one. Keep the sum of all values "

@@ -11,8 +11,8 @@ from helpers.divergence import first_difference
     "Exercise 1: keras_lstm_weights",
     "The first rows of the kernel belong to the word, and the other rows to the state.",
     "Split the kernel and the bias into the four gates, for example with "
-    "`write, candidate, forget, read = np.split(array, 4, axis=-1)`. What is left: "
-    "join the gates in Keras's order, add the 1 to the bias, and cut the kernel.",
+    "`write, candidate, forget, read = np.split(array, 4, axis=-1)`. What is left is "
+    "to join the gates in Keras's order, add the 1 to the bias, and cut the kernel.",
     about={
         "returns three arrays with the shapes of Keras's LSTM": (
             "The bias has four numbers for each unit. As many rows of the kernel as "
@@ -102,7 +102,7 @@ def two_programs(seed: int) -> tuple[Port, Port, dict[str, np.ndarray]]:
 @exercise(
     "Exercise 2: fix",
     "Fix the fault that `first_difference(old, new, feeds)` names, then ask again.",
-    "The line `new.epsilon = 1e-3` repairs the first fault. What is left: the weight "
+    "The line `new.epsilon = 1e-3` repairs the first fault. What is left is the weight "
     "that the second report names.",
     about={
         "gives the port the tensors of the old program": (

@@ -15,7 +15,7 @@ BETAS = (0.9, 0.999), (0.5, 0.99), (0.999, 0.9)
     "Exercise 1: adam_goes_on",
     "The end of each `path` in `optimizer.variables` shows which slot it is.",
     'Loop over `("momentum", "Adam"), ("velocity", "Adam_1")`, pairs of the end of a '
-    "path and an old name. What is left: the number of steps, from the logarithm of "
+    "path and an old name. What is left is the number of steps, from the logarithm of "
     "a power that is not 0.",
     about={
         "sets `iterations` to the number of steps": (

@@ -36,7 +36,7 @@ def _drawn_weights(rng, size):
     "Go through the names without the suffix, and look whether the name with the "
     "suffix exists, too.",
     "The name of a slot is the name of a variable, followed by `/Momentum`. What is "
-    "left: for each of the other names, `weights.get(name + average, array)`.",
+    "left is to take `weights.get(name + average, array)` for each of the other names.",
     about={
         "returns all variables of the network, and nothing else": (
             "The end of a name alone does not make a slot: what comes before "
@@ -138,8 +138,8 @@ def _due(graph, output: str, allowed: set[str]) -> list[str]:
     "The ops that the output needs are those of "
     "`tf1.graph_util.extract_sub_graph(graph_def, [output])`.",
     "Begin with `functions = {each.signature.name: each.node_def for each in "
-    "graph_def.library.function}`. What is left: read each function that an op calls, "
-    "but only once, and sort the types.",
+    "graph_def.library.function}`. What is left is to read each function that an op "
+    "calls, but only once, and to sort the types.",
     about={
         "lists the ops that would run and are not allowed": (
             "The output also waits for the inputs that begin with ^. Of the graph, "

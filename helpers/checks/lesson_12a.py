@@ -11,8 +11,8 @@ from helpers.checks.claims import answering, drawn, exercise, listed, near
     "Exercise 1: own_sample",
     "`tf.gather` takes ids of any shape. The rest is as in `sampled_by_hand`.",
     "`vectors = tf.gather(weights, words)`, for targets and for ids. The scores begin "
-    'with `tf.einsum("ru,rau->ra", outputs, vectors)`. What is left: the biases, the '
-    "counts, a target among its own ids, and the loss.",
+    'with `tf.einsum("ru,rau->ra", outputs, vectors)`. What is left are the biases, '
+    "the counts, a target among its own ids, and the loss.",
     about={
         "returns the loss of each row": (
             "Subtract the logarithm of its count from each score, also from that of "

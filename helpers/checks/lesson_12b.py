@@ -12,8 +12,8 @@ from helpers.checks.claims import answering, drawn, exercise, listed, near
     "List the places first. One `tf.einsum` gives their scores, and another one the "
     "weighted sum.",
     "`shape = tf.shape(places)` and `listed = tf.reshape(places, [shape[0], -1, "
-    "places.shape[-1]])`. What is left: scores, softmax, sum, and the shape of "
-    "the weights.",
+    "places.shape[-1]])`. What is left are the scores, the softmax, the sum, and the "
+    "shape of the weights.",
     about={
         "returns the context, [batch, channels]": (
             "One softmax goes over all places of a picture, rows and columns "

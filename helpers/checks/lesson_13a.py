@@ -12,20 +12,20 @@ WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 
 @exercise(
     "Exercise 1: swap",
-    "what does each of the two assignments have to wait for? Both values must be read "
+    "What does each of the two assignments have to wait for? Both values must be read "
     "before either variable is written.",
-    "begin with `values = [a.read_value(), b.read_value()]`. The two assignments are "
+    "Begin with `values = [a.read_value(), b.read_value()]`. The two assignments are "
     "left; build them inside `with tf.control_dependencies(values):`.",
     about={
         "the op writes both variables": (
-            "the op that you return has to run both assignments. An assignment that "
+            "The op that you return has to run both assignments. An assignment that "
             "nobody fetches or waits for does not run."),
         "returns one op": "`tf.group` makes one op of several.",
         "creates no third variable":
-            "a value that was read is a tensor, and a tensor can wait until it is "
+            "A value that was read is a tensor, and a tensor can wait until it is "
             "written.",
         "leaves no order open": (
-            "two ops without a dependency may run in any order. Each assignment has "
+            "Two ops without a dependency may run in any order. Each assignment has "
             "to wait until both values were read, and an op that was built outside "
             "the block does not wait."),
     },

@@ -11,20 +11,20 @@ BAD = {"root": tf.sqrt, "log": tf.math.log, "ratio": tf.math.reciprocal}
 
 @exercise(
     "Exercise 1: first_bad",
-    "walk back from `fetch.op` through `op.inputs`, and stop at ops that are fed. Then "
+    "Walk back from `fetch.op` through `op.inputs`, and stop at ops that are fed. Then "
     "fetch all float outputs of these ops in one `session.run`.",
-    "begin with `waiting, needed = [fetch.op], []`. The walk, the run, and the search "
+    "Begin with `waiting, needed = [fetch.op], []`. The walk, the run, and the search "
     "are left.",
     about={
         "names the op to blame": (
-            "infinity is as bad as NaN, and float16 and float64 are floats, too. Look "
+            "Infinity is as bad as NaN, and float16 and float64 are floats, too. Look "
             "at all outputs of an op, and at all of its float inputs. What lies "
             "behind a fed tensor has no say."),
         "runs one step, and no op that the fetch does not need": (
-            "collect the tensors first, and then fetch all of them in one run. Every "
+            "Collect the tensors first, and then fetch all of them in one run. Every "
             "further run takes another row from the queue."),
         "runs without an error": (
-            "the graph has placeholders that nobody feeds. Run only the ops that you "
+            "The graph has placeholders that nobody feeds. Run only the ops that you "
             "meet on the way back from the fetch. If the queue has too few elements, "
             "you have run the session more than once."),
     },

@@ -32,19 +32,19 @@ def _rows(rng, size):
 
 @exercise(
     "Exercise 1: in_parts",
-    "the last part may have fewer rows than the others. How much should its mean "
+    "The last part may have fewer rows than the others. How much should its mean "
     "count in the mean of all rows?",
-    "begin with `part = rows[first:first + size]`. The loop over `first`, and the "
+    "Begin with `part = rows[first:first + size]`. The loop over `first`, and the "
     "share of each part, are left.",
     about={
         "returns the gradient of the whole batch": (
-            "each part counts as much as it has rows. Multiply its mean by its number "
+            "Each part counts as much as it has rows. Multiply its mean by its number "
             "of rows, and divide by the number of all rows."),
         "uses every row exactly once": (
-            "the next part begins where the last one ends, and the last part may be "
+            "The next part begins where the last one ends, and the last part may be "
             "smaller."),
         "runs without an error": (
-            "the array that `run` returns must not be changed, but *= and += write "
+            "The array that `run` returns must not be changed, but *= and += write "
             "into it."),
     },
 )
@@ -71,19 +71,19 @@ def check_in_parts(attempt):
 
 @exercise(
     "Exercise 2: clipped_on_the_way",
-    "define an inner function, `def through(x):`, with `@tf.custom_gradient` above it, "
+    "Define an inner function, `def through(x):`, with `@tf.custom_gradient` above it, "
     "as for `right_softplus`.",
-    "its second function ends with `return tf.clip_by_value(upstream, -most, most)`. "
+    "Its second function ends with `return tf.clip_by_value(upstream, -most, most)`. "
     "To return both, and to call `through`, is left.",
     about={
         "returns its input unchanged":
-            "only the gradient is clipped. On the way forward, the value passes as it "
+            "Only the gradient is clipped. On the way forward, the value passes as it "
             "is.",
         "clips the gradient from above": (
-            "each number of the gradient is clipped alone, on both sides, whatever "
+            "Each number of the gradient is clipped alone, on both sides, whatever "
             "the value of x is. The bounds are `-most` and `most`."),
         "runs without an error": (
-            "x may be float64, too. A number of Python takes the type of the tensor "
+            "X may be float64, too. A number of Python takes the type of the tensor "
             "beside it, but a tensor of float32 does not."),
     },
 )

@@ -24,8 +24,11 @@ def _must_end(graph: tf.Graph) -> None:
     for each in graph.as_graph_def().library.function:
         if "while_cond" in each.signature.name and {
                 node.op for node in each.node_def} <= {"Const", "Identity"}:
-            raise ValueError("the loop never ends, because its condition is constant: "
-                             "Python answers `==` and `!=` at once")
+            raise ValueError(
+                "The loop never ends, because its condition is constant. Compare "
+                "tensors with tf.equal or tf.not_equal, because Python evaluates `==` "
+                "and `!=` at once."
+            )
 
 
 def _collatz(n: int) -> int:
@@ -37,15 +40,15 @@ def _collatz(n: int) -> int:
 
 @exercise(
     "Exercise 1: steps_to_one",
-    "the next number is `tf.where(tf.equal(n % 2, 0), n // 2, 3 * n + 1)`. Python "
+    "The next number is `tf.where(tf.equal(n % 2, 0), n // 2, 3 * n + 1)`. Python "
     "would answer `==` while the graph is built.",
-    "begin with `start = [n, tf.zeros([], tf.int64)]`. The body and the loop are left.",
+    "Begin with `start = [n, tf.zeros([], tf.int64)]`. The body and the loop are left.",
     about={
         "is a loop of TensorFlow's own ops": (
-            "a loop of Python runs while the graph is built. The section `A loop of "
+            "A loop of Python runs while the graph is built. The section `A loop of "
             "ops` has one that runs with the graph."),
         "counts the steps": (
-            "the number 1 takes no step, and each other step is either a half or 3n + "
+            "The number 1 takes no step, and each other step is either a half or 3n + "
             "1. On the way, numbers become much larger than n, so all of them stay "
             "int64, and the loop has no limit."),
     },
@@ -98,20 +101,20 @@ def _balances(changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @exercise(
     "Exercise 2: balances",
-    "in each step, `balance = tf.maximum(balance + changes[t], 0.0)`. The balances go "
+    "In each step, `balance = tf.maximum(balance + changes[t], 0.0)`. The balances go "
     "into an array.",
-    "begin with `array = tf.TensorArray(tf.float32, size=time)`. The loop and `stack` "
+    "Begin with `array = tf.TensorArray(tf.float32, size=time)`. The loop and `stack` "
     "are left.",
     about={
         "returns the balances": (
-            "the bound holds in the first step, too, and the next step continues with "
+            "The bound holds in the first step, too, and the next step continues with "
             "the balance *after* the bound."),
         "has a gradient that stops where the balance is 0": (
-            "the balance at the bound does not depend on the changes before it. "
+            "The balance at the bound does not depend on the changes before it. "
             "`tf.maximum` takes care of that if each step begins with the bounded "
             "balance."),
         "runs without an error": (
-            "the number of steps is not known while the graph is built, and it may be "
+            "The number of steps is not known while the graph is built, and it may be "
             "0. The array and the beginning must not depend on a first row."),
     },
 )

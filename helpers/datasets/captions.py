@@ -86,7 +86,7 @@ def grab_captions(
     files = sorted((folder / "annotations").glob(f"{_PREFIX}*.json"))
     if not files:
         raise DataError(
-            f"{folder}: no file annotations/{_PREFIX}<split>.json was found. Unpack "
+            f"{folder} contains no file annotations/{_PREFIX}<split>.json. Unpack "
             "COCO's annotations there, or use grab_captions(\"drawn\")."
         )
     if drawn:  # in the order in which they are used
@@ -97,9 +97,10 @@ def grab_captions(
             splits[_split(path)] = _load(folder, path)
     found = {split: pictures for split, pictures in splits.items() if pictures}
     if not found:
+        names = ", ".join(splits)
         raise DataError(
-            f"{folder}: the annotations exist, but none of their pictures. Unpack the "
-            f"pictures of {', '.join(splits)} into folders with these names."
+            f"{folder} contains annotations, but none of their pictures. Unpack the "
+            f"pictures of {names} into folders with these names."
         )
     return found
 
@@ -109,8 +110,10 @@ def _of_coco(path: Path) -> Iterator[None]:
     try:
         yield
     except LookupError as error:
-        raise DataError(f"{path}: not a file of COCO: it names {error}, which it does "
-                        "not list. Unpack or download it again.") from error
+        raise DataError(
+            f"{path} is not a valid annotation file of COCO, because it uses the id "
+            f"{error}, which it does not define. Unpack or download the file again."
+        ) from error
 
 
 def _split(path: Path) -> str:
@@ -140,9 +143,9 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
     for number, name in images.items():
         if name not in places:
             raise DataError(
-                f"{path}: the picture {name} is in none of the folders "
+                f"Picture {name} is listed in {path}, but is in none of the folders "
                 f"{folder.name}/images, {split}, and images/{split}. Unpack the "
-                "pictures of this split there."
+                "pictures of this split into one of them."
             )
         if texts := tuple(text for text in captions[number] if text):
             pictures.append(
@@ -150,7 +153,8 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
             )
     if not pictures:
         raise DataError(
-            f"{path}: no picture has a caption. Check that it is the right file."
+            f"{path} contains no picture with a caption. Check that it is the right "
+            "file."
         )
     return pictures
 

@@ -71,8 +71,8 @@ def fetch_coco(pictures: int) -> Path:
     missing = [path for path in chosen if not path.is_file()]
     if missing:
         print(
-            f"COCO: {len(missing):,} of {len(chosen):,} pictures are missing, about "
-            f"{len(missing) * MEAN_BYTES:,} bytes"
+            f"{len(missing):,} of {len(chosen):,} pictures of COCO are missing. About "
+            f"{len(missing) * MEAN_BYTES:,} bytes will be downloaded."
         )
         _fetch_all(missing, len(chosen))
     return _folder()
@@ -90,7 +90,7 @@ def read_notes(path: Path, shape: Any) -> Any:
     Raises:
       DataError: If the file does not have this structure. The message says where.
     """
-    remedy = "It is not a file of COCO: unpack or download it again."
+    remedy = "Unpack or download the file of COCO again."
     return read_json(path, shape, remedy, _without_outline)
 
 
@@ -111,17 +111,18 @@ def _announce(counts: dict[str, int]) -> None:
     """Prints the size of the download, and raises `DataError` if the disk is full."""
     there = data_folder() / "downloads" / ARCHIVE.name
     first = 0 if there.is_file() else ARCHIVE.size
-    then = MEAN_BYTES * sum(counts.values())
+    count = sum(counts.values())
+    total = first + MEAN_BYTES * count
     print(
-        f"COCO: {first:,} bytes of annotations will be downloaded, then "
-        f"{sum(counts.values()):,} pictures of about {MEAN_BYTES:,} bytes each: about "
-        f"{(first + then) / 1e6:,.0f} MB in total"
+        f"{first:,} bytes of COCO's annotations will be downloaded, and then {count:,} "
+        f"pictures of about {MEAN_BYTES:,} bytes each. The total is about "
+        f"{total / 1e6:,.0f} MB."
     )
     free = shutil.disk_usage(data_folder()).free
-    if free < first + then:
+    if free < total:
         raise DataError(
-            f"{_folder()}: the download needs {first + then:,} bytes, but only "
-            f"{free:,} are free. Free some space, or request fewer pictures."
+            f"The download needs {total:,} bytes in {_folder()}, but only {free:,} are "
+            "free. Free some space, or request fewer pictures."
         )
 
 
@@ -184,9 +185,9 @@ def _fetch_all(missing: list[Path], total: int) -> None:
             pool.shutdown(cancel_futures=True)
             have = there + sum(path.is_file() for path in missing)
             raise DataError(
-                f"{error}. {have:,} of {total:,} pictures have been downloaded and "
-                f"are kept. Run it again to continue, or use {_OFFLINE}, which needs "
-                "no network"
+                f"{error} {have:,} of {total:,} pictures have been downloaded and are "
+                f"kept. Run the call again to continue, or use {_OFFLINE}, which needs "
+                "no network."
             ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -207,4 +208,4 @@ def _fetch(path: Path) -> None:
             return
         except DataError as error:
             causes.append(str(error))
-    raise DataError("; ".join(causes))
+    raise DataError(" ".join(causes))

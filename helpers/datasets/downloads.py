@@ -83,12 +83,14 @@ class Download:
             except _Failed as failure:
                 causes.append(f"{url}: {failure}")
             except ValueError:  # raised by pooch for a wrong hash
-                causes.append(f"{url}: the downloaded file has an unexpected hash")
+                causes.append(f"{url}: The downloaded file has an unexpected hash, so "
+                              "it was discarded.")
             except OSError as error:
-                causes.append(f"{folder}: {error.strerror or error}")
+                causes.append(f"{folder}: {error.strerror or error}.")
+        reasons = " ".join(causes)
         raise DataError(
-            f"{self.name}: could not be downloaded ({'; '.join(causes)}). "
-            f"{self.offline} needs no network"
+            f"Could not download {self.name}. {reasons} Check your network, or use "
+            f"{self.offline}, which needs no network."
         )
 
     def found_in(self, source: str | os.PathLike) -> Path:
@@ -109,14 +111,14 @@ class Download:
         path = ROOT / Path(source).expanduser() / self.name
         if not path.is_file():
             raise DataError(
-                f'{path}: there is no such file. Put it there, use "download", or use '
-                f"{self.offline}"
+                f'There is no file {path}. Put the file there, use "download", or use '
+                f"{self.offline}, which needs no network."
             )
         algorithm, wanted = self.digest.split(":")
         if pooch.file_hash(str(path), algorithm) != wanted:
             raise DataError(
-                f"{path}: its hash is not the expected one, so it is damaged or a "
-                'different file. Copy it again, or use "download".'
+                f"{path} does not have the expected {algorithm} hash, so it is damaged "
+                'or another file. Copy it again, or use "download".'
             )
         return path
 
@@ -138,13 +140,16 @@ def fetch_bytes(url: str) -> bytes:
             for block in _blocks(response, clock):
                 found += block
                 if len(found) > LARGEST:
-                    raise _Failed(f"it is longer than {LARGEST:,} bytes")
+                    raise _Failed(
+                        f"The file is longer than the {LARGEST:,} bytes that are "
+                        "allowed."
+                    )
         return bytes(found)
 
     try:
         return _with_retries(whole, clock)
     except _Failed as failure:
-        raise DataError(f"{url}: {failure}") from failure
+        raise DataError(f"Could not download {url}. {failure}") from failure
 
 
 class _Clock:
@@ -181,7 +186,10 @@ class _Clock:
         """Returns the seconds that are left, or raises `_Failed` if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
-            raise _Failed(f"not finished after {self.seconds:g} s")
+            raise _Failed(
+                f"The download did not finish within {self.seconds:g} s. The network "
+                "may be too slow."
+            )
         return left
 
 
@@ -232,8 +240,9 @@ class _Resuming:
             announced = response.headers.get("Content-Length")
             if announced not in (None, str(self._size - have)):
                 raise _Failed(
-                    f"the server announces {announced} bytes, but "
-                    f"{self._size - have:,} bytes are missing"
+                    f"The server announced {announced} bytes, but "
+                    f"{self._size - have:,} bytes are missing. The file on the server "
+                    "may have changed."
                 )
             with (
                 open(path, "ab" if have else "wb") as file,
@@ -244,9 +253,14 @@ class _Resuming:
                     have += file.write(block)
                     bar.update(len(block))
                     if have > self._size:
-                        raise _Failed(f"it is longer than {self._size:,} bytes")
+                        raise _Failed(
+                            f"The server sent more than the expected {self._size:,} "
+                            "bytes. The file on the server may have changed."
+                        )
         if have < self._size:
-            raise _Dropped(f"the connection was dropped after {have:,} bytes")
+            raise _Dropped(
+                f"The connection was dropped after {have:,} of {self._size:,} bytes."
+            )
 
 
 def _with_retries(fetch, clock: _Clock):
@@ -274,15 +288,18 @@ def _answer(url: str, have: int, clock: _Clock) -> Iterator[requests.Response]:
         status, kind = response.status_code, response.headers.get("Content-Type", "")
         start = response.headers.get("Content-Range", "")
         if status >= 500:
-            raise _Dropped(f"HTTP {status} {response.reason}")
+            raise _Dropped(f"The server answered HTTP {status} {response.reason}.")
         if status == 206 and not (have and start.startswith(f"bytes {have}-")):
-            raise _Failed("HTTP 206: the server sent a part that was not requested")
+            raise _Failed(
+                "The server answered HTTP 206 with a part of the file that was not "
+                "requested."
+            )
         if status not in (200, 206):
-            raise _Failed(f"HTTP {status} {response.reason}")
+            raise _Failed(f"The server answered HTTP {status} {response.reason}.")
         if kind.startswith("text/html"):
             raise _Failed(
-                "the server sent a web page instead, perhaps a login page of the "
-                "network"
+                "The server sent a web page instead of the file. It may be the login "
+                "page of your network, so open any page in a browser first."
             )
         yield response
 
@@ -314,14 +331,15 @@ def _in_words(error: Exception, clock: _Clock) -> _Failed:
     """Converts a network exception to a `_Failed` error with a short reason."""
     ours, theirs = requests.exceptions, urllib3.exceptions
     if isinstance(error, ours.SSLError):
-        return _Failed("the server's certificate was not accepted")
+        return _Failed("The certificate of the server was not accepted.")
     if isinstance(error, ours.ConnectTimeout):
-        return _Failed(f"no connection within {clock.timeout[0]:g} s")
+        return _Failed("The server could not be reached within "
+                       f"{clock.timeout[0]:g} s.")
     if isinstance(error, (ours.Timeout, theirs.TimeoutError)):
-        return _Dropped(f"no data arrived for {clock.timeout[1]:g} s")
+        return _Dropped(f"No data arrived for {clock.timeout[1]:g} s.")
     if isinstance(error, ours.ConnectionError):
         if error.args and isinstance(error.args[0], theirs.MaxRetryError):
-            return _Failed("no connection; check your network")
+            return _Failed("There is no connection to the server.")
     elif isinstance(error, ours.RequestException | ValueError):
-        return _Failed(type(error).__name__)
-    return _Dropped("the connection was dropped")
+        return _Failed(f"The request failed with the error {type(error).__name__}.")
+    return _Dropped("The connection was dropped.")

@@ -24,7 +24,7 @@ def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """
     path = Path(path)
     found = kinds.find(path)
-    with kinds.in_one_line(path, "its weights cannot be read"):
+    with kinds.in_one_line(path, "contains weights that cannot be read"):
         if found.kind == kinds.KERAS:
             with opened_hdf5(found.path) as file:
                 arrays = {name: array[()] for name, array in
@@ -37,7 +37,10 @@ def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
         else:
             arrays = _constants(found.graph)
         if not arrays:
-            raise DataError(f"{path}: this {found.kind} contains no weights")
+            raise DataError(
+                f"{path} is a {found.kind} without weights. Look for the checkpoint "
+                "that belongs to it."
+            )
     return arrays
 
 

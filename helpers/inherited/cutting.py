@@ -125,7 +125,10 @@ def _inputs(node, stand_ins: dict, replaced: set) -> list[str]:
         elif not source.startswith("^"):  # drop control inputs from removed ops
             tensor = source if ":" in source else f"{source}:0"
             if tensor not in stand_ins:
-                raise ValueError(f"op {node.name} also needs {tensor}. Feed it too.")
+                raise ValueError(
+                    f"Op {node.name} also needs the tensor {tensor}. Feed this tensor "
+                    "too."
+                )
             inputs.append(stand_ins[tensor])
     return inputs
 

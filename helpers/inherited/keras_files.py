@@ -90,13 +90,13 @@ def rebuilt(path: Path) -> Any:
         config = config_of(file)
         if not config:
             raise DataError(
-                f"{path}: contains weights, but no model. Build the model, and load "
-                "the arrays that read_weights returns."
+                f"{path} contains weights, but no model. Build the model in code, and "
+                "load the arrays that read_weights returns."
             )
         for name, kind, why in layer_refusals(config):
             raise DataError(
-                f"{path}: layer '{name}': {kind} {why}, so it is not rebuilt. Write "
-                "the layer anew and load the weights with read_weights, or open the "
+                f"Layer '{name}' of {path} is not rebuilt, because {kind} {why}. Write "
+                "the layer anew and load its weights with read_weights, or open the "
                 "file in a container."
             )
         import tf_keras  # Keras 3 rejects old configurations

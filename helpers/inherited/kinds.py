@@ -73,7 +73,7 @@ def in_one_line(path: Path, doing: str) -> Iterator[None]:
         raise DataError(printable(str(error))) from error.__cause__
     except Exception as error:
         cause = first_line(error)[:300] or type(error).__name__
-        raise DataError(printable(f"{path}: {doing}: {cause}")) from error
+        raise DataError(printable(f"{path} {doing}: {cause}")) from error
 
 
 def find(path: Path) -> Found:
@@ -98,7 +98,9 @@ def find(path: Path) -> Found:
         if _is_prefix(path):
             return _checkpoint(path)
         if not path.exists():
-            raise DataError(f"{path}: there is no such file, folder, or checkpoint")
+            raise DataError(
+                f"There is no file, folder, or checkpoint {path}. Check the path."
+            )
         if part := _PART.fullmatch(path.name):
             return _checkpoint(path.with_name(part[1]))
         return _file(path)
@@ -121,8 +123,8 @@ def check_listed(file: Path) -> None:
             continue
         if sha256(file) != listed[name]["sha256"]:
             raise DataError(
-                f"{file}: its SHA-256 is not the one that manifest.json lists: the "
-                "file has changed; get it again from where it came")
+                f"{file} is not the file that manifest.json lists, because its SHA-256 "
+                "hash differs. Copy or download the file again.")
         return
 
 
@@ -147,8 +149,8 @@ def _files_of(path: Path) -> list[Path]:
     for file in every:
         if file != path and not file.resolve().is_relative_to(inside.resolve()):
             raise DataError(
-                f"{file}: is a link to a file that lies outside this folder, so it is "
-                "not read. Open it in a container."
+                f"{file} is a link to a file outside this folder, so it is not read. "
+                "Open it in a container."
             )
     return [regular_file(file) for file in every if not file.is_dir()]
 
@@ -167,8 +169,8 @@ def _folder(path: Path) -> Found:
         latest = path / Path(state.model_checkpoint_path).name if state else path
         if not (_is_prefix(latest) or latest.is_file() or "?" in latest.name):
             raise DataError(
-                f"{path / 'checkpoint'}: names a checkpoint that is not in the "
-                "folder. Look for its .index file."
+                f"{path / 'checkpoint'} names a checkpoint that is not in this folder. "
+                "Look for the .index file of the checkpoint."
             )
         meta = path / (latest.name.split("-?????-of-")[0] + ".meta")
         if meta.exists():
@@ -179,11 +181,11 @@ def _folder(path: Path) -> Found:
     metas = sorted(path.glob("*.meta"))
     if len(metas) == 1:
         return _file(metas[0])
-    if words := others.folder_description(path):
-        raise DataError(f"{path}: is {words}")
+    if description := others.folder_description(path):
+        raise DataError(f"{path} is {description}")
     raise DataError(
-        f"{path}: is a folder with no saved_model.pb, no file `checkpoint`, and "
-        f"{len(metas)} .meta files. Pass the file itself."
+        f"{path} is a folder without saved_model.pb and without a file `checkpoint`, "
+        f"and with {len(metas)} .meta files. Pass the path of the file itself."
     )
 
 
@@ -239,7 +241,10 @@ def _saved_model(folder: Path, file: Path) -> Found:
         if not message.meta_graphs:  # another kind of file with this name
             return replace(_file(file), kind=MISNAMED)
     if not message.meta_graphs:
-        raise DataError(f"{file}: contains no graph. It may have been cut short.")
+        raise DataError(
+            f"{file} contains no graph. It may have been cut short, so copy or "
+            "download it again."
+        )
     prefix = folder / "variables" / "variables"
     has = prefix.with_name("variables.index").exists()
     metas = sorted(message.meta_graphs, key=_for_training)
@@ -257,7 +262,7 @@ def _for_training(meta: Any) -> int:
 def _file(path: Path) -> Found:
     content = path.read_bytes()
     if not content:
-        raise DataError(f"{path}: is empty")
+        raise DataError(f"{path} is empty. Copy or download it again.")
     if content.startswith(_HDF5):
         return Found(path, KERAS)
     if content.endswith(_V1_TABLE):
@@ -265,8 +270,8 @@ def _file(path: Path) -> Found:
         return Found(path, OLD_CHECKPOINT, prefix=str(path))
     if found := _records(path, content):
         return found
-    if words := others.description(content):
-        raise DataError(f"{path}: is {words}")
+    if description := others.description(content):
+        raise DataError(f"{path} is {description}")
     return _graph(path, content)
 
 
@@ -308,9 +313,11 @@ def _graph(path: Path, content: bytes) -> Found:
         if nodes and all(_OP.fullmatch(node.op) for node in nodes):
             return _meta(path, message) if is_meta else (
                 Found(path, GRAPH, graph=message))
-    raise DataError(f"{path}: is no file of TensorFlow or Keras that is known here "
-                    "(graph, meta graph, checkpoint, SavedModel, HDF5, records, "
-                    "events), or it is damaged")
+    raise DataError(
+        f"{path} is damaged, or its kind is unknown. Known kinds are graphs, meta "
+        "graphs, checkpoints, SavedModels, HDF5 files of Keras, records, and event "
+        "files."
+    )
 
 
 def _meta(path: Path, message) -> Found:

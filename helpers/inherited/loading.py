@@ -84,8 +84,8 @@ def _asset(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise DataError(
-            f"{folder}: the asset {name} lies outside this folder, so it is not read. "
-            "Open the file in a container."
+            f"The asset {name} of {folder} lies outside this folder, so it is not "
+            "read. Open the model in a container."
         )
     return path
 

@@ -58,12 +58,12 @@ class OpenModel:
           DataError: If the graph fails at run time.
         """
         if not isinstance(feeds, Mapping | None):
-            name = next(iter(self.inputs), "")
+            name, names = next(iter(self.inputs), ""), ", ".join(self.inputs)
             raise ValueError(kinds.printable(
-                f"{self.path}: an array needs the name of its input, as in "
-                f"model({{{name!r}: array}}); the inputs are {', '.join(self.inputs)}"))
+                f"An array for {self.path} needs the name of its input, as in "
+                f"model({{{name!r}: array}}). The inputs are {names}."))
         arrays = self._checked({**(feeds or {}), **named})
-        with kinds.in_one_line(self.path, "failed in running"):
+        with kinds.in_one_line(self.path, "failed while it was running"):
             outputs = self._run(arrays)
         return outputs[self.outputs[0]] if len(self.outputs) == 1 else outputs
 
@@ -71,16 +71,17 @@ class OpenModel:
         unknown = sorted(set(arrays) - set(self.inputs))
         missing = sorted(set(self.inputs) - set(arrays) - self.optional)
         if unknown or missing:
-            what = f"has no input {unknown[0]}" if unknown else (
-                f"needs the input {missing[0]}")
-            raise ValueError(printable(f"{self.path}: {what}; its inputs are "
-                                             f"{', '.join(self.inputs)}"))
+            problem = f"has no input {unknown[0]}" if unknown else (
+                f"also needs the input {missing[0]}")
+            raise ValueError(printable(f"{self.path} {problem}. Its inputs are "
+                                       f"{', '.join(self.inputs)}."))
         fed = {}
         for name, array in arrays.items():
-            spec, where = self.inputs[name], f"{self.path}: input {name}"
+            spec, where = self.inputs[name], f"the input {name} of {self.path}"
             if not spec.shape.is_compatible_with(np.shape(array)):
                 raise ValueError(printable(
-                    f"{where} has shape {spec.shape}, not {np.shape(array)}"))
+                    f"The value for {where} has shape {np.shape(array)}, but the model "
+                    f"needs {spec.shape}."))
             fed[name] = fitted(array, spec.dtype, printable(where))
         return fed
 
@@ -136,8 +137,8 @@ def open_model(
             return _open_saved_model(found, inputs, outputs, signature)
         if found.graph is None:
             raise DataError(
-                f"{path}: a {found.kind} contains no graph to run. Open a .meta file "
-                "if there is one, or load the weights with read_weights."
+                f"{path} is a {found.kind}, which contains no graph to run. Open a "
+                ".meta file if there is one, or load the weights with read_weights."
             )
         return _open_graph(found, inputs, outputs)
 
@@ -192,7 +193,7 @@ def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
     restore, tables = loading.restore_op(found, meta), loading.initial_ops(found, meta)
     if used & VARIABLE_TYPES and restore is None:
         raise DataError(
-            f"{found.path}: the graph has variables and no weights. Look for the "
+            f"The graph of {found.path} has variables, but no weights. Look for the "
             "checkpoint that belongs to it, and open its .meta file or its folder."
         )
     whole = found.kind == kinds.SAVED_MODEL
@@ -201,9 +202,9 @@ def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
         "Call" in op for op in used) else used
     if missing := loading.missing_assets(found):
         if calls & facts.TABLES:
-            raise DataError(f"{found.path}: a table that the outputs need reads a file "
-                            f"that is missing: {missing[0]}. Choose another signature "
-                            "or other outputs, or find the file.")
+            raise DataError(f"A table in {found.path} reads the file {missing[0]}, "
+                            "which does not exist. Find the file, or choose a "
+                            "signature or outputs that do not need the table.")
         return first
     return first + (tables if whole or used & facts.TABLES else [])
 
@@ -215,8 +216,8 @@ def _say_repaired(found: kinds.Found, kept: tf1.GraphDef) -> None:
              cutting.of_references(found.graph) if node.name in there]
     if names:
         warnings.warn(kinds.printable(
-            f"{found.path}: freezing left ops that need a variable by reference. They "
-            f"were turned into ops on values: {', '.join(names[:3])}"
+            f"Freezing has left ops in {found.path} that need a variable by reference. "
+            f"These ops now take values instead: {', '.join(names[:3])}"
             f"{', ...' if names[3:] else ''}"), stacklevel=5)
 
 
@@ -225,15 +226,14 @@ def _refuse(path: Path, graph: tf1.GraphDef, own: Iterable[str]) -> None:
     if missing := facts.missing_ops(facts.all_nodes(graph), graph.library):
         advice = "or freeze the file once in TensorFlow 1.15"
         if missing == ["GatherTree"]:
-            advice = "such as the ids of each step: it is contrib's beam search"
-        raise DataError(
-            f"{path}: needs ops that this TensorFlow does not have "
-            f"({', '.join(missing)}). Choose outputs that do not need them, {advice}."
-        )
+            advice = "such as the ids of each step of contrib's beam search"
+        ops = ", ".join(missing)
+        raise DataError(f"{path} needs ops that this TensorFlow does not have: {ops}. "
+                        f"Choose outputs that do not need these ops, {advice}.")
     for name, kind, why in allowed.refusals(graph, set(own)):
-        raise DataError(f"{path}: op {name} ({kind}) {why}, and is never run here: cut "
-                        "it out by outputs=[...] or feed what it gives by "
-                        "inputs=[...], or open the file in a container")
+        raise DataError(f"Op {name} ({kind}) in {path} {why}, so it is never run here. "
+                        "Cut it out with outputs=[...], feed its result with "
+                        "inputs=[...], or open the file in a container.")
 
 
 def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
@@ -243,14 +243,14 @@ def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
     if len(outputs) != 1:
         names = ", ".join(node.name for node in outputs[:8]) or "none"
         raise DataError(
-            f"{path}: {len(outputs)} outputs are possible ({names}). Choose one with "
+            f"{path} has {len(outputs)} possible outputs ({names}). Choose one with "
             "outputs=[...]."
         )
     name = outputs[0].name
     if answer := facts.losses_of(graph, [name]).get(name):
         raise DataError(
-            f"{path}: the only output is a loss ({name}) of the prediction {answer}. "
-            f"Pass outputs=['{answer}'] or ['{name}']."
+            f"The only output of {path} is {name}, which is a loss of the prediction "
+            f"{answer}. Pass outputs=['{answer}'] or outputs=['{name}']."
         )
     return {_key(name): f"{name}:0"}
 
@@ -260,8 +260,8 @@ def _check_names(path: Path, graph: tf1.GraphDef, names: Sequence[str]) -> None:
     for name in names:
         if facts.op_name(name) not in there:
             raise DataError(
-                f"{path}: the graph has no op {facts.op_name(name)}. "
-                "print(describe(path)) lists its inputs and outputs."
+                f"The graph of {path} has no op {facts.op_name(name)}. To see its "
+                "inputs and outputs, run print(describe(path))."
             )
 
 
@@ -305,7 +305,7 @@ def _open_saved_model(found: kinds.Found, inputs, outputs, signature) -> OpenMod
         return _opened(found, graph, meta, [(_named(inputs), outputs)])[0]
     if "train" in found.tags[0]:
         raise DataError(
-            f"{found.path}: its only graphs are for training, where dropout is on. "
+            f"{found.path} contains only graphs for training, in which dropout is on. "
             "Choose outputs with outputs=[...]."
         )
     several = not isinstance(signature, str | None)
@@ -323,9 +323,10 @@ def _signature(path: Path, meta, wanted: str | None) -> tuple[dict, dict]:
         wanted = "serving_default" if "serving_default" in names else (
             names[0] if len(names) == 1 else None)
     if wanted not in names:
+        signatures = ", ".join(sorted(names))
         raise DataError(
-            f"{path}: its signatures are {', '.join(sorted(names))}. Choose one with "
-            "signature=..."
+            f"{path} has these signatures: {signatures}. Choose one of them with "
+            "signature=NAME."
         )
     chosen = meta.signature_def[wanted]
     return ({key: info.name for key, info in sorted(chosen.inputs.items())},

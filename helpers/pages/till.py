@@ -26,7 +26,10 @@ def till_frame(way: str, order: str) -> Frame:
     turns = [int(thread) for thread in order.split()]
     threads = sorted(set(turns))
     if sorted(turns) != sorted(threads * 2):
-        raise ValueError(f"order {order!r}: each thread must have exactly two turns")
+        raise ValueError(
+            f"In the order {order!r}, each thread must have exactly two turns, as in "
+            "'0 1 0 1'."
+        )
     if way == "with a lock":  # a thread that has begun finishes first
         turns = [thread for thread in dict.fromkeys(turns) for _ in range(2)]
     steps, total = _pay(way == "assign_add", turns)

@@ -46,19 +46,26 @@ def show(fig: Figure, alt: str, title: str = "") -> None:
         to read.
     """
     if not alt.strip():
-        raise ValueError("show: alt must say in a sentence what the figure shows")
+        raise ValueError(
+            "A figure needs an alternative text. Pass a sentence as `alt` that says "
+            "what the figure shows."
+        )
     if not title and not any(ax.get_title("left") for ax in fig.axes):
-        raise ValueError("show: the figure needs a title that states its finding")
+        raise ValueError(
+            "A figure needs a title that states its finding. Pass `title` to show, or "
+            "set a title at the left of the axes."
+        )
     if title:
         fig.draw_without_rendering()  # applies the automatic layout first
         drawn, (width, height) = fig.get_tightbbox(), fig.get_size_inches()
         fig.suptitle(title, x=drawn.x0 / width, y=(drawn.y1 + 0.08) / height, ha="left",
                      va="bottom", fontsize=10, fontweight="bold")
     for text in fig.findobj(Text):
-        if text.get_text() and float(text.get_fontsize()) < SMALLEST:
+        size = float(text.get_fontsize())
+        if text.get_text() and size < SMALLEST:
             raise ValueError(
-                f"show: {text.get_text()!r} has a font size of "
-                f"{text.get_fontsize():g} points, but at least {SMALLEST} are needed"
+                f"The text {text.get_text()!r} has a font size of {size:g} points, but "
+                f"a figure needs at least {SMALLEST} points to be readable."
             )
     png, pixels = _png(fig)
     display({"image/png": png, "text/plain": repr(fig)}, raw=True,

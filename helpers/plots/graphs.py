@@ -62,8 +62,11 @@ def draw_graph(
     mark, edge_label = mark or {}, edge_label or {}
     for wanted, there in ((mark, boxes), (edge_label, edges)):
         if unknown := [key for key in wanted if key not in there]:
-            raise ValueError(f"draw_graph: nothing is drawn for {unknown[0]!r}; there "
-                             f"are {', '.join(map(repr, there))}")
+            names = ", ".join(map(repr, there))
+            raise ValueError(
+                f"The drawing has no box or arrow {unknown[0]!r}. Choose one of "
+                f"{names}."
+            )
     for name, (_, words) in mark.items():
         boxes[name].add_line(words)
     sizes = {name: (box.width, box.height) for name, box in boxes.items()}

@@ -49,7 +49,7 @@ class InterruptibleCalls:
         """
         if self._left:
             raise RuntimeError(
-                "a step is running in another thread, or the previous one was "
+                "A step is running in another thread, or the previous step was "
                 "interrupted. Leave the running_queues block."
             )
         self._left = True

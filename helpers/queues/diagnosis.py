@@ -88,13 +88,14 @@ class Diagnosis:
 
     def __str__(self) -> str:
         if not self.queues:
-            return "The graph of this session has no queue: built in another graph?"
+            return ("The graph of this session has no queue. Check that the pipeline "
+                    "was built in this graph.")
         lines = [f"  {queue}" for queue in self.queues]
         root = self.starving
         if root is None:
             lines.append("No queue starves.")
         else:
-            lines.append(f"'{root.name}' starves: {root.why}.")
+            lines.append(f"'{root.name}' starves: {root.why}")
         return "\n".join([f"Queues of this session: {len(self.queues)}", *lines])
 
     __repr__ = __str__
@@ -170,24 +171,26 @@ def _cause(
 ) -> str:
     """Describes the probable cause of an empty queue, and the fix."""
     if not fillable:
-        return "no op of the graph puts anything in: build an enqueue op"
+        return "no op of the graph adds items to it. Build an enqueue op."
     if not state.threads:
-        return "it has no runner: use tf1.train.add_queue_runner or feed_queue"
+        return "it has no runner. Use tf1.train.add_queue_runner or feed_queue."
     if state.alive is None:
-        return ("its runner was never started: call tf1.train.start_queue_runners, "
-                "or step inside running_queues(session)")
+        return ("its runner was never started. Call tf1.train.start_queue_runners, or "
+                "run the step inside running_queues(session).")
     if not state.alive:
-        return f"{_threads(state.threads)} no longer alive, and it was not closed"
+        return (f"{_threads(state.threads)} no longer alive, and the queue was not "
+                "closed.")
     if waits_for:
-        return f"{_threads(state.alive)} waiting for '{waits_for[0]}'"
+        return f"{_threads(state.alive)} waiting for '{waits_for[0]}'."
     if reads:
         return (
-            f"{_threads(state.alive)} reading and finding nothing: empty files with "
-            "num_epochs=None, or a slow disk?"
+            f"{_threads(state.alive)} reading, but no record arrives. Check for empty "
+            "files with num_epochs=None, and for a slow disk."
         )
     return (
-        f"{_threads(state.alive)} alive, yet it holds {state.size} where "
-        f"{state.kept + state.wanted} are needed: the source is slow, blocked or dry"
+        f"{_threads(state.alive)} alive, but the queue holds {state.size} of the "
+        f"{state.kept + state.wanted} items that are needed. Check whether its source "
+        "is slow, blocked, or exhausted."
     )
 
 

@@ -46,7 +46,7 @@ def _looked_at(call: Callable, *arguments: Any, **options: Any) -> Any:
     except tf.errors.OutOfRangeError as error:
         if is_end_of_data(error):
             raise
-        line = first_line(error).rstrip(": ")
+        cause = first_line(error).rstrip(": ")
         raise tf.errors.UnknownError(
-            None, None, f"{line} (not the end of the data)"
+            None, None, f"{cause} (not the end of the data)"
         ) from error

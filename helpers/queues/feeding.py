@@ -76,7 +76,7 @@ def feed_queue(
     name = op.name
     if any(queue_filled_by(runner) is op for runner in runners_of(op.graph)):
         raise ValueError(
-            f"{name}: the queue already has a queue runner. Use another queue for "
+            f"Queue {name} already has a queue runner. Use another queue for "
             "feed_queue."
         )
     feed = Feed(queue, _chunks(queue, source, epochs, seed))
@@ -145,7 +145,8 @@ class Feed(tf1.train.QueueRunner):
             return []
         if busy:
             raise RuntimeError(
-                f"{self.name}: the feed is already running in another session"
+                f"The feed of queue {self.name} is already running in another session. "
+                "Stop it there before you start it here."
             )
         count_thread(self, sess, 1)
         thread = threading.Thread(
@@ -216,7 +217,7 @@ def _as_failure(queue: str, error: BaseException) -> Exception:
     if isinstance(error, Exception) and not isinstance(error, tf.errors.OpError):
         return error
     text = f"{type(error).__name__}: {first_line(error)}".removesuffix(": ")
-    new = RuntimeError(f"the source of queue '{queue}' failed: {text}")
+    new = RuntimeError(f"The source of queue '{queue}' failed: {text}")
     new.__cause__ = error
     return new
 
@@ -226,13 +227,14 @@ def _chunks(queue, source: Source, epochs, seed) -> Iterator[list[np.ndarray]]:
     name = queue.queue_ref.op.name
     if isinstance(source, Iterator):
         raise ValueError(
-            f"{name}: the source is an iterator, which can be read only once. Pass "
-            "the function that creates it, so that each epoch gets a new one."
+            f"The source of queue {name} is an iterator, which can be read only once. "
+            "Pass the function that creates it, so that each epoch gets a new one."
         )
     if callable(source):
         if seed is not None:
             raise ValueError(
-                f"{name}: a function shuffles by itself, so leave out `seed`"
+                f"The source of queue {name} is a function, which decides its order "
+                "itself. Leave out `seed`, or pass arrays."
             )
         return rows.called(name, source, queue.dtypes, epochs)
     arrays = rows.checked_arrays(queue, source)

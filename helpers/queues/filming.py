@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf1
-from IPython.display import HTML, display
 
+from helpers.explore import Explorable
 from helpers.files import whole_file
 from helpers.queues import film_drawing
 from helpers.queues.diagnosis import Diagnosis, QueueState, diagnose, examined
@@ -106,9 +106,9 @@ class Film:
                 f"steps done: {last.steps}.")
         root = self.diagnosis.starving if self.diagnosis else None
         if root is not None:
-            summary += f" At the end '{root.name}' starves: {root.why}."
+            summary += f" At the end, '{root.name}' starves: {root.why}"
         elif self.diagnosis is not None:
-            summary += " At the end no queue starves."
+            summary += " At the end, no queue starves."
         for text in last.waiting()[:1]:
             summary += f" {text[0].upper()}{text[1:]}."
         return summary
@@ -125,12 +125,14 @@ class Film:
 
     def show(self) -> None:
         """Displays the film with a slider for the time, and prints its summary."""
-        display(HTML(self._repr_html_()))
+        self._page().show()
         print(f"Film: {self.summary()}")
 
     def _repr_html_(self) -> str:
-        page = film_drawing.as_page(self.queues, self.frames, "Film of the queues")
-        return page._repr_html_()
+        return self._page()._repr_html_()
+
+    def _page(self) -> Explorable:
+        return film_drawing.as_page(self.queues, self.frames, "Film of the queues")
 
 
 class _Recorder(SessionHook):
@@ -220,17 +222,18 @@ def _idle_queues(session: tf1.Session) -> list[Queue]:
     """Returns the queues of a session, or raises an error if threads already run."""
     if raw_session(session) is not session:
         raise RuntimeError(
-            "a MonitoredSession starts its threads before a film can begin. Film a "
-            "plain session with running_queues."
+            "A MonitoredSession starts its threads before a film can begin. Film a "
+            "plain session with running_queues instead."
         )
     if any(isinstance(hook, _Recorder) for hook in hooks_of(session)):
         raise RuntimeError(
-            "another film of this session is running. Leave its block first."
+            "Another film of this session is running. Leave its with block before you "
+            "start a new film."
         )
     queues = queues_of(session)
     if running := [queue.op.name for queue in queues if queue.alive]:
         raise RuntimeError(
-            f"the threads of queue '{running[0]}' are already running. Enter the film "
-            "first: `with film(session) as movie, running_queues(session) as runner`"
+            f"The threads of queue '{running[0]}' are already running. Enter the film "
+            "first: `with film(session) as movie, running_queues(session) as runner`."
         )
     return queues

@@ -30,17 +30,19 @@ def queues_to_start(session: tf1.Session) -> list[Queue]:
     """
     if session is not raw_session(session):
         raise RuntimeError(
-            "a MonitoredSession starts and stops its queue runners itself. Call its "
-            "session.run without running_queues."
+            "A MonitoredSession starts and stops its queue runners itself. Call its "
+            "method run without running_queues."
         )
     if is_closed(session):
-        raise RuntimeError("the session is closed. Open a new one.")
+        raise RuntimeError(
+            "The session is closed. Open a new session before you run its queues."
+        )
     queues = queues_of(session)
     if running := [queue.op.name for queue in queues if queue.alive]:
         raise RuntimeError(
-            f"the threads of queue '{running[0]}' are already running: a cell was run "
-            "twice, start_queue_runners was called, or a MonitoredSession is in use. "
-            "Start them only once."
+            f"The threads of queue '{running[0]}' are already running, because a cell "
+            "was run twice, start_queue_runners was called, or a MonitoredSession is "
+            "in use. Start them only once."
         )
     return queues
 
@@ -70,9 +72,9 @@ def _check_open(queues: list[Queue], run: Run) -> None:
         ended = all(getattr(each, "has_ended", False) for each in queue.runners)
         if closed and not (size and ended):
             raise RuntimeError(
-                f"queue '{queue.op.name}' is closed: this pipeline has run to its end "
-                "or was stopped once, and queues cannot be reopened: build a new graph "
-                "and session"
+                f"Queue '{queue.op.name}' is closed, because this pipeline has ended "
+                "or was stopped before. Queues cannot be reopened, so build a new "
+                "graph and session."
             )
 
 
@@ -83,9 +85,10 @@ def _check_initialised(enqueues: list[tf.Operation], run: Run) -> None:
     missing = [op.name for op, is_set in zip(needed, flags, strict=True) if not is_set]
     if missing:
         name = min(missing)
+        initializer = _initializer_of(name, enqueues[0].graph)
         raise RuntimeError(
-            f"the pipeline needs variable '{name}', which is not initialised: run "
-            f"{_initializer_of(name, enqueues[0].graph)} before running_queues"
+            f"The pipeline needs the variable '{name}', which is not initialised. Run "
+            f"{initializer} before running_queues."
         )
 
 

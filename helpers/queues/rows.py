@@ -24,19 +24,20 @@ def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
       ValueError: If the arrays are empty, differ in length, or do not fit a component.
     """
     name = queue.queue_ref.op.name
-    arrays = _fitted_all(name, source, queue.dtypes)
+    described = f"the source of queue {name}"
+    arrays = _fitted_all(described, source, queue.dtypes)
     lengths = [len(array) if array.ndim else 0 for array in arrays]
     if len(set(lengths)) > 1 or not lengths[0]:
         raise ValueError(
-            f"{name}: all arrays must have the same number of rows, at least one, but "
-            f"got {lengths}"
+            f"The arrays for queue {name} must have the same number of rows, at least "
+            f"one, but got arrays of {lengths} rows."
         )
-    _refuse_empty(name, [array.shape[1:] for array in arrays])
+    _refuse_empty(described, [array.shape[1:] for array in arrays])
     for i, (array, shape) in enumerate(zip(arrays, queue.shapes, strict=True)):
         if not shape.is_compatible_with(array.shape[1:]):
             raise ValueError(
-                f"{name}: component {i}: expected rows of shape {shape}, but got "
-                f"{array.shape[1:]}"
+                f"Component {i} of queue {name} needs rows of shape {shape}, but got "
+                f"rows of shape {array.shape[1:]}."
             )
     return arrays
 
@@ -96,32 +97,37 @@ def called(
     while epoch != epochs:
         items = 0
         for item in source():
-            values = _fitted_all(f"{name}: item {items}", item, dtypes)
-            _refuse_empty(f"{name}: item {items}", [value.shape for value in values])
+            described = f"item {items} for queue {name}"
+            values = _fitted_all(described, item, dtypes)
+            _refuse_empty(described, [value.shape for value in values])
             yield [value[np.newaxis] for value in values]
             items += 1
         if not items:
-            raise ValueError(f"{name}: the source yielded no items in epoch {epoch}")
+            raise ValueError(
+                f"The source of queue {name} yielded no items in epoch {epoch}. Check "
+                "that every call of the source starts from its first item."
+            )
         epoch += 1
 
 
-def _fitted_all(name: str, values: Any, dtypes: list[tf.DType]) -> list[np.ndarray]:
+def _fitted_all(source: str, values: Any, dtypes: list[tf.DType]) -> list[np.ndarray]:
     """Converts the values of one item to one array per queue component."""
     values = values if isinstance(values, tuple) else (values,)
     if len(values) != len(dtypes):
         raise ValueError(
-            f"{name} has {len(values)} values, but the queue takes {len(dtypes)}"
+            f"The queue has {len(dtypes)} components, but {source} has {len(values)} "
+            "values. Pass a tuple with one value for each component."
         )
     return [
-        fitted(value, dtype, f"{name}: component {i}")
+        fitted(value, dtype, f"component {i} of {source}")
         for i, (value, dtype) in enumerate(zip(values, dtypes, strict=True))
     ]
 
 
-def _refuse_empty(name: str, shapes: list[tuple[int, ...]]) -> None:
+def _refuse_empty(source: str, shapes: list[tuple[int, ...]]) -> None:
     """Raises `ValueError` for empty rows, which crash TensorFlow 2.21."""
     if any(0 in shape for shape in shapes):
         raise ValueError(
-            f"{name}: rows of the shapes {shapes} are without a value. Remove this "
-            "component from the queue."
+            f"A component of {source} contains no values: the shapes of the rows are "
+            f"{shapes}. Remove the empty component from the queue."
         )

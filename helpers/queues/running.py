@@ -136,14 +136,14 @@ class Runner:
         """
         if self._end is not None:
             raise RuntimeError(
-                f"the data ended after {self.steps_done} steps, and a closed queue "
-                "cannot be reopened. Use more epochs, or build a new graph and "
-                "session."
+                f"The data ended after {self.steps_done} steps, and a closed queue "
+                "cannot be reopened. Use more epochs, or build a new graph and session."
             )
         if self.coord.should_stop():
             self._raise_failure()
             raise RuntimeError(
-                "the coordinator was asked to stop, so no more steps can run"
+                "The coordinator was asked to stop, so no more steps can run. Leave "
+                "the running_queues block."
             )
         try:
             values = self._calls.call(
@@ -218,7 +218,7 @@ def _check(
         check_pipeline(queues, functools.partial(calls.call, limit, session.run))
     except TimeoutError:
         raise PipelineStalled(
-            f"the session did not answer for {limit:g} s. Check that its server is "
+            f"The session did not answer within {limit:g} s. Check that its server is "
             "running."
         ) from None
 

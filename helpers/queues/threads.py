@@ -32,7 +32,7 @@ class NamingCoordinator(tf1.train.Coordinator):
     def __init__(self) -> None:
         super().__init__()
         self.threads: list[threading.Thread] = []
-        self.failed = "a thread"
+        self.failed = "A thread failed"
 
     def register_thread(self, thread: threading.Thread) -> None:
         """Registers a thread to be joined; see `tf1.train.Coordinator`."""
@@ -155,7 +155,8 @@ def _failed(thread: str) -> str:
     """Describes a failed thread, based on its name."""
     if thread.startswith("QueueRunnerThread-"):
         queue = thread.split("-", 1)[1].rsplit("-", 1)[0]
-        return f"a thread that fills queue '{queue}' failed"
+        return f"A thread that fills queue '{queue}' failed"
     if thread.startswith(FEED_THREAD):
-        return f"the thread that feeds queue '{thread.removeprefix(FEED_THREAD)}'"
-    return thread
+        queue = thread.removeprefix(FEED_THREAD)
+        return f"The thread that feeds queue '{queue}' failed"
+    return f"Thread {thread} failed"

@@ -11,7 +11,8 @@ import tensorflow as tf
 from helpers.errors import PipelineStalled, first_line
 from helpers.queues.diagnosis import Diagnosis
 
-SESSION_LOST = "the session had to be closed under a step, and its variables are lost"
+SESSION_LOST = ("The session had to be closed during a step, so the values of its "
+                "variables are lost.")
 
 
 def short(error: tf.errors.OpError, before: str = "") -> tf.errors.OpError:
@@ -26,7 +27,8 @@ def with_session_lost(error: BaseException | None) -> BaseException:
         return RuntimeError(SESSION_LOST)
     keeps_type = type(error) in (PipelineStalled, KeyboardInterrupt)
     kind = type(error) if keeps_type else RuntimeError
-    new = kind(f"{first_line(error)}; {SESSION_LOST}".removeprefix("; "))
+    line = first_line(error).rstrip(".")
+    new = kind(f"{line}. {SESSION_LOST}".removeprefix(". "))
     new.__cause__ = error.__cause__ or error
     return new
 
@@ -39,21 +41,23 @@ def stalled(seconds: float, diagnosis: Diagnosis | None) -> str:
       diagnosis: Diagnosis of the queues from which the step dequeues, or None if the
         session did not answer.
     """
-    limit = f"no step finished for {seconds:g} s"
+    limit = f"No step finished for {seconds:g} s"
     if diagnosis is None:
         return (
-            f"{limit}, and the session does not report the state of its queues: check "
-            "that its server is running"
+            f"{limit}, and the session does not report the state of its queues. Check "
+            "that its server is running."
         )
     if not diagnosis.queues:
         return (
-            f"{limit}; it takes from no queue: the step is slow "
-            "(raise `stall`), or the queue that it needs was built in another graph"
+            f"{limit}, although the step takes items from no queue. If the step is "
+            "slow, raise `stall`. Otherwise, check that its queue was built in the "
+            "same graph."
         )
     root = diagnosis.starving
     if root is None:
-        return f"{limit}, yet no queue starves: the step is slow; raise `stall`"
-    return f"{limit}: queue '{root.name}' starves: {root.why}"
+        return (f"{limit}, although no queue starves. The step itself is slow, so "
+                "raise `stall`.")
+    return f"{limit}, because queue '{root.name}' starves: {root.why}"
 
 
 def nothing_came(diagnosis: Diagnosis | None) -> str:
@@ -61,9 +65,11 @@ def nothing_came(diagnosis: Diagnosis | None) -> str:
     queues = diagnosis.queues if diagnosis else ()
     left = [s for s in queues if s.closed and 0 < s.size < s.wanted]
     if not left:
-        return "the data ended before the first step: the source holds nothing"
+        return ("The data ended before the first step, because the source contains no "
+                "items. Check its files and arrays.")
+    queue = left[0]
     return (
-        f"the data ended before the first step: queue '{left[0].name}' holds "
-        f"{left[0].size} items and a step wants {left[0].wanted}: use a smaller "
-        "batch, or allow_smaller_final_batch=True"
+        f"The data ended before the first step, because queue '{queue.name}' contains "
+        f"{queue.size} items, but a step needs {queue.wanted}. Use a smaller batch, or "
+        "allow_smaller_final_batch=True."
     )

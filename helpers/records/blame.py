@@ -136,7 +136,7 @@ def _search(path: str, parse: Callable[[tf.Tensor], object]) -> str | None:
         except tf.errors.OutOfRangeError:
             return None
         except UnicodeDecodeError:  # TensorFlow could not quote the bytes
-            cause = "its payload is not a tf.train.Example"
+            cause = "the payload is not a tf.train.Example"
         except tf.errors.OpError as error:
             cause = first_line(error).removeprefix("Name: <unknown>, ").rstrip(".")
             wire.check_payloads(path)

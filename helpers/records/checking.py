@@ -35,8 +35,8 @@ def check_shards(path_prefix: PathPrefix) -> int:
             wire.walk(path)  # names the damaged record if possible
             wire.check_payloads(path)
             raise DataError(
-                f"{path}: its records are intact, but its SHA-256 hash differs from "
-                f"the manifest's, so it is a different file. {wire.REMEDY}"
+                f"{path} is not the file that its manifest describes: the records are "
+                f"intact, but the SHA-256 hash differs. {wire.REMEDY}"
             )
     return sum(shard["records"] for shard in manifest["shards"].values())
 

@@ -66,8 +66,9 @@ def write_tiny_imagenet_shards(
     unknown = sorted({synset for _, synset in pairs} - set(ids))
     if unknown:
         raise DataError(
-            f"{layout.root}: {split} contains the synset {unknown[0]}, which "
-            "wnids.txt does not list"
+            f"The split {split} of {layout.root} contains the synset {unknown[0]}, "
+            "which wnids.txt does not list. Add the synset to wnids.txt, or remove its "
+            "pictures."
         )
     labels = _label_lines(layout.synset_words(), sorted(ids, key=ids.__getitem__))
     pairs = [pairs[place] for place in shuffled_places(len(pairs), seed)]
@@ -112,10 +113,11 @@ def write_picture_shards(
                for name in names_in(root) if (root / name).is_dir()}
     few = [name for name, paths in classes.items() if len(paths) < 2]
     if few or not classes:
+        names = ", ".join(few) or "it"
         raise DataError(
-            f"{root}: must contain one folder per class, with at least two pictures "
-            f"in each. It has {len(classes)} such folders, with too few pictures in "
-            f"{few}."
+            f"{root} must contain one folder per class, with at least two pictures in "
+            f"each. It contains {len(classes)} folders, but too few pictures are in "
+            f"{names}."
         )
     splits: dict[str, list] = {"train": [], "val": []}
     for label, paths in enumerate(classes.values()):
@@ -126,9 +128,12 @@ def write_picture_shards(
     bad = [message for path, _ in splits["val"] + splits["train"]
            if (message := _refused(path))]
     if bad:
-        raise DataError(f"no whole picture: {'; '.join(bad[:3])}"
-                        f"{f' and {len(bad) - 3} more' if len(bad) > 3 else ''}. "
-                        "Move them away and run it again")
+        more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
+        names = "; ".join(bad[:3]) + more
+        raise DataError(
+            f"Some files are not complete pictures: {names}. Move them away, and run "
+            "this again."
+        )
     labels = _label_lines({name: name for name in classes}, classes)
     sets = []
     for split, pairs in splits.items():
@@ -164,8 +169,8 @@ def _coloured(picture: Image.Image) -> Image.Image:
         picture = Image.alpha_composite(paper, picture.convert("RGBA"))
     if picture.mode not in ("1", "L", "P", "RGB", "RGBA", "CMYK", "YCbCr"):
         raise ValueError(
-            f"its colour mode {picture.mode} is not supported; save it as an RGB "
-            "picture"
+            f"The colour mode {picture.mode} is not supported. Save the picture in the "
+            "mode RGB."
         )
     return picture.convert("RGB")
 
@@ -191,7 +196,7 @@ def _label_lines(words: Mapping[str, str], labels: Iterable[str]) -> str:
         text = line.encode("utf-8", "replace").decode()  # invalid text becomes "?"
         if "\t" in name or text != line or len(f"{line}.".splitlines()) != 1:
             raise DataError(
-                f"the class name {name!r} is invalid. A class name must be valid text "
-                "without tabs or line breaks. Rename the folder."
+                f"Invalid class name {name!r}: a class name must be valid text without "
+                "tabs or line breaks. Rename the folder."
             )
     return "".join(f"{line}\n" for line in lines)

@@ -237,7 +237,7 @@ def _int32(labels: tf.Tensor) -> tf.Tensor:
     narrow = tf.cast(labels, tf.int32)
     fits = tf.raw_ops.Assert(
         condition=tf.reduce_all(tf.equal(tf.cast(narrow, tf.int64), labels)),
-        data=["a label is beyond int32:", labels],
+        data=["A label does not fit into int32:", labels],
     )
     with tf.control_dependencies([fits]):
         return tf.identity(narrow)

@@ -40,7 +40,9 @@ def open_counted(path_prefix: PathPrefix) -> tuple[list[str], int]:
         return _open_manifest(Path(path_prefix))
     paths = [os.fspath(path) for path in path_prefix]
     if not paths:
-        raise ValueError("the list of record files is empty")
+        raise ValueError(
+            "The list of record files is empty. Pass the path of at least one file."
+        )
     return paths, sum(map(wire.walk, paths))
 
 
@@ -62,8 +64,8 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
     path, own = manifest_path(prefix), re.escape(prefix.name)
     if not os.path.lexists(path):
         raise DataError(
-            f"{path}: this manifest does not exist, so the writing of its shards was "
-            "never finished. Run it again, or pass a list of paths to read files that "
+            f"There is no manifest {path}, so the shards were never completely "
+            "written. Write them again, or pass a list of paths to read files that "
             "were written elsewhere."
         )
     remedy = "Move this manifest away, and write the shards again."
@@ -77,8 +79,8 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
     if none or list(shards) != shard_names(prefix, len(shards)) or (
             not counted == records > 0):
         raise DataError(
-            f"{path}: is damaged: its numbers of shards and records do not match its "
-            f"list. {remedy}"
+            f"{path} is damaged, because its numbers of shards and records do not "
+            f"match its list. {remedy}"
         )
     return {"records": records, "shards": shards}
 
@@ -103,8 +105,13 @@ def _open_manifest(prefix: Path) -> tuple[list[str], int]:
             continue
         if size:
             wire.walk(path)  # names the truncated record
+        if size is None:
+            raise DataError(
+                f"{path} is missing, but the manifest lists it. Write the shards again."
+            )
+        expected = written["bytes"]
         raise DataError(
-            f"{path}: {'is missing' if size is None else f'has {size} bytes'}, but "
-            f"the manifest lists {written['bytes']} bytes. Write the shards again."
+            f"{path} has {size} bytes, but the manifest lists {expected} bytes. Write "
+            "the shards again."
         )
     return [os.fspath(prefix.with_name(name)) for name in shards], manifest["records"]

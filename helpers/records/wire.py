@@ -23,7 +23,7 @@ from helpers.reading import regular_file
 
 HEADER_BYTES, FOOTER_BYTES = 12, 4
 # The records before the damage are intact, so no message advises to delete them.
-REMEDY = "Write or copy it again, and keep this one until then."
+REMEDY = "Write or copy the file again, and keep this one until then."
 
 
 class CutShortError(DataError):
@@ -35,7 +35,7 @@ class CutShortError(DataError):
     """
 
     def __init__(self, path: str | os.PathLike, records: int, place: str, why: str):
-        super().__init__(f"{path}: {place}: {why}. {REMEDY}")
+        super().__init__(f"{path} is damaged in {place}. {why} {REMEDY}")
         self.records, self.place = records, place
 
 
@@ -70,8 +70,8 @@ def compression_of(path: str | os.PathLike) -> str:
         magic = file.read(3)
     if not magic:
         raise DataError(
-            f"{path}: the file is empty, probably because the program that wrote it "
-            f"was interrupted. {REMEDY}"
+            f"{path} is empty, probably because the program that wrote it was "
+            f"interrupted. {REMEDY}"
         )
     return "GZIP" if magic == b"\x1f\x8b\x08" else ""
 
@@ -97,9 +97,9 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
                 place = f"record {count} at byte {position}"
                 if len(header) < HEADER_BYTES:
                     raise CutShortError(path, count, place, (
-                        f"the file was cut short, only {len(header)} of "
-                        f"{HEADER_BYTES} header bytes are there"))
-                length = _length(header, f"{path}: {place}", count)
+                        f"The file was cut short: only {len(header)} of the "
+                        f"{HEADER_BYTES} header bytes are there."))
+                length = _length(header, path, place, count)
                 position += HEADER_BYTES + length + FOOTER_BYTES
                 if compression:  # reads to the end of the record, if possible
                     end, rest = position, length + FOOTER_BYTES
@@ -111,12 +111,12 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
                     file.seek(end)
                 if end < position:
                     raise CutShortError(path, count, place, (
-                        "the file was cut short, the record should end at byte "
-                        f"{position}"))
+                        "The file was cut short: the record should end at byte "
+                        f"{position}."))
                 count += 1
     except (EOFError, zlib.error) as error:
         raise CutShortError(path, count, f"record {count}", (
-            f"the {compression} stream is damaged or cut short ({first_line(error)})"
+            f"The {compression} stream is damaged or cut short: {first_line(error)}."
         )) from error
     return count
 
@@ -171,8 +171,8 @@ def check_payloads(path: str | os.PathLike) -> int:
             count += 1
     except tf1.errors.DataLossError as error:
         raise DataError(
-            f"{path}: record {count}: its checksum does not match its contents, so it "
-            f"was damaged after writing ({first_line(error)}). {REMEDY}"
+            f"Record {count} of {path} does not match its checksum, so it was damaged "
+            f"after writing ({first_line(error)}). {REMEDY}"
         ) from error
     return count
 
@@ -214,11 +214,17 @@ def dataset(paths: Sequence[str], seed: int | None = None) -> tf.data.Dataset:
     return records.with_options(untuned)
 
 
-def _length(header: bytes, where: str, count: int) -> int:
+def _length(
+    header: bytes, path: str | os.PathLike, place: str, count: int
+) -> int:
     """Returns the payload length in a record header, after verifying its checksum."""
     if masked_crc(header[:8]) != struct.unpack("<I", header[8:])[0]:
-        cause = "its length field is damaged" if count else (
-            "this is not a TFRecord file, or its first length is damaged"
+        if count:
+            raise DataError(
+                f"The length field of {place} in {path} is damaged. {REMEDY}"
+            )
+        raise DataError(
+            f"{path} is not a TFRecord file, or the length field of {place} is "
+            f"damaged. {REMEDY}"
         )
-        raise DataError(f"{where}: {cause}. {REMEDY}")
     return struct.unpack("<Q", header[:8])[0]

@@ -182,7 +182,9 @@ def write_sets(sets: Sequence[ShardSet]) -> list[list[Path]]:
 def _drafted(each: ShardSet, whole: contextlib.ExitStack) -> dict[str, dict]:
     """Writes shards under temporary names; returns the size and hash of each."""
     if each.compression not in (None, "", "GZIP"):
-        raise ValueError(f'compression={each.compression!r}: must be None or "GZIP"')
+        raise ValueError(
+            f'The compression must be None or "GZIP", but got {each.compression!r}.'
+        )
     parts = _parts(each.records, each.num_shards, each.prefix)
     shards, payloads = {}, map(_serialised, each.examples)
     for name, part in zip(shard_names(each.prefix, len(parts)), parts, strict=True):
@@ -199,13 +201,13 @@ def _parts(count: int, num_shards: int, prefix: Path) -> list[int]:
     """Returns the number of examples in each shard."""
     if not count:
         raise DataError(
-            f"{prefix}: there are no examples to write. Check that the source folder "
-            "contains pictures."
+            f"Cannot write {prefix}, because there are no examples. Check that the "
+            "source folder contains pictures."
         )
     if num_shards > count:
         raise ValueError(
-            f"{prefix}: {count} examples cannot be split into {num_shards} shards, "
-            f"because every shard needs one. Use at most {count} shards."
+            f"Cannot split {count} examples of {prefix} into {num_shards} shards, "
+            f"because every shard needs an example. Set num_shards to {count} or less."
         )
     return [len(part) for part in np.array_split(range(count), num_shards)]
 
@@ -234,6 +236,6 @@ def _named_disk_errors(prefix: Path) -> Iterator[None]:
         yield
     except (tf.errors.OpError, OSError) as error:
         raise DataError(
-            f"{prefix}: the shards could not be written ({first_line(error)}). No "
-            "partial files were kept. Free some disk space, and run it again."
+            f"Could not write the shards of {prefix} ({first_line(error)}). No partial "
+            "files were kept. Free some disk space, and run this again."
         ) from error

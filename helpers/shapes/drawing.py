@@ -129,7 +129,10 @@ def paint(
     mask = _outline(picture.size, SHAPES[shape], centre, radius, rotation)
     box = mask.getbbox()
     if box is None:
-        raise ValueError(f"paint: a {shape} at {centre} lies outside the picture")
+        raise ValueError(
+            f"The {shape} at {centre} lies completely outside the picture. Choose "
+            "another centre."
+        )
     _cast_shadow(picture, mask, radius)
     fill = _fill(
         box, COLOURS[colour], second, TEXTURES[texture], centre, radius, rotation, phase

@@ -22,16 +22,17 @@ def check_variables(towers: list[GradientsAndVariables]) -> None:
             if key in missing:
                 name = plain_name(variable)
                 raise ValueError(
-                    f"tower {k} lists no gradient for variable '{name}', tower "
-                    f"{other} does: were the towers built to share variables?"
+                    f"Tower {other} has a gradient for variable '{name}', but tower "
+                    f"{k} does not. Check that the towers share their variables."
                 )
     for k, tower in enumerate(towers):
         for (_, ours), (_, theirs) in zip(towers[0], tower, strict=True):
             if ours is not theirs:
+                name, expected = plain_name(theirs), plain_name(ours)
                 raise ValueError(
-                    f"tower {k} lists variable '{plain_name(theirs)}' where tower 0 "
-                    f"lists '{plain_name(ours)}': the order must be the same in all "
-                    "towers"
+                    f"Tower {k} lists variable '{name}' where tower 0 lists "
+                    f"'{expected}'. All towers must list their variables in the same "
+                    "order."
                 )
 
 
@@ -40,8 +41,9 @@ def check_missing(towers: list[GradientsAndVariables]) -> None:
     for pairs in zip(*towers, strict=True):
         without = [k for k, (gradient, _) in enumerate(pairs) if gradient is None]
         if 0 < len(without) < len(pairs):
+            name, numbers = plain_name(pairs[0][1]), ", ".join(map(str, without))
             raise ValueError(
-                f"variable '{plain_name(pairs[0][1])}' has no gradient (None) in "
-                f"tower {', '.join(map(str, without))}, but has one in the others. "
-                "Check that the loss of that tower depends on it."
+                f"Variable '{name}' has no gradient (None) in tower {numbers}, but it "
+                "has one in the others. Check that the loss of that tower depends on "
+                "it."
             )

@@ -59,8 +59,8 @@ def process_gradient_list(
     towers = [list(tower) for tower in gradient_list]
     if not any(towers):
         raise ValueError(
-            f"process_gradient_list: there is nothing to average: {len(towers)} "
-            "towers, no gradient"
+            f"There is nothing to average, because none of the {len(towers)} towers "
+            "has a gradient. Pass the result of compute_gradients for each tower."
         )
     check_variables(towers)
     check_missing(towers)
@@ -89,20 +89,27 @@ def _shares(
     if weights is None:
         return None
     if len(weights) != towers:
-        raise ValueError(f"weights: got {len(weights)} weights for {towers} towers")
+        raise ValueError(
+            f"There must be one weight for each tower, but got {len(weights)} weights "
+            f"for {towers} towers."
+        )
     rule = real(0, tensors=True)
     known = [rule(f"weights[{k}]", weight) for k, weight in enumerate(weights)]
     if not any(tf.is_tensor(weight) for weight in known):
         if not any(known):
-            raise ValueError("weights: all are 0, but at least one tower must count")
+            raise ValueError(
+                "All weights of the towers are 0, so there is no average. Set at least "
+                "one weight above 0."
+            )
         if math.isinf(sum(known)):
             known = [weight / max(known) for weight in known]
         return [weight / sum(known) for weight in known]
     exact = tf.stack([tf.cast(weight, tf.float64) for weight in known])
     largest = tf.reduce_max(exact)
     sound = tf.reduce_all(tf.math.is_finite(exact) & (exact >= 0)) & (largest > 0)
-    words = "weights must be finite, none below 0, and not all 0; they are"
-    check = tf.raw_ops.Assert(condition=sound, data=[words, exact], summarize=towers)
+    requirement = "The weights must be finite, at least 0, and not all 0, but they are"
+    check = tf.raw_ops.Assert(
+        condition=sound, data=[requirement, exact], summarize=towers)
     with tf.control_dependencies([check]):
         parts = exact / largest  # so that no sum overflows
     return tf.unstack(parts / tf.reduce_sum(parts))

@@ -56,19 +56,22 @@ def split_batch(tensors: Any, num_towers: int) -> list:
     known: set[int] = set()
     for tensor in flat:
         if tensor.shape.rank == 0:
-            raise ValueError(f"split_batch: {tensor.name} has no batch axis to split")
+            raise ValueError(
+                f"Cannot split {tensor.name}, because a scalar has no batch axis. Pass "
+                "tensors with a batch axis to split_batch."
+            )
         batch = tensor.shape[0] if tensor.shape.rank else None
         known |= set() if batch is None else {batch}
         if len(known) > 1:
             raise ValueError(
-                f"split_batch: got batches of {sorted(known)} rows, but all tensors "
-                "must have the same number"
+                "All tensors in split_batch must have the same number of rows, but got "
+                f"batches of {sorted(known)} rows."
             )
         if batch is not None and batch % num_towers:
             raise ValueError(
-                f"split_batch: {tensor.name} has a batch of {batch}, which cannot be "
-                f"split equally between {num_towers} towers. Slice it with tf.split, "
-                "and pass the sizes to process_gradient_list as weights."
+                f"The {batch} rows of {tensor.name} cannot be split equally between "
+                f"{num_towers} towers. Slice the tensor with tf.split, and pass the "
+                "sizes to process_gradient_list as weights."
             )
     parts = [tf.split(tensor, num_towers, name="slices") for tensor in flat]
     return [

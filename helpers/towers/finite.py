@@ -65,9 +65,9 @@ def _blame(
             ))
     with tf.control_dependencies(checks), tf.device(average.device):
         whole = tf.debugging.check_numerics(
-            average, f"the sum of the towers' gradients of variable '{name}' "
-            f"overflows {average.dtype.name}, though each is finite; weights=[1, ...] "
-            "divides before it adds",
+            average, f"The sum of the towers' gradients of variable '{name}' overflows "
+            f"{average.dtype.name}, although each gradient is finite. Pass weights="
+            "[1, ...], with which the gradients are divided before they are added",
         )
     with tf.control_dependencies([whole]):
         return tf.constant(True)

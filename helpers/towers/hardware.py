@@ -57,9 +57,10 @@ def devices(wanted: str | int | Sequence[str] = "auto", *, least: int = 1) -> li
     gpus = tf.config.list_physical_devices("GPU")
     names = _names(wanted, len(gpus))
     if len(names) < least:
-        raise ValueError(f"DEVICES={wanted!r} names {len(names)} of the {least} "
-                         "devices that are needed here; set it to \"auto\", or to a "
-                         f"number of at least {least}")
+        raise ValueError(
+            f"DEVICES={wanted!r} names {len(names)} devices, but at least {least} are "
+            f'needed here. Set DEVICES to "auto", or to a number of at least {least}.'
+        )
     shares = _shares(names, len(gpus))
     for gpu, count in zip(gpus, shares, strict=False):
         tf.config.set_logical_device_configuration(gpu, [
@@ -100,8 +101,10 @@ def _names(wanted: str | int | Sequence[str], gpus: int) -> list[str]:
     """Returns the names for a setting, on a machine with so many GPUs."""
     if isinstance(wanted, str):
         if wanted != "auto":
-            raise ValueError(f"DEVICES={wanted!r} is not \"auto\", a number, or a list "
-                             "of names")
+            raise ValueError(
+                'DEVICES must be "auto", a number, or a list of names, but got '
+                f"{wanted!r}."
+            )
         count = gpus if gpus > 1 else 4
     elif isinstance(wanted, Sequence):
         return list(wanted)

@@ -19,7 +19,8 @@ def captured_log() -> Iterator[io.StringIO]:
     """
     text = io.StringIO()
     if sys.platform == "win32":
-        text.write("captured_log: not possible on Windows; use tracing.placement\n")
+        text.write("captured_log is not possible on Windows. Use tracing.placement "
+                   "instead.\n")
         yield text
         return
     from wurlitzer import pipes

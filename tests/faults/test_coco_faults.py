@@ -39,7 +39,7 @@ def refused(server, pictures=10) -> str:
 def test_so_many_pictures_are_fetched_once_and_more_keep_them(server, data, capsys):
     first = grab_captions("download", pictures=10)
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith(f"COCO: {coco.ARCHIVE.size:,} bytes of annotations")
+    assert said[0].startswith(f"{coco.ARCHIVE.size:,} bytes of COCO's annotations")
     assert "then 11 pictures of about 163,500 bytes each" in said[0]
     assert {split: len(found) for split, found in first.items()} == {
         "train2017": 10, "val2017": 1}
@@ -69,7 +69,7 @@ def dropped(handler, nth):
 
 
 @pytest.mark.parametrize(("fault", "cause", "tries"), [
-    (missing, "HTTP 404", 1), (dropped, "the connection was dropped", 3)])
+    (missing, "HTTP 404", 1), (dropped, "The connection was dropped", 3)])
 def test_a_picture_that_fails_is_one_line_and_the_next_call_goes_on(
     fault, cause, tries, server, data, tried
 ):

@@ -102,7 +102,7 @@ def test_a_bad_picture_ends_the_conversion_and_the_older_set_stays(tin, fault):
     bad.write_bytes(DAMAGED[fault](bad.read_bytes()))
     classes = tin / "tiny-imagenet-200/wnids.txt"
     classes.write_text("\n".join(reversed(classes.read_text().split())))
-    with pytest.raises(DataError, match=f"{bad.name}: .*not a complete JPEG"):
+    with pytest.raises(DataError, match=f"{bad.name} is not a complete JPEG"):
         convert(tin, "train")
     assert sets_of(tin) == before
 
@@ -111,7 +111,7 @@ def test_a_bad_picture_ends_the_conversion_and_the_older_set_stays(tin, fault):
     "label", [2**32 + 3, 2**31, -(2**31) - 1, 3.9, "3", True, None]
 )
 def test_a_label_that_would_become_another_is_refused(label):
-    with pytest.raises((TypeError, ValueError), match="lbl="):
+    with pytest.raises((TypeError, ValueError), match="lbl must be"):
         records.make_example(b"", label)
 
 

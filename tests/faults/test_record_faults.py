@@ -37,13 +37,13 @@ def test_every_cut_of_a_plain_file(tmp_path, tried):
         path.write_bytes(data[:cut])
         record = sum(start <= cut for start in starts) - 1
         if cut == 0:
-            expected = "three: the file is empty"
+            expected = "three is empty"
         elif cut in starts:
             # A whole file of fewer records: only the manifest knows better.
             assert records.check_shards([path]) == record
             continue
         else:
-            expected = f"three: record {record} at byte {starts[record]}: the file was"
+            expected = f"three is damaged in record {record} at byte {starts[record]}. "
         for check in (records.check_shards, records.open_shards):
             with pytest.raises(DataError, match=re.escape(expected)):
                 check([path])
@@ -55,7 +55,7 @@ def test_every_cut_of_a_gzip_file(tmp_path, tried):
     tried(len(data))
     for cut in range(len(data)):
         path.write_bytes(data[:cut])
-        with pytest.raises(DataError, match="three: .*(cut short|empty)"):
+        with pytest.raises(DataError, match="three .*(cut short|empty)"):
             records.check_shards([path])
 
 
@@ -86,7 +86,8 @@ def test_no_flipped_byte_changes_a_record(tmp_path, compression, tried):
         try:
             assert records.check_shards([path]) == 3
         except DataError as error:
-            assert compression or re.search(rf"three: record {record}\b", str(error))
+            assert "three" in str(error)
+            assert compression or re.search(rf"[Rr]ecord {record}\b", str(error))
             continue
         # Some bits of GZIP (time, system, padding) say nothing about the content.
         assert compression
@@ -101,19 +102,19 @@ def test_no_flipped_byte_changes_a_record(tmp_path, compression, tried):
 def test_file_of_another_kind(tmp_path, read):
     path = tmp_path / "other"
     for contents, cause in (
-        (b"", "the file is empty"),
+        (b"", "is empty"),
         (b"<!DOCTYPE html><title>404</title>", "not a TFRecord file"),
         (b"\x1f\x8b\x08\x00" + b"not really gzip", "GZIP stream is damaged"),
     ):
         path.write_bytes(contents)
-        with pytest.raises(DataError, match=f"other: .*{cause}"):
+        with pytest.raises(DataError, match=f"other .*{cause}"):
             read([path], num_epochs=None)
 
 
 @BOTH
 def test_missing_file_and_folder(tmp_path, read):
     for path in (tmp_path / "nowhere", tmp_path):
-        with pytest.raises(DataError, match=f"{path.name}: cannot be read"):
+        with pytest.raises(DataError, match=f"{path.name} cannot be read"):
             read([path])
 
 
@@ -129,15 +130,15 @@ def test_sets_that_are_not_what_was_written(tmp_path, read):
     manifest = tmp_path / "x.manifest.json"
     first, second, _ = fresh()
     second.unlink()
-    with pytest.raises(DataError, match="x-00001-of-00003: is missing"):
+    with pytest.raises(DataError, match="x-00001-of-00003 is missing"):
         read(tmp_path / "x")
     fresh()
     manifest.unlink()
-    with pytest.raises(DataError, match="never finished"):
+    with pytest.raises(DataError, match="never completely written"):
         read(tmp_path / "x")
     fresh()
     shutil.copy(first, second)  # whole records, but the wrong ones
-    with pytest.raises(DataError, match="x-00001-of-00003: "):
+    with pytest.raises(DataError, match="x-00001-of-00003 "):
         records.check_shards(tmp_path / "x")
 
 
@@ -168,7 +169,7 @@ def large_label() -> tf.train.Example:
 
 
 BAD = {
-    "large label": (large_label(), "a label is beyond int32"),
+    "large label": (large_label(), "A label does not fit into int32"),
     "not an example": (b"\x93NUMPY", "not a tf.train.Example"),
     "no image": (without("image"), "image .*could not be found"),
     "garbage": (records.make_example(b"garbage", 1), "Invalid JPEG data"),
@@ -202,7 +203,7 @@ def test_a_byte_that_changed_is_named_while_it_is_read(tmp_path, read):
     flipped = bytearray(path.read_bytes())
     flipped[100] ^= 1
     path.write_bytes(flipped)
-    with pytest.raises(DataError, match="x-00000-of-00001: record 0: its checksum"):
+    with pytest.raises(DataError, match="x-00000-of-00001 does not match its"):
         read(tmp_path / "x")
 
 

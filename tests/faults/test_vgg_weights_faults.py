@@ -54,7 +54,7 @@ def refused(path, **options):
         for was, now in zip(before, session.run(variables), strict=True):
             np.testing.assert_array_equal(was, now)
     message = str(caught.value)
-    assert message.startswith(f"{path}: ") and "\n" not in message
+    assert str(path) in message and "\n" not in message
     return message
 
 
@@ -76,10 +76,10 @@ def test_a_file_cut_anywhere(path, tried):
 
 
 @pytest.mark.parametrize("file, graph, words", [
-    ("D", "E", "conv3_4/kernel is absent in the file .*'configuration': 'D'"),
-    ("E", "D", "conv3_4/bias is .* in the file and absent in the graph"),
-    ("A", "D", "conv1_2/kernel is absent in the file"),
-    ("C", "D", "conv3_3/.* is .* in the file"),
+    ("D", "E", "conv3_4/kernel is missing in .*'configuration': 'D'"),
+    ("E", "D", "conv3_4/bias is of shape .*, but missing in the graph"),
+    ("A", "D", "conv1_2/kernel is missing in .*, but of shape"),
+    ("C", "D", "conv3_3/.* is .* in .* in the graph"),
 ])
 def test_the_weights_of_another_net(file, graph, words, tmp_path):
     with net(configuration=file) as session:
@@ -96,12 +96,12 @@ GRABS = [
 
 @pytest.mark.parametrize("grab, name, offline", GRABS)
 def test_a_file_of_another_hash_in_a_folder(grab, name, offline, tmp_path):
-    with pytest.raises(DataError, match="there is no such file"):
+    with pytest.raises(DataError, match="There is no file"):
         grab(tmp_path)
     (tmp_path / name).write_bytes(b"half of it")
     with pytest.raises(DataError) as caught:
         grab(tmp_path)
     message = str(caught.value)
-    assert message.startswith(f"{tmp_path / name}: its hash is not")
+    assert message.startswith(f"{tmp_path / name} does not have the expected")
     assert "\n" not in message
     assert (tmp_path / name).read_bytes() == b"half of it"
