@@ -218,9 +218,9 @@ def test_machines_are_named_by_system_and_python(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("word, said", [
-    ("slids", "there is no command slids. Did you mean slides?"),
+    ("slids", "There is no command slids. Did you mean slides?"),
     ("wheel", "Did you mean wheels?"), ("--progress", "Did you mean progress?"),
-    ("zzz", "unknown command zzz; the list above shows all of them")])
+    ("zzz", "There is no command zzz. The list above shows all")])
 def test_a_misspelt_command_is_told_the_nearest(set_up, word, said, capsys):
     assert set_up.course.main([word]) == 2
     out, err = capsys.readouterr()

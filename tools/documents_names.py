@@ -197,8 +197,8 @@ def _program_line(program: Program) -> str:
     cell = cell_of(Row("", program.name, "", program.where, "", ""))
     is_name = " " not in program.name
     if cell is None or is_name and not re.search(rf"\b{program.name}\b", cell.source):
-        raise ValueError(f"documents_names.txt: {program.name}: no cell with this name "
-                         f"matches {program.where!r}")
+        raise ValueError(f"No cell with the name {program.name} matches "
+                         f"{program.where!r}. Correct its row in documents_names.txt.")
     name = f"`{program.name}`" if is_name else program.name
     return (f"| {name} | {program.documents} | {cell.link} | {program.faults} | "
             f"{program.gives} |")

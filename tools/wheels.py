@@ -124,9 +124,10 @@ def main(arguments: list[str]) -> int:
     pythons = [word for word in options.machines if word in PYTHONS] or [this_python]
     for name, python in itertools.product(names, pythons):
         if not download(options.folder, name, python):
-            print(f"course.py wheels: the packages for {name} with Python {python} are "
+            print(f"course.py wheels: The packages for {name} with Python {python} are "
                   "incomplete. The lines above name the cause. Fix it, then run the "
-                  "same command again; it keeps what is there.", file=sys.stderr)
+                  "same command again, which keeps the packages that are there.",
+                  file=sys.stderr)
             return 1
     files = list(options.folder.glob("*.whl"))
     size = sum(path.stat().st_size for path in files) / 1e9
@@ -142,7 +143,7 @@ def _machine(word: str) -> str:
     if word in SYSTEMS or word in PYTHONS:
         return word
     raise argparse.ArgumentTypeError(
-        f"{word} is neither a system nor a Python of the course. They are: "
+        f"{word} is neither a system nor a Python version of the course. Choose from: "
         f"{' '.join([*SYSTEMS, *PYTHONS])}")
 
 
