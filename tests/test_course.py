@@ -231,7 +231,7 @@ def test_a_misspelt_command_is_told_the_nearest(set_up, word, said, capsys):
 PIP = ["Requirement already satisfied: here==1 in x", "Collecting big==1",
        "  Downloading big-1-py3-none-any.whl (590.0 MB)", "Collecting small==2",
        "  Downloading small-2-py3-none-any.whl (1.5 kB)",
-       "Installing collected packages: big, small"]
+       "Installing collected packages: big, small", "  Attempting uninstall: small"]
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -246,9 +246,9 @@ def test_a_set_up_says_which_step_of_how_many_and_moves(
         for line in {PIP}:
             print(line, flush=True)
             time.sleep(0.3)
-        for name in "big", "small":
-            pathlib.Path({str(packages)!r}, name + ".dist-info").mkdir(parents=True)
-            time.sleep(0.5)
+        new = pathlib.Path({str(packages)!r}, "big.dist-info")
+        new.mkdir(parents=True)
+        time.sleep(0.5)
     """
     monkeypatch.setattr(environment.Moving, "EVERY", 0.1)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)

@@ -190,6 +190,8 @@ def set_up(*extras, wheels=""):
                 + ("." if wheels else ". This needs the network."))
             install(lock, names, source)
             stamp.write_text(wanted_extra(name))
+        say("The set-up is complete. The first start takes up to a minute, and later "
+            "ones a few seconds.")
 
 
 def go_where_called():
@@ -389,7 +391,8 @@ class Moving:
         text = f"at most {total} packages, {megabytes:.0f} MB, {last}"
         if re.search("^(?:Installing collected|Prepared)", log, re.M):
             name, total = self.unpacks, new or total - present
-            done = min(unpacked() - self.before, total)
+            replaced = len(re.findall("^ *Attempting uninstall", log, re.M))
+            done = min(unpacked() - self.before + replaced, total)
             # After the last package, pip still works, and does not show at what.
             text = f"{total} packages, " + ("installing" if done < total else
                                             "almost done")
