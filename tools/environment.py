@@ -386,9 +386,10 @@ class Moving:
         present = len(re.findall(r"^Requirement already", log, re.M))
         fetched = self.FETCHED.findall(log)
         megabytes = sum(float(size) * self.UNITS[unit] for _, size, unit in fetched)
-        last = "downloaded " + fetched[-1][0] if fetched else "searching"
+        last = (f"{megabytes:.0f} MB, downloaded {fetched[-1][0]}" if fetched else
+                "searching")
         name, done, total = self.fetches, new + present, self.at_most
-        text = f"at most {total} packages, {megabytes:.0f} MB, {last}"
+        text = f"at most {total} packages, {last}"
         if re.search("^(?:Installing collected|Prepared)", log, re.M):
             name, total = self.unpacks, new or total - present
             replaced = len(re.findall("^ *Attempting uninstall", log, re.M))

@@ -153,7 +153,8 @@ def main(arguments: list[str]) -> int:
     every = [exercise.state for of_lesson in results.values() for exercise in of_lesson]
     asked = list(itertools.chain.from_iterable(predicted.values()))
     print(f"{every.count(SOLVED)} of {len(every)} exercises solved" + (
-        f", {sum(asked)} of {len(asked)} predictions written" if asked else ""))
+        f", {sum(asked)} of {len(asked)} predictions written" if asked else "")
+        + " (only saved notebooks count)" * (bool(asked) and not any(asked)))
     for line in unread:
         print(printable(f"course.py progress: {line}"), file=sys.stderr)
     return 1 if unread else 0
