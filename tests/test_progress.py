@@ -6,7 +6,9 @@ import pytest
 from nbformat import v4
 
 from helpers.checks.claims import exercise
+from helpers.files import ROOT
 from tools import copies, handout, progress
+from tools import notebook as nb
 
 
 @exercise("Exercise 1: halve", "divide.", "return x / 2")
@@ -83,5 +85,5 @@ def test_lessons_not_begun_are_one_line(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(copies, "FOLDER", tmp_path)
     assert progress.main([]) == 0
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("Not begun: 01a 01b") and first.endswith(" 14")
+    assert first.split() == ["Not", "begun:", *map(nb.number, nb.lessons(ROOT))]
     assert last.startswith("0 of 4")
