@@ -94,8 +94,8 @@ addEventListener("message", ({data}) => {
 });
 const slides = document.querySelector(".slides");
 const over = page => page.scrollHeight > page.clientHeight;
-function sized(page) {  // takes the largest font with which everything fits
-  return ["large", "", "small"].some(size => {
+function sized(page, ...sizes) {  // takes the first size with which everything fits
+  return sizes.some(size => {
     page.className = `page ${size}`;
     return !over(page);
   });
@@ -103,11 +103,16 @@ function sized(page) {  // takes the largest font with which everything fits
 function divide(page) {  // moves what does not fit to slides after it
   const parts = [...page.querySelectorAll(":scope > .part")], rest = [];
   const move = () => { rest.unshift(parts.pop()); rest[0].remove(); };
-  if (sized(page) || parts.length < 2) return;
-  page.className = "page";
+  if (sized(page, "large", "")) return;
   while (over(page) && parts.length > 1) move();
   while (parts.length > 1 && parts.at(-1).matches(".keep")) move();
-  sized(page);
+  if (parts.every(each => each.matches(".keep:not(.code)"))) {  // sentences alone
+    page.append(...rest);
+    if (sized(page, "small")) return;
+    rest.forEach(each => each.remove());
+  }
+  sized(page, "large", "", "small");
+  if (!rest.length) return;
   const section = page.parentElement.cloneNode(true), next = section.firstElementChild;
   next.replaceChildren(...rest);
   next.insertAdjacentHTML("afterbegin", `<p class="where">${page.dataset.where}</p>`);
