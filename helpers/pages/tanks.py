@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 
 from helpers import svg
 from helpers.explore import Frame
-from helpers.language import WIDE
 from helpers.plots import sheet, tank
 
 SIZE = (664, 84)  # of a frame
@@ -57,11 +56,11 @@ def draw_states(found: dict[tuple[bool, int], list[str]], title: str) -> Figure:
       found: Outcome of each of `OPS`, for each of `STATES`.
       title: Title of the figure.
     """
-    fig, ax = sheet(WIDE, 2.3)
+    fig, ax = sheet(8.4, 2.3)
     for y, op in enumerate(OPS):
         ax.text(0, 1.1 - 0.3 * y, op)
     for x, ((closed, held), words) in enumerate(found.items()):
-        left = 1.5 + 1.33 * x
+        left = 1.35 + 1.18 * x
         tank(ax, left, 1.4, held, 4, "closed" if closed else "open", closed=closed)
         for y, word in enumerate(words):
             ax.text(left, 1.1 - 0.3 * y, word,
