@@ -179,7 +179,7 @@ class Cluster:
         name = f"{job}:{index}"
         if (job, index) not in self.tasks:
             tasks = ", ".join(f"{job}:{k}" for job, k in self.tasks)
-            raise ValueError(f"This cluster has no task {name}. Its tasks are {tasks}.")
+            raise ValueError(f"This cluster has no task {name}. Choose from: {tasks}.")
         if not self._open:
             raise RuntimeError(
                 f"Task {name} was started outside the cluster's with block, where "

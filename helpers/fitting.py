@@ -47,7 +47,7 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
     if lost:
         raise ValueError(
             f"The value for {where} contains {lost[0]!r:.80}, which does not fit into "
-            f"{dtype.name}."
+            f"{dtype.name}. Convert it first, or use another dtype."
         )
     return new
 

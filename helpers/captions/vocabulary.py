@@ -62,7 +62,7 @@ class Vocabulary:
         if not {START, END, UNKNOWN} <= set(words):
             raise ValueError(
                 f"The words of a vocabulary must include {START}, {END}, and "
-                f"{UNKNOWN}, but not all of them are there."
+                f"{UNKNOWN}, but not all of them are there. Add the missing ones."
             )
         self.words = tuple(words)
         self.counts = tuple(whole_number("count", n, 0) for n in counts)
