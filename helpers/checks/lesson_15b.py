@@ -77,7 +77,8 @@ def _called(attempt, session, train, steps):
     try:
         return calls.call(_PATIENCE, attempt, session, train, steps), None
     except TimeoutError:
-        raise PipelineStalled(f"it did not end within {_PATIENCE} s") from None
+        raise PipelineStalled(f"The function did not end within {_PATIENCE} s. Stop "
+                              "and join all its threads.") from None
     except Exception as error:
         return None, error
     finally:
