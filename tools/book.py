@@ -49,7 +49,7 @@ def write_source(folder: Path) -> None:
             _write(folder / name, book_pages.in_words(text))
     for beside in [*(ROOT / "docs").glob("*.png"), *(ROOT / "docs").glob("*.svg"),
                    *(ROOT / "docs").glob("*.json"),
-                   *(ROOT / "notebooks").glob("0*.py")]:
+                   *(ROOT / "notebooks").glob("[0-9]*.py")]:
         shutil.copyfile(beside, folder / beside.relative_to(ROOT))
     pitfalls = (ROOT / "docs" / "pitfalls.md").read_text("utf-8")
     _write(folder / "docs" / "pitfalls.md", book_pages.pitfall_page(pitfalls))
