@@ -230,7 +230,7 @@ def test_a_misspelt_command_is_told_the_nearest(set_up, word, said, capsys):
 
 PIP = ["Requirement already satisfied: here==1 in x", "Collecting big==1",
        "  Downloading big-1-py3-none-any.whl (590.0 MB)", "Collecting small==2",
-       "  Downloading small-2-py3-none-any.whl (1.5 kB)",
+       "  Downloading http://10.0.0.5:8000/wheels/small-2-py3-none-any.whl (1.5 kB)",
        "Installing collected packages: big, small", "  Attempting uninstall: small"]
 
 

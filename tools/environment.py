@@ -370,7 +370,7 @@ class Moving:
     """
 
     FETCHED = re.compile(
-        r"(?:Downloading|Using cached) (\S+?)-\d\S* \(([\d.]+) (\w)B\)")
+        r"(?:Downloading|Using cached) (?:\S*/)?(\S+?)-\d\S* \(([\d.]+) (\w)B\)")
     UNITS = {"k": 1e-3, "M": 1, "G": 1e3}
     WIDTH = 20
     EVERY = 10  # seconds between two lines, if the output is not a terminal
