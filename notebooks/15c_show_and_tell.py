@@ -2,6 +2,22 @@
 
 An encoder computes features of a picture, and four recurrent layers turn them into a
 caption of ten places. All names are those of the source, except for `teacher`.
+
+The repairs, each with the lesson that shows the fault:
+
+- `vgg_net` returns its end points, so no tensor is looked up by its name (15c).
+- The picture is projected to the width of a word (15c).
+- An output is kept before the next word is read, so there are ten of them (15c), and
+  they are stacked along axis 1 (08a).
+- The labels stay whole numbers (15c).
+- The weights of the sampled loss have one row per word (12a).
+- The decoder has a scope of its own, and the root scope is not set to reuse (01b).
+- The initial weights are small, so the first loss is near ln(words) (08a).
+- The encoder learns first, and stays as it is while the decoder learns (08b).
+- Adam, with clipped gradients and a falling rate, replaces gradient descent (08a).
+- The update increases the global step; the source's `inc_step` is never run (07a).
+- No softmax comes before the argmax, because it does not change the order.
+- `gru_cell` replaces the cells of `tf.contrib`, which is gone (10a).
 """
 
 import numpy as np
