@@ -77,7 +77,9 @@ def real(least: float = -math.inf, most: float = math.inf, *, above: bool = Fals
         if math.isnan(number) or (math.isinf(number) and not infinite):
             raise ValueError(f"{name} must be finite, but got {number}.")
         if above and number <= least:
-            raise ValueError(f"{name} must be above {least:g}, but got {number:g}.")
+            raise ValueError(
+                f"{name} must be greater than {least:g}, but got {number:g}."
+            )
         if number < least:
             raise ValueError(f"{name} must be at least {least:g}, but got {number:g}.")
         if number > most:

@@ -179,11 +179,11 @@ class Cluster:
         name = f"{job}:{index}"
         if (job, index) not in self.tasks:
             tasks = ", ".join(f"{job}:{k}" for job, k in self.tasks)
-            raise ValueError(f"This cluster has no task {name}. Choose from: {tasks}.")
+            raise ValueError(f"Unknown task {name}. Choose one of {tasks}.")
         if not self._open:
             raise RuntimeError(
-                f"Task {name} was started outside the cluster's with block, where "
-                "nothing would stop it. Start tasks inside the block."
+                f"Cannot start task {name} outside the cluster's with block. Start it "
+                "inside the block, which stops it on exit."
             )
         log = self._log(job, index)
         with open(log, "ab") as output:

@@ -119,8 +119,8 @@ class Explorable:
                 values = list(map(str, self.controls.get(name, [])))
                 if value not in values:
                     raise ValueError(
-                        f"A part of the drawing chooses {value!r} for the control "
-                        f"{name!r}, but this control has only the values {values}."
+                        f"Unknown value {value!r} for control {name!r}. Choose one of "
+                        f"{values}."
                     )
 
     def _repr_html_(self) -> str:
@@ -223,15 +223,15 @@ def explore(
         for each, count in Counter(words).items():
             if count > 1:
                 raise ValueError(
-                    f"The text {each!r} occurs {count} times, so a reader could not "
-                    "tell the settings apart. Use different texts."
+                    f"Texts of controls and settings must be unique, but {each!r} "
+                    f"occurs {count} times."
                 )
     settings = list(itertools.product(*controls.values()))
     if len(controls) > _MOST_CONTROLS or len(settings) > _MOST_SETTINGS:
         raise ValueError(
-            f"An interactive figure may have at most {_MOST_CONTROLS} controls and "
+            f"An interactive figure supports at most {_MOST_CONTROLS} controls and "
             f"{_MOST_SETTINGS} settings, but got {len(controls)} controls and "
-            f"{len(settings)} settings. Use fewer controls or fewer values."
+            f"{len(settings)} settings."
         )
     frames = {
         tuple(map(str, each)): make_frame(**dict(zip(controls, each, strict=True)))
@@ -244,8 +244,8 @@ def explore(
     made.refuse_unknown_choices()
     if (there := len(made._repr_html_().encode())) > _MOST_BYTES:
         raise ValueError(
-            f"The interactive figure has {there:,} bytes, but only {_MOST_BYTES:,} are "
-            "allowed. Use fewer settings, fewer points, or layers that several frames "
-            "share."
+            f"The interactive figure has {there:,} bytes, but the maximum is "
+            f"{_MOST_BYTES:,}. Use fewer settings or points, or layers that several "
+            "frames share."
         )
     return made

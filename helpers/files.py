@@ -45,7 +45,7 @@ def data_folder() -> Path:
         cause = str(error.strerror)
     if cause:
         raise DataError(f"Cannot store data in {folder}: {cause}. Set the environment "
-                        "variable HELPERS_DATA to a folder of your own.")
+                        "variable HELPERS_DATA to a writable folder.")
     return folder
 
 
@@ -67,8 +67,10 @@ def given_folder(path: str | os.PathLike) -> Path:
     """
     folder = ROOT / Path(path).expanduser()
     if not folder.is_dir():
-        raise DataError(f'There is no folder {folder}. Pass an existing folder, '
-                        '"drawn", or "download".')
+        raise DataError(
+            f'No such folder: {folder}. Pass an existing folder, "drawn", or '
+            '"download".'
+        )
     return folder
 
 
@@ -92,8 +94,8 @@ def fresh_folder(path: str | os.PathLike) -> Path:
         something was deleted.
     """
     if not os.fspath(path):
-        raise DataError("The path for fresh_folder is empty. Nothing was deleted. Pass "
-                        "the path of the folder to create.")
+        raise DataError("The path passed to fresh_folder must not be empty. Nothing "
+                        "was deleted.")
     path = Path(path)
     _refuse_to_empty(path)
     try:
@@ -102,17 +104,15 @@ def fresh_folder(path: str | os.PathLike) -> Path:
         elif path.is_dir():
             remove_tree(path)
         elif path.exists():
-            raise DataError(f"{path} is not a folder, so it cannot be emptied. Nothing "
-                            "was deleted. Choose another folder.")
+            raise DataError(f"Cannot empty {path}: it is not a folder. Nothing was "
+                            "deleted. Choose another folder.")
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         cause = error.strerror or error
         left = ("A part of it may have been deleted." if path.is_dir() else
                 "Nothing was deleted.")
-        raise DataError(
-            f"Could not empty {path}: {cause}. {left} Close the programs that use it, "
-            "or choose another folder."
-        ) from error
+        raise DataError(f"Failed to empty {path}: {cause}. {left} Close the programs "
+                        "that use it, or choose another folder.") from error
     return path
 
 
@@ -124,8 +124,8 @@ def _refuse_to_empty(path: Path) -> None:
     goes = place_of(path) if path.is_symlink() else path.resolve()
     for what, folder in kept.items():
         if any(way.is_relative_to(goes) for way in ways_to(folder)):
-            raise DataError(f"{path} is not emptied, because it is or contains {what}. "
-                            "Nothing was deleted. Choose another folder.")
+            raise DataError(f"Refusing to empty {path}, which is or contains {what}. "
+                            "Choose another folder.")
     inside = goes.is_relative_to(ROOT.resolve())
     own = [_data_place(), *([ROOT / "logs", ROOT / "my", ROOT / "build"] if inside
                             else [Path(tempfile.gettempdir())])]
@@ -133,10 +133,9 @@ def _refuse_to_empty(path: Path) -> None:
             goes != each.resolve() and goes.is_relative_to(each.resolve())
             for each in own):
         raise DataError(
-            f"{path} is not emptied, because it is not inside logs/, my/, build/, the "
-            "data folder, or the temporary folder, or because its path contains `..`. "
-            "Nothing was deleted. Use a folder such as `lesson.begin(NAME) / "
-            '"folder"`.')
+            f"Refusing to empty {path}: it must be inside logs/, my/, build/, the data "
+            "folder, or the temporary folder, and its path must not contain `..`. Use, "
+            'for example, lesson.begin(NAME) / "folder".')
 
 
 def sha256(path: str | os.PathLike) -> str:
@@ -262,8 +261,8 @@ def _real_place(path: Path) -> Path:
     """
     real = Path(os.path.realpath(path))
     if path.is_symlink() and not real.exists():
-        raise DataError(f"{path} is a link to {real}, which does not exist. Remove the "
-                        "link, or create its target.")
+        raise DataError(f"{path} is a broken link to {real}. Remove the link, or "
+                        "create its target.")
     return real
 
 
@@ -272,8 +271,10 @@ def _refuse_foreign(folder: Path, made_by: str) -> None:
     maker = made_by.split(",")[0]
     theirs = str(folder_manifest(folder).get("made_by")).split(",")[0]
     if folder.exists() and theirs != maker:
-        raise DataError(f"{folder} was not made by {maker}, so it is left unchanged. "
-                        "Move the folder away, and run this again.")
+        raise DataError(
+            f"Refusing to overwrite {folder}, which was not created by {maker}. Move "
+            "the folder away and try again."
+        )
 
 
 def _put_aside(folder: Path) -> None:
@@ -287,8 +288,8 @@ def _put_aside(folder: Path) -> None:
         return
     if others:
         warnings.warn(
-            f"{folder} is replaced, but its old contents are kept in {aside.name}, "
-            f"because {others[0]} was not made here.",
+            f"Replaced {folder}, but kept its old contents in {aside.name}, because "
+            f"{others[0]} was not created here.",
             stacklevel=2,
         )
     else:
@@ -317,8 +318,8 @@ def _writing(path: Path) -> Iterator[None]:
             raise
         cause = error.strerror or error
         raise DataError(
-            f"Could not write {path}: {cause}. No partial file was kept, and existing "
-            "files are unchanged. Free some disk space, and run this again."
+            f"Failed to write {path}: {cause}. No partial file was kept, and existing "
+            "files are unchanged. Free some disk space and try again."
         ) from error
 
 

@@ -31,8 +31,8 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
     if any(isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item)
            for item in inside):
         raise ValueError(
-            f"The value for {where} has masked elements. Fill them, for example with "
-            ".filled(0), or leave them out."
+            f"The value for {where} contains masked elements. Fill them first, for "
+            "example with .filled(0)."
         )
     # Bytes become objects, because a bytes array would drop trailing zero bytes.
     of_objects = dtype == tf.string and not isinstance(value, np.ndarray)
@@ -46,8 +46,8 @@ def fitted(value: Any, dtype: tf.DType, where: str) -> np.ndarray:
         _numbers(array, dtype, where))
     if lost:
         raise ValueError(
-            f"The value for {where} contains {lost[0]!r:.80}, which does not fit into "
-            f"{dtype.name}. Convert it first, or use another dtype."
+            f"The value for {where} contains {lost[0]!r:.80}, which cannot be "
+            f"converted to {dtype.name}. Convert it first, or use another dtype."
         )
     return new
 
@@ -57,9 +57,9 @@ def _texts(array: np.ndarray, where: str) -> tuple[np.ndarray, list]:
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "S" and array.size and np.char.str_len(array).min() < size:
         raise ValueError(
-            f"The value for {where} is an array of {array.dtype}, in which NumPy drops "
-            "zero bytes at the end of an item. Pass a list of bytes, or use "
-            ".astype(object) if no item ends with a zero byte."
+            f"The value for {where} has dtype {array.dtype}, which drops trailing zero "
+            "bytes. Pass a list of bytes, or use .astype(object) if no item ends with "
+            "a zero byte."
         )
     lost = [item for item in array.flat if not isinstance(item, (str, bytes))]
     return array.astype(object), lost
@@ -73,15 +73,15 @@ def _numbers(array: np.ndarray, dtype: tf.DType, where: str) -> tuple[np.ndarray
         kind = "f" if own.is_floating else kind
     if kind == "c" and not dtype.is_complex:
         raise ValueError(
-            f"The value for {where} contains complex numbers, which do not fit into "
-            f"{dtype.name}. Pass their real part or their absolute value."
+            f"The value for {where} is complex and cannot be converted to "
+            f"{dtype.name}. Pass its real part or its absolute value."
         )
     if kind not in "biufc":
         what = {"O": "objects", "U": "texts", "S": "bytes", "M": "dates",
                 "m": "spans of time"}.get(kind, str(array.dtype))
         raise ValueError(
-            f"The value for {where} is an array of {what}, which does not fit into "
-            f"{dtype.name}. Pass numbers that all have the same dtype."
+            f"The value for {where} is an array of {what} and cannot be converted to "
+            f"{dtype.name}. Pass numbers of a single dtype."
         )
     with np.errstate(all="ignore"):
         new = array.astype(dtype.as_numpy_dtype)

@@ -59,12 +59,11 @@ def check_jpeg(contents: bytes, name: Name) -> None:
         cause = first_line(error)
         if "more than" in cause:
             raise DataError(
-                f"The header of {name} announces more than {MAX_PIXELS} pixels. Leave "
-                "the file out, because it may be a decompression bomb."
+                f"{name} exceeds the limit of {MAX_PIXELS} pixels and may be a "
+                "decompression bomb. Remove the file."
             ) from error
         raise DataError(
-            f"{name} is not a complete JPEG picture ({cause}). Replace the file, or "
-            "leave it out."
+            f"{name} is not a complete JPEG file ({cause}). Replace or remove it."
         ) from error
 
 

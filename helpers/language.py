@@ -59,5 +59,5 @@ def fill(kind: object) -> dict:
     kind = kind % len(TOWER) if isinstance(kind, int) else kind
     if kind not in FILLS:
         kinds = ", ".join(map(repr, FILLS))
-        raise ValueError(f"There is no fill {kind!r}. Choose one of {kinds}.")
+        raise ValueError(f"Unknown fill {kind!r}. Choose one of {kinds}.")
     return dict(FILLS[kind])

@@ -114,8 +114,8 @@ def flatten(incoming: tf.Tensor, name: str | None = None) -> tf.Tensor:
     axes = incoming.shape[1:].as_list()
     if None in axes:
         raise ValueError(
-            f"Cannot flatten {incoming.name}, because its shape {incoming.shape} has "
-            "an unknown axis after the batch. Set the shape with tf.ensure_shape."
+            f"Cannot flatten {incoming.name} of shape {incoming.shape}: only the batch "
+            "axis may be unknown. Set the shape with tf.ensure_shape."
         )
     return tf.reshape(incoming, [-1, math.prod(axes)], name=name)
 
@@ -278,7 +278,7 @@ def _known_last_axis(incoming: tf.Tensor, axes: int, name: str) -> int:
     shape = incoming.shape
     if shape.rank != axes or shape[-1] is None:
         raise ValueError(
-            f"Layer {name} needs a tensor with {axes} axes and a known last axis, but "
-            f"{incoming.name} has shape {shape}."
+            f"Layer {name} expects a tensor with {axes} axes and a known last axis, "
+            f"but got {incoming.name} with shape {shape}."
         )
     return shape[-1]

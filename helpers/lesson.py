@@ -83,7 +83,7 @@ def expect(error_type: type[BaseException]) -> Iterator[None]:
         print(textwrap.fill(text, 76, subsequent_indent="  "))
     else:
         raise AssertionError(
-            f"Expected the error {error_type.__name__}, but the block raised no error."
+            f"Expected {error_type.__name__}, but the block raised no error."
         )
 
 

@@ -153,29 +153,29 @@ def opened_hdf5(path: str | os.PathLike) -> Iterator["h5py.File"]:
         def look(name: str, item: Any) -> None:
             if name.count("/") > _DEEPEST:
                 raise DataError(
-                    f"The groups of {path} are nested more than {_DEEPEST} levels "
-                    "deep, so the file is not read. Check where it comes from."
+                    f"Groups in {path} are nested more than {_DEEPEST} levels deep. "
+                    "Make sure that the file comes from a trusted source."
                 )
             if isinstance(item, h5py.Dataset):
                 if item.external or item.is_virtual:
                     raise DataError(
-                        f"Dataset {name} of {path} stores its data in another file, "
-                        "which is not read. Copy the data into this file."
+                        f"Dataset {name} of {path} is stored in another file, which is "
+                        "not supported. Copy the data into this file."
                     )
                 size = (item.size or 0) * item.dtype.itemsize
                 stored = item.id.get_storage_size()
                 if size > _UNWRITTEN + _DEFLATE * stored:
                     raise DataError(
-                        f"Dataset {name} of {path} claims {size:,} bytes, but the file "
-                        f"stores only {stored:,} for it. Check where the file comes "
-                        "from."
+                        f"Dataset {name} of {path} claims {size:,} bytes, but only "
+                        f"{stored:,} are stored. Make sure that the file comes from a "
+                        "trusted source."
                     )
                 return
             for key in item:
                 if not isinstance(item.get(key, getlink=True), h5py.HardLink):
                     raise DataError(
                         f"{name}/{key} in {path} is a soft or external link, which is "
-                        "not followed. Replace the link by its target."
+                        "not supported. Replace it with its target."
                     )
 
         look("", file)

@@ -116,8 +116,8 @@ def _pictures(folder: Path) -> list[str]:
     for name in names:
         if not name.lower().endswith(_SUFFIXES):
             raise DataError(
-                f"{folder} may contain only JPEG files, but it contains {name}. Move "
-                "this file somewhere else."
+                f"{folder} must contain only JPEG files, but it contains {name}. Move "
+                "this file elsewhere."
             )
     return names
 

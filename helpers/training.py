@@ -72,7 +72,7 @@ class Model:
         if self.step is None:
             raise ValueError(
                 "The graph has no global step. Call "
-                "tf1.train.get_or_create_global_step() while you build the graph."
+                "tf1.train.get_or_create_global_step() when building the graph."
             )
         self._incoming, self._prediction = incoming, prediction
         config = session_config() if config is None else config
@@ -138,8 +138,8 @@ class Model:
                 each(at, values)
         if (ended := int(self.run(self.step))) != begun + steps:
             raise RuntimeError(
-                f"After {steps} steps of fit, the global step went from {begun} to "
-                f"{ended}. Pass the global step to apply_gradients exactly once."
+                f"The global step went from {begun} to {ended} in {steps} steps of "
+                "fit. Pass it to apply_gradients exactly once."
             )
         return losses
 

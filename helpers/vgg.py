@@ -230,9 +230,8 @@ def _check_images(incoming) -> None:
     sizes = incoming.shape[1:3].as_list()
     if any(size is not None and size < SMALLEST_IMAGE for size in sizes):
         raise ValueError(
-            f"The pictures in {incoming.name} have {sizes[0]} x {sizes[1]} pixels, but "
-            f"the five pooling layers need at least {SMALLEST_IMAGE} rows and columns. "
-            "Use larger pictures."
+            f"Pictures must be at least {SMALLEST_IMAGE} x {SMALLEST_IMAGE} pixels, "
+            f"but {incoming.name} has {sizes[0]} x {sizes[1]}."
         )
 
 

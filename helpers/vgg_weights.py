@@ -72,8 +72,8 @@ def grab_vgg_weights(
     """
     if (configuration, top) not in WEIGHTS:
         raise ValueError(
-            "Keras publishes only the configurations D (VGG-16) and E (VGG-19), but "
-            f"got {configuration!r}. Choose one of the two."
+            f"Unknown configuration {configuration!r}. Keras publishes weights only "
+            "for 'D' (VGG-16) and 'E' (VGG-19)."
         )
     wanted = WEIGHTS[configuration, top]
     if source != "random":
@@ -210,8 +210,8 @@ def _configuration(held: Mapping[str, h5py.Dataset]) -> str:
         if blocks == sizes:
             return letter
     raise ValueError(
-        "The convolutions in this file do not match any VGG configuration. The first "
-        f"arrays are {sorted(held)[:3]}."
+        "The weights do not match any VGG configuration. The first arrays are "
+        f"{sorted(held)[:3]}."
     )
 
 
@@ -233,7 +233,7 @@ def _check_net(path, wanted: Mapping[str, tf.Variable], held) -> None:
             saved, built = (f"of shape {shapes[name]}" if name in shapes else "missing"
                             for shapes in (there, here))
             raise DataError(
-                f"{name} is {saved} in {path}, but {built} in the graph. The file "
-                f"contains {_sizes(held)}. Build the net with **vgg_sizes(path) at 224 "
-                "x 224, or leave this layer out of var_list."
+                f"{name} is {saved} in {path}, but {built} in the graph. Build the net "
+                "with **vgg_sizes(path) at 224 x 224, or remove this layer from "
+                "var_list."
             )

@@ -62,4 +62,4 @@ def test_counts_that_cannot_be_are_refused_in_one_way(number, capsys):
                          (rounds.options_of("towers").parse_args, "--rounds")):
         with pytest.raises(SystemExit):
             main([f"{option}={number}"])
-        assert "is not a whole number above 0" in capsys.readouterr().err
+        assert "Expected a positive whole number" in capsys.readouterr().err

@@ -53,7 +53,7 @@ def test_a_fresh_folder_is_empty_also_where_a_link_was(tmp_path):
     assert list(files.fresh_folder(link).iterdir()) == [] and not link.is_symlink()
     assert (real / "thesis.txt").read_text() == "mine"
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(DataError, match="file is not a folder, so it cannot be"):
+    with pytest.raises(DataError, match="file: it is not a folder"):
         files.fresh_folder(tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
 

@@ -51,7 +51,7 @@ def test_a_page_stays_small_enough_to_look_through():
         explore(bar, "?", size=(1, 1), height=list(range(31)))
     with pytest.raises(ValueError, match="got 4 controls and 1 settings"):
         explore(bar, "?", size=(1, 1), a=[0], b=[0], c=[0], d=[0])
-    with pytest.raises(ValueError, match="has 2.. ?,... bytes, but only 130,000"):
+    with pytest.raises(ValueError, match="has 2.. ?,... bytes, .* maximum is 130,000"):
         explore(lambda k: Frame([str(k) * 10_000], "."), "?", size=(1, 1),
                 k=list(range(10, 20)))
 
@@ -265,5 +265,5 @@ def test_equal_values_have_a_frame_each(values):
 
 def test_values_or_controls_that_look_the_same_are_refused():
     for controls in ({"a": ["1", 1]}, {"a": [1, 2], "b": [1, 2], "names": {"b": "a"}}):
-        with pytest.raises(ValueError, match="could not tell"):
+        with pytest.raises(ValueError, match="must be unique"):
             explore(lambda **_: Frame([], ""), "q", size=(9, 9), **controls)

@@ -54,7 +54,7 @@ def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
     path.write_text("my answers")
     with pytest.raises(SystemExit):
         handout.main([str(tmp_path)])
-    assert "may hold answers" in capsys.readouterr().err
+    assert "may contain answers" in capsys.readouterr().err
     assert path.read_text() == "my answers" and len(list(tmp_path.iterdir())) == 1
 
 

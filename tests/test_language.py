@@ -80,7 +80,7 @@ def test_what_is_red_has_a_second_sign():
 
 def test_a_fifth_tower_begins_anew_and_an_unknown_word_is_refused():
     assert language.fill(5) == language.fill(1) != language.fill(2)
-    with pytest.raises(ValueError, match="no fill 'dead'. Choose one of 'plain'"):
+    with pytest.raises(ValueError, match="Unknown fill 'dead'. Choose one of 'plain'"):
         language.fill("dead")
 
 

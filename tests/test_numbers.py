@@ -200,5 +200,5 @@ def test_weights_that_are_not_one_number_per_tower_are_refused(weights):
 
 @pytest.mark.parametrize("towers_of", [[], [[]], [[], []], iter([])])
 def test_nothing_to_average_is_an_error(towers_of):
-    with pytest.raises(ValueError, match="nothing to average"):
+    with pytest.raises(ValueError, match="Cannot average"):
         towers.process_gradient_list(towers_of)

@@ -94,7 +94,7 @@ def test_a_mark_has_its_words_and_an_arrow_its_label():
     assert {"NaN", "60 B"} <= set(texts)
     assert [bool(box.get_hatch()) for box in boxes].count(True) == 1
     assert len({tuple(box.get_facecolor()) for box in boxes}) == 3  # white: the others
-    with pytest.raises(ValueError, match="no box or arrow 'tower_7'. Choose one of"):
+    with pytest.raises(ValueError, match="box or arrow 'tower_7'. Choose one of"):
         plots.draw_graph(towers(3), mark={"tower_7": ("lost", "")})
     plt.close("all")
 
@@ -217,7 +217,7 @@ def test_a_figure_says_its_finding_in_type_that_can_be_read():
     with pytest.raises(ValueError, match="title"):
         plots.show(fig, "A box.")
     ax.text(0, 0, "fine print", fontsize=7)
-    with pytest.raises(ValueError, match="'fine print' has a font size of 7 points"):
+    with pytest.raises(ValueError, match="font size of 'fine print' must be at least"):
         plots.show(fig, "A box.", "A box has four sides")
     plt.close(fig)
 

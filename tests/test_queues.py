@@ -215,13 +215,13 @@ def test_feed_with_a_slow_source_goes_on_in_the_next_block():
     ("source", "options", "message"),
     [
         (iter([1, 2]), {}, "is an iterator"),
-        (None, {}, "does not fit"),
-        (np.arange(0), {}, "same number of rows, .*of \\[0\\] rows"),
+        (None, {}, "cannot be converted"),
+        (np.arange(0), {}, "same number of rows, .* \\[0\\] rows"),
         ((np.arange(3), np.arange(3)), {}, "1 components, but .* has 2 values"),
-        (np.ones((3, 2), np.int32), {}, "Component 0 of .* needs rows of shape \\(\\)"),
-        (np.full(3, 0.5), {}, "component 0 .* 0.5, which does not fit into int32"),
+        (np.ones((3, 2), np.int32), {}, "Component 0 .* expects rows of shape \\(\\)"),
+        (np.full(3, 0.5), {}, "component 0 .* 0.5, which cannot be converted to int32"),
         (np.arange(3), {"epochs": 0}, "epochs must be at least 1, but got 0"),
-        (lambda: iter([1]), {"seed": 1}, "decides its order itself"),
+        (lambda: iter([1]), {"seed": 1}, "`seed` is not supported"),
     ],
 )
 def test_feed_refuses(source, options, message):

@@ -154,7 +154,7 @@ def test_parameters_stand_behind_the_cell_that_is_tagged():
     (["01a", "-p", "SOURCE", "x"], "01a_variable_scope.ipynb has no parameters"),
     (["06b", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "A parameter is given twice"),
     (["06b", "-p", "EPOCHS", "1", "--save"],
-     "--save stores a lesson with its own parameters"),
+     "--save cannot be combined with -p"),
 ])
 def test_a_parameter_that_is_not_there(arguments, line, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["run", *arguments])

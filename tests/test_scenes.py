@@ -122,10 +122,10 @@ def test_boxes_hold_the_colour_that_is_named_and_never_meet(small):
 
 @pytest.mark.parametrize(("content", "message"), [
     ("[]", "Unpack or download the file of COCO again"),
-    ({**COCO, "images": COCO["images"][:1]}, "uses the id 60623"),
-    ({**COCO, "annotations": []}, "no picture with a caption"),
+    ({**COCO, "images": COCO["images"][:1]}, "id 60623 is used but not defined"),
+    ({**COCO, "annotations": []}, "No captioned pictures"),
     ({**COCO, "images": [{**COCO["images"][0], "file_name": "lost.jpg"},
-                         COCO["images"][1]]}, "lost.jpg is listed in .*is in none of"),
+                         COCO["images"][1]]}, "lost.jpg is listed in .*not found in"),
 ])
 def test_bad_files_give_one_clear_line(coco, content, message):
     write(coco, content)
@@ -138,5 +138,5 @@ def test_bad_files_give_one_clear_line(coco, content, message):
 def test_a_folder_without_annotations_says_what_to_do(tmp_path):
     with pytest.raises(DataError, match="annotations/captions_"):
         grab_captions(tmp_path)
-    with pytest.raises(DataError, match="There is no folder .*nothing"):
+    with pytest.raises(DataError, match="No such folder: .*nothing"):
         grab_captions(tmp_path / "nothing")

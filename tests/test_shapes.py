@@ -62,7 +62,7 @@ def test_a_damaged_folder_is_found_out(damage, tmp_path):
         (folder / files.MANIFEST).unlink()
     assert not files.is_whole(folder)
     if damage in ("list", "no manifest"):  # it could be somebody's own folder
-        with pytest.raises(DataError, match="not made by"):
+        with pytest.raises(DataError, match="not created by"):
             write_tiny_shapes(tmp_path, **SMALL)
     else:
         assert contents(write_tiny_shapes(tmp_path, **SMALL)) == before
@@ -76,7 +76,7 @@ def test_a_file_of_the_readers_own_changes_nothing_and_is_never_deleted(tmp_path
     write_tiny_shapes(tmp_path, **SMALL)  # nothing is drawn
     assert {p: p.stat().st_mtime_ns for p in before} == before
     next(folder.glob("train/*/images/*_3.JPEG")).unlink()
-    with pytest.warns(UserWarning, match=r"kept in tiny.*\.kept-.*\.DS_Store"):
+    with pytest.warns(UserWarning, match=r"in tiny.*\.kept-.*\.DS_Store"):
         write_tiny_shapes(tmp_path, **SMALL)
     assert {p.relative_to(folder) for p in folder.rglob("*") if p.is_file()} == {
         p.relative_to(folder) for p in before

@@ -168,7 +168,7 @@ def test_split_batch_refuses_what_does_not_divide():
     with tf.Graph().as_default(), tf1.Session() as session:
         with pytest.raises(ValueError, match="7 rows .*2 towers.*weights"):
             split_batch(tf.range(7), 2)
-        with pytest.raises(ValueError, match=r"batches of \[4, 8\] rows"):
+        with pytest.raises(ValueError, match=r"same batch size, but got \[4, 8\]"):
             split_batch((tf.range(8), tf.range(4)), 4)
         with pytest.raises(ValueError, match="no batch axis"):
             split_batch(tf.constant(1.0), 2)
@@ -229,8 +229,8 @@ def test_devices_of_every_machine(machine, capsys, wanted, gpus, names, shares):
 
 
 @pytest.mark.parametrize("wanted, least, words", [
-    (1, 2, r"DEVICES=1 names 1 devices, but at least 2"),
-    (["/cpu:0"], 4, r"names 1 devices, but at least 4"),
+    (1, 2, r"At least 2 devices are required, but DEVICES=1 names 1"),
+    (["/cpu:0"], 4, r"At least 4 devices"),
     (0, 1, "DEVICES must be at least 1, but got 0"),
     ("/gpu:0", 1, "must be \"auto\", a number, or a list"),
 ])

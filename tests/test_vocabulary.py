@@ -29,14 +29,14 @@ def test_a_damaged_vocabulary_is_one_line(tmp_path, text):
         cap.Vocabulary.load(tmp_path / "words.txt")
     with pytest.raises(DataError, match=r"other\.txt"):
         cap.Vocabulary.load(tmp_path / "other.txt")
-    with pytest.raises(ValueError, match="no captions"):
+    with pytest.raises(ValueError, match="without captions"):
         cap.Vocabulary.build([])
 
 
 @pytest.mark.parametrize("number", [-1, 5])
 def test_a_number_that_is_no_id_is_no_word(number):
     vocabulary = cap.Vocabulary.build(["red star"], min_count=1)
-    with pytest.raises(ValueError, match=f"the id {number}, because .* 0 to 4"):
+    with pytest.raises(ValueError, match=f"Id {number} is out of range .*0 to 4"):
         vocabulary.decode([number])
 
 

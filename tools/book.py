@@ -94,7 +94,7 @@ def build(source: Path, output: Path) -> None:
     if app.statuscode:
         warned = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip()
         raise DataError(
-            f"The book was not built, because Sphinx reported these warnings:\n{warned}"
+            f"Failed to build the book. Sphinx reported these warnings:\n{warned}"
         )
 
 

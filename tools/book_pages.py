@@ -76,8 +76,8 @@ def pitfall_page(text: str) -> str:
         page, lesson = "docs/pitfalls.md", f"lesson {number}"
         where, other = (page, lesson) if (number, name) in known else (lesson, page)
         raise ValueError(
-            f"The pitfall '{number}: {name}' is missing in {where}. Correct its name "
-            f"in {other}, or add it."
+            f"Pitfall '{number}: {name}' is missing from {where}. Add it, or correct "
+            f"its name in {other}."
         )
 
     def linked(match):
@@ -109,8 +109,8 @@ def glossary_page(terms: str) -> str:
                  and place.lesson.name.startswith(number)]
         if len(matches) != 1:
             raise ValueError(
-                f"The words {words!r} of the term {term} occur in {len(matches)} cells "
-                f"of lesson {number}, but must occur in exactly one. Correct "
+                f"Expected {words!r} (term {term}) in exactly one cell of lesson "
+                f"{number}, but found it in {len(matches)}. Correct "
                 "docs/book/terms.txt."
             )
         sentence = quoted(matches[0].cell.source, words, int((count or [1])[0]))

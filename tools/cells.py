@@ -274,12 +274,9 @@ def read_cells(path: Path) -> list[nbformat.NotebookNode]:
         reason.
     """
     try:
-        cells = read_json(path, {"cells": list})["cells"]
+        cells = read_json(path, {"cells": list}, "Restore it from git.")["cells"]
     except DataError as error:
-        cause = str(error).removeprefix(f"{path} ")
-        raise ValueError(
-            f"{path} cannot be read as a notebook: {cause} Save it again in JupyterLab."
-        ) from error
+        raise ValueError(str(error)) from error
     return [_plain(cell) for cell in cells if isinstance(cell, dict)]
 
 

@@ -172,15 +172,17 @@ def _line(row: Row) -> str:
     untaught = row.note.startswith("not taught: ")
     if cell and cell.word.startswith("#"):
         raise ValueError(
-            f"The section {cell.word!r} does not mention {row.name}. Correct the row "
-            "of this name in documents_names.txt."
+            f"Section {cell.word!r} does not mention {row.name}. Correct the row of "
+            "this name in documents_names.txt."
         )
-    if (cell is None) != untaught or row.helper and not pydoc.locate(
-            f"helpers.{row.helper}"):
-        raise ValueError(
-            f"No cell contains {row.where!r}, or helpers does not define "
-            f"{row.helper!r}. Correct the row of {row.name} in documents_names.txt."
-        )
+    correct = f"Correct the row of {row.name} in documents_names.txt."
+    if cell is None and not untaught:
+        raise ValueError(f"No cell contains {row.where!r}. {correct}")
+    if cell and untaught:
+        raise ValueError(f"{row.where!r} is in a cell, but marked as not taught. "
+                         f"{correct}")
+    if row.helper and not pydoc.locate(f"helpers.{row.helper}"):
+        raise ValueError(f"helpers.{row.helper} does not exist. {correct}")
     became = fate(row, cell) + (f": {row.note}" if row.note and not untaught else "")
     helper = f"`{row.helper}`" if row.helper else ""
     alias = f", as `{cell.word}`" if cell and cell.word else ""
@@ -197,8 +199,10 @@ def _program_line(program: Program) -> str:
     cell = cell_of(Row("", program.name, "", program.where, "", ""))
     is_name = " " not in program.name
     if cell is None or is_name and not re.search(rf"\b{program.name}\b", cell.source):
-        raise ValueError(f"No cell with the name {program.name} matches "
-                         f"{program.where!r}. Correct its row in documents_names.txt.")
+        raise ValueError(
+            f"No cell that matches {program.where!r} mentions {program.name}. Correct "
+            "its row in documents_names.txt."
+        )
     name = f"`{program.name}`" if is_name else program.name
     return (f"| {name} | {program.documents} | {cell.link} | {program.faults} | "
             f"{program.gives} |")

@@ -64,8 +64,8 @@ def check_machine(version=None, system=None, machine=None):
     }
     if machine not in wheels.get(system, ()):
         raise Problem(
-            f"TensorFlow 2.21 has no wheel for {system} on {machine}. Use a machine "
-            "with Linux (x86_64, aarch64), macOS (Apple silicon), or Windows (64 bit)."
+            f"TensorFlow 2.21 is not available for {system} on {machine}. Use Linux "
+            "(x86_64, aarch64), macOS (Apple silicon), or Windows (64-bit)."
         )
 
 
@@ -74,22 +74,20 @@ def check_gpu(system=None, machine=None):
     system, machine = system or platform.system(), machine or platform.machine()
     if (system, machine) != ("Linux", "x86_64"):
         raise Problem(
-            "The option --gpu needs Linux on x86_64 (WSL2 is possible), but this is "
-            f"{system} on {machine}, where TensorFlow's wheel uses only the CPU. Run "
-            "the command without --gpu."
+            f"The option --gpu is not supported on {system} ({machine}). Use Linux or "
+            "WSL2 on x86_64, or run the command without --gpu."
         )
     if not has_driver():
         raise Problem(
-            "The option --gpu needs the NVIDIA driver, but there is none. Install the "
-            "driver of your GPU so that nvidia-smi shows the GPU, or run the command "
-            "without --gpu."
+            "No NVIDIA driver found. Install one so that nvidia-smi lists your GPU, or "
+            "run the command without --gpu."
         )
     for card in cards():
         if card.driver < OLDEST_DRIVER:
             raise Problem(
-                f"The driver of {card.name} has version {card.driver}, but CUDA 12 "
-                f"needs {OLDEST_DRIVER} or newer. Update the driver, or run the "
-                "command without --gpu."
+                f"CUDA 12 requires NVIDIA driver {OLDEST_DRIVER} or newer, but "
+                f"{card.name} has {card.driver}. Update the driver, or run the command "
+                "without --gpu."
             )
         if card.used > card.total / 2:
             say(f"Another program uses {card.used:,} of {card.total:,} MiB of the "
@@ -165,8 +163,10 @@ def set_up(*extras, wheels=""):
         return
     source = WheelFolder(wheels) if wheels else None
     if VENV.is_symlink():
-        raise Problem(f"{VENV.name} is a link to {os.readlink(str(VENV))}. Remove the "
-                      "link and run the same command again.")
+        raise Problem(
+            f"{VENV.name} must not be a link, but points to {os.readlink(str(VENV))}. "
+            "Remove the link and run the same command again."
+        )
     with only_one():
         missing = [name for name in extras if not is_set_up(name)]
         steps = 3 * (not is_set_up()) + 2 * len(missing)
@@ -175,7 +175,7 @@ def set_up(*extras, wheels=""):
             check_room(NEEDED_BYTES)
             if Path(sys.prefix) == VENV:
                 raise Problem(
-                    "This is the Python of .venv itself, and .venv is incomplete. Run "
+                    "The incomplete .venv cannot be repaired by its own Python. Run "
                     "the same command with the system's Python."
                 )
             with old_one_aside():
@@ -252,8 +252,9 @@ def check_room(needed):
     free = shutil.disk_usage(str(ROOT)).free
     if free < needed:
         raise Problem(
-            f"The set-up needs {needed / 1e9:.0f} GB, but this disk has only "
-            f"{free / 1e9:.1f} GB free. Free some space and run the same command again."
+            f"Not enough disk space: the set-up needs {needed / 1e9:.0f} GB, but only "
+            f"{free / 1e9:.1f} GB are free. Free some space and run the same command "
+            "again."
         )
 
 
@@ -261,9 +262,11 @@ def check_room(needed):
 def old_one_aside():
     """Moves a complete `.venv` away, and restores it if the new set-up fails."""
     if VENV.exists() and not (STAMP.exists() or BEGUN.exists()):
-        raise Problem(f"{VENV.name} exists, but this program did not create it. "
-                      "Activate it and start Jupyter yourself, or rename it and run "
-                      "the same command again.")
+        raise Problem(
+            f"{VENV.name} already exists and was not created by this program. Activate "
+            "it and start Jupyter yourself, or rename it and run the same command "
+            "again."
+        )
     if STAMP.exists():
         say("The folder, the Python version or requirements.txt has changed since the "
             "last set-up.")
@@ -314,9 +317,10 @@ class WheelFolder:
             host = urllib.parse.urlsplit(place).hostname or ""
             self.options += ["--trusted-host", host]
         elif not place.startswith("https://") and not any(Path(place).glob("*.whl")):
-            raise Problem(f"{place} contains no wheels, that is, files whose names end "
-                          "with .whl. Name the folder that was filled with: python3 "
-                          "course.py wheels FOLDER")
+            raise Problem(
+                f"No wheels (.whl) found in {place}. Pass the folder that was filled "
+                "with: python3 course.py wheels FOLDER"
+            )
 
     @property
     def complaint(self):

@@ -142,9 +142,10 @@ def _plans(found: dict[str, Minutes]) -> list[str]:
         for index, half in enumerate(halves, 1):
             total = sum(found[number].total(count) for number, count in half.items())
             if total > HALF_DAY:
-                raise ValueError(f"Half day {index} of the plan '{name}' takes {total} "
-                                 f"minutes, but only {HALF_DAY} are available. Move a "
-                                 "lesson to another half day.")
+                raise ValueError(
+                    f"Half day {index} of plan '{name}' takes {total} minutes, but the "
+                    f"limit is {HALF_DAY}. Move a lesson to another half day."
+                )
             done = ", ".join(number for number, count in half.items() if count)
             rows.append(f"| {index} | {', '.join(half)} | {done} | {total} |")
         left = sorted(found.keys() - {number for half in halves for number in half})

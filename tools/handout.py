@@ -121,8 +121,10 @@ def main(arguments: list[str]) -> int:
     places = [folder / "source" / path.stem / path.name if options.nbgrader
               else folder / path.name for path in lessons]
     if existing := [place for place in places if place.exists()]:
-        parser.error(f"{existing[0]} already exists and may hold answers. Choose "
-                     "another folder.")
+        parser.error(
+            f"{existing[0]} already exists and may contain answers. Choose another "
+            "folder."
+        )
     try:
         for lesson, place in zip(lessons, places, strict=True):
             place.parent.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> None:
     rest = [word for word in rest if word not in numbers]
     if options.fresh and not numbers:
         parser.error(
-            "The option --fresh needs the number of a lesson, as in `lab --fresh 03a`."
+            "The option --fresh requires a lesson number, as in `lab --fresh 03a`."
         )
     if not any(word.startswith(("--ServerApp.ip=", "--ip=")) for word in rest):
         rest.append(HERE)  # a user in a container sets another address on purpose

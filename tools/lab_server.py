@@ -107,7 +107,9 @@ def _load_jupyter_server_extension(server) -> None:
 async def _start_jupyter_server_extension(server) -> None:
     settings = server.config.CourseLab
     if log := settings.get("log"):
-        print(f"JupyterLab is running. Its log is in {os.path.relpath(log, ROOT)}. To "
-              "stop it, press Ctrl-C twice.")
+        print(
+            f"JupyterLab is running (log: {os.path.relpath(log, ROOT)}). Press Ctrl-C "
+            "twice to stop it."
+        )
         print("Open this:", address(server, settings.get("token", "")), flush=True)
         keep_log(server.log, Path(log))

@@ -52,8 +52,8 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
                  if number(path) == asked.rjust(2 + asked[-1:].isalpha(), "0")
                  or asked.isdigit() and int(number(path)[:2]) == int(asked)]
         if not named:
-            known = " ".join(map(number, paths))
-            raise ValueError(f"There is no lesson {asked}. The lessons are {known}.")
+            known = ", ".join(map(number, paths))
+            raise ValueError(f"Unknown lesson {asked}. Choose one of {known}.")
         selected += [path for path in named if path not in selected]
     return selected
 
@@ -77,7 +77,9 @@ def count(text: str) -> int:
       argparse.ArgumentTypeError: If the text is not a positive integer.
     """
     if not text.isascii() or not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0.")
+        raise argparse.ArgumentTypeError(
+            f"Expected a positive whole number, but got {text!r}."
+        )
     return int(text)
 
 
@@ -117,8 +119,8 @@ def read(path: Path) -> nbformat.NotebookNode:
         return nbformat.read(path, as_version=4)
     except Exception as error:  # nbformat raises whatever it stumbles over
         raise DataError(
-            f"{path} cannot be read as a notebook ({type(error).__name__}). Save it "
-            "again in JupyterLab, or get it from git."
+            f"{path} is not a valid notebook ({type(error).__name__}). Restore it from "
+            "git."
         ) from error
 
 

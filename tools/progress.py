@@ -109,8 +109,8 @@ def notebooks(words: list[str]) -> list[Path]:
                   if ".ipynb_checkpoints" not in p.parts] if path.is_dir() else []
         if not path.is_file() and not inside:
             raise ValueError(
-                f"{word} is neither a notebook nor a folder with notebooks. Pass the "
-                "number of a lesson, or the path of a notebook."
+                f"{word} is neither a notebook nor a folder of notebooks. Pass a "
+                "lesson number, or the path of a notebook."
             )
         paths += inside or [path]
     return paths

@@ -86,8 +86,8 @@ def main(arguments: list[str]) -> int:
     interpreters = list(others().items())
     if not interpreters:
         print(
-            f"No other Python from {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]} "
-            "is installed, so no lesson was run."
+            f"No other supported Python ({OLDEST[0]}.{OLDEST[1]} to "
+            f"{NEWEST[0]}.{NEWEST[1]}) is installed, so no lessons were run."
         )
     failed = []
     for (major, minor), program in interpreters[:1] if options.newest else interpreters:

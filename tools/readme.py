@@ -45,7 +45,7 @@ def head(path: Path) -> dict[str, str]:
         match = re.search(pattern, text, re.M | re.S if key == "builds" else re.M)
         if not match:
             raise ValueError(
-                f"The first cells of {path.name} contain no `{key}`. Add a line that "
+                f"`{key}` not found in the first cells of {path.name}. Add a line that "
                 f"matches the pattern {pattern}."
             )
         facts[key] = " ".join(match.group(1).split())

@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -94,12 +95,11 @@ def execute(
         ) from error
     except CellTimeoutError as error:
         raise RuntimeError(
-            f"{path.name}, {here[0]}: The cell was stopped after {CELL_SECONDS} s."
+            f"{path.name}, {here[0]}: The cell timed out after {CELL_SECONDS} s."
         ) from error
     except DeadKernelError as error:
         raise RuntimeError(
-            f"{path.name}, {here[0]}: The kernel died, perhaps because the memory was "
-            "full."
+            f"{path.name}, {here[0]}: The kernel died, possibly out of memory."
         ) from error
 
 
@@ -200,8 +200,7 @@ def run(
         print(f"{path.relative_to(ROOT).as_posix():52s} {seconds:7.1f} s  {status}")
     print(f"{'sum':52s} {sum(seconds for _, seconds, _ in rows):7.1f} s")
     if not save and not kept:
-        print("Your files are unchanged, because the outputs are stored only with "
-              "--save.")
+        print("Your files are unchanged. To store the outputs, pass --save.")
     for path in kept:
         print(f"The outputs are in {path.parent.name}/{path.name}.")
     return failures
@@ -248,9 +247,9 @@ def checked(paths: list[Path], pairs: list[tuple[str, str]]) -> dict[str, object
       ValueError: If a name is given twice, or if a lesson has no such parameter.
     """
     parameters = {name: value_of(text) for name, text in pairs}
-    if len(parameters) != len(pairs):
+    if twice := [name for name, n in Counter(n for n, _ in pairs).items() if n > 1]:
         raise ValueError(
-            "A parameter is given twice. Give each parameter only once with -p."
+            f"Parameter {twice[0]} is given more than once. Pass each one once with -p."
         )
     for path in paths if parameters else ():
         available = Lesson(path).parameters
@@ -278,8 +277,8 @@ def main() -> int:
     options, paths = nb.chosen(parser, sys.argv[1:])
     if options.save and options.parameter:
         parser.error(
-            "The option --save stores a lesson with its own parameters, so leave out "
-            "-p."
+            "The option --save cannot be combined with -p, because a lesson is stored "
+            "with its own parameters."
         )
     try:
         parameters = checked(paths, options.parameter)

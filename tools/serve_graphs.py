@@ -71,8 +71,8 @@ def free_port(wish: int) -> int:
                 continue
             return probe.getsockname()[1]
     raise OSError(
-        "There is no free port on 127.0.0.1. Stop a program that uses a port, and run "
-        "the command again."
+        "No free port found on 127.0.0.1. Stop a program that uses a port and try "
+        "again."
     )
 
 

@@ -31,7 +31,7 @@ def stub(answer: str) -> str:
     text, blocks = pattern.subn(rf"\1{STUB}\n\1pass", answer)
     if not blocks:
         raise ValueError(
-            f"The answer {answer.splitlines()[0]!r} contains no block from {BEGIN} to "
+            f"Answer {answer.splitlines()[0]!r} contains no block from {BEGIN} to "
             f"{END}. Add these two lines around the part that learners write."
         )
     return text

@@ -124,9 +124,9 @@ def main(arguments: list[str]) -> int:
     pythons = [word for word in options.machines if word in PYTHONS] or [this_python]
     for name, python in itertools.product(names, pythons):
         if not download(options.folder, name, python):
-            print(f"course.py wheels: The packages for {name} with Python {python} are "
-                  "incomplete. The lines above name the cause. Fix it, then run the "
-                  "same command again, which keeps the packages that are there.",
+            print(f"course.py wheels: Failed to download all packages for {name} with "
+                  f"Python {python}; see the errors above. Run the same command again "
+                  "to resume.",
                   file=sys.stderr)
             return 1
     files = list(options.folder.glob("*.whl"))
@@ -143,8 +143,8 @@ def _machine(word: str) -> str:
     if word in SYSTEMS or word in PYTHONS:
         return word
     raise argparse.ArgumentTypeError(
-        f"{word} is neither a system nor a Python version of the course. Choose from: "
-        f"{' '.join([*SYSTEMS, *PYTHONS])}")
+        f"Unknown system or Python version {word!r}. Choose one of "
+        f"{', '.join([*SYSTEMS, *PYTHONS])}.")
 
 
 if __name__ == "__main__":

@@ -28,8 +28,7 @@ def tolerance(cell) -> str:
         if tag.startswith("within:"):
             if not TAG.fullmatch(tag):
                 raise ValueError(
-                    f"The tag {tag} is invalid. Write, for example, within:10% or "
-                    "within:0.04."
+                    f"Invalid tag {tag}. Write, for example, within:10% or within:0.04."
                 )
             return tag.partition(":")[2]
     return ""
@@ -83,8 +82,8 @@ def widest(outputs: list, allowed: str) -> float:
              for place, key in places for number in numbers(place[key]) if number]
     if not values:
         raise ValueError(
-            f"The tag within:{allowed} needs a cell that prints a number other than 0. "
-            "Remove the tag from this cell."
+            f"The tag within:{allowed} requires a cell that prints a number other than "
+            "0. Remove the tag from this cell."
         )
     return _limit(allowed, min(values)) / min(values)
 

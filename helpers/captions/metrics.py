@@ -96,13 +96,12 @@ def check_references(
     """Raises `ValueError` unless every candidate has a list of references."""
     if not candidates or len(references) != len(candidates):
         raise ValueError(
-            f"Each candidate needs a list of references, but got {len(candidates)} "
-            f"candidates and {len(references)} lists. Pass at least one candidate and "
-            "one list of references for each."
+            "Expected at least one candidate and one list of references per candidate, "
+            f"but got {len(candidates)} candidates and {len(references)} lists."
         )
     for k, captions in enumerate(references):
         if not captions or isinstance(captions, str):
             raise ValueError(
-                f"Candidate {k} needs a list with at least one reference caption, but "
-                f"got {captions!r}."
+                f"The references of candidate {k} must be a non-empty list of "
+                f"captions, but got {captions!r}."
             )

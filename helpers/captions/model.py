@@ -241,7 +241,7 @@ def variables_of(part: str, graph: tf.Graph | None = None) -> list[tf.Variable]:
     if not variables:
         raise ValueError(
             f"The graph has no trainable variables under {part}/. Build this part of "
-            "the model before you call variables_of."
+            "the model before calling variables_of."
         )
     return variables
 
@@ -276,8 +276,8 @@ def train_op(
     if lost := [v.name for v, g in zip(variables, gradients, strict=True) if g is None]:
         names = ", ".join(lost)
         raise ValueError(
-            f"The loss does not depend on the variables {names}. Remove them from the "
-            "list that you pass to train_op."
+            f"The loss does not depend on these variables: {names}. Remove them from "
+            "the list passed to train_op."
         )
     pairs = list(zip(gradients, variables, strict=True))
     pairs = process_gradient_list([pairs], losses=[loss])  # one tower, for the checks

@@ -98,10 +98,9 @@ def _check(folder: Path, vocabulary: Vocabulary, sizes: Sizes) -> None:
         if saved[name] != value:
             part = "encoder" if name in ENCODER_SIZES else "size"
             raise DataError(
-                f"The {part} in {folder / SIZES} differs from the {part} of this "
-                f"model: {name} is {saved[name]!r} in the checkpoint, but {value!r} in "
-                "the model. Build the model with the saved sizes, or save it to "
-                "another folder."
+                f"The {part} of this model does not match {folder / SIZES}: {name} is "
+                f"{saved[name]!r} in the checkpoint, but {value!r} in the model. Build "
+                "the model with the saved sizes, or save to another folder."
             )
     known = Vocabulary.load(folder / VOCABULARY)
     if not known.digest() == saved["vocabulary"] == vocabulary.digest():

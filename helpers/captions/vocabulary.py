@@ -55,14 +55,13 @@ class Vocabulary:
     def __init__(self, words: Sequence[str], counts: Sequence[int]):
         if len(set(words)) != len(words) or len(words) != len(counts):
             raise ValueError(
-                "A vocabulary needs different words and one count for each word, but "
-                f"got {len(words)} words ({len(set(words))} of them different) and "
-                f"{len(counts)} counts."
+                f"Words must be unique and have one count each, but got {len(words)} "
+                f"words ({len(set(words))} unique) and {len(counts)} counts."
             )
-        if not {START, END, UNKNOWN} <= set(words):
+        if missing := {START, END, UNKNOWN} - set(words):
             raise ValueError(
-                f"The words of a vocabulary must include {START}, {END}, and "
-                f"{UNKNOWN}, but not all of them are there. Add the missing ones."
+                f"The vocabulary must include {START}, {END}, and {UNKNOWN}. Missing: "
+                f"{', '.join(sorted(missing))}."
             )
         self.words = tuple(words)
         self.counts = tuple(whole_number("count", n, 0) for n in counts)
@@ -88,14 +87,12 @@ class Vocabulary:
         for caption in captions:
             if not (words := tokenize(caption)):
                 raise ValueError(
-                    f"Caption {caption!r} contains no words. Correct the caption, or "
-                    "leave it out."
+                    f"Caption {caption!r} contains no words. Correct or remove it."
                 )
             counts.update([START, *words, END])
         if not counts:
             raise ValueError(
-                "Cannot build a vocabulary, because there are no captions to count. "
-                "Pass at least one caption."
+                "Cannot build a vocabulary without captions. Pass at least one caption."
             )
         kept = [
             (word, count) for word, count in counts.items()
@@ -131,9 +128,9 @@ class Vocabulary:
                 break
             if not 0 <= k < len(self.words):
                 raise ValueError(
-                    f"Cannot decode the id {k}, because this vocabulary has only the "
-                    f"ids 0 to {len(self.words) - 1}. Decode the ids with the "
-                    "vocabulary that encoded them."
+                    f"Id {k} is out of range for this vocabulary (0 to "
+                    f"{len(self.words) - 1}). Decode ids with the vocabulary that "
+                    "encoded them."
                 )
             if k != self.start:
                 words.append(self.words[k])
@@ -166,9 +163,9 @@ class Vocabulary:
             match = _LINE.fullmatch(line)
             if not match:
                 raise DataError(
-                    f"Line {number} of {path} must have the form `word count`, but is "
-                    f"{line!r}. Restore this file and the checkpoint from the same "
-                    "copy."
+                    f"Expected `word count` in line {number} of {path}, but got "
+                    f"{line!r}. Restore this file and its checkpoint from the same "
+                    "backup."
                 )
             words.append(match[1])
             counts.append(int(match[2]))

@@ -41,9 +41,8 @@ def entries(saver: tf1.train.Saver, graph: tf.Graph) -> list[Entry]:
     ops = sorted(ancestors([last]), key=lambda op: op.name)
     if any(op.type in ("Save", "SaveSlices") for op in ops):
         raise ValueError(
-            "This Saver writes the old checkpoint format from before 2017, which "
-            "cannot be checked. Create the Saver without "
-            "write_version=tf1.train.SaverDef.V1."
+            "Checkpoint format V1, used before 2017, is not supported. Create the "
+            "Saver without write_version=tf1.train.SaverDef.V1."
         )
     saves = [op for op in ops if op.type == "SaveV2"]  # one per shard
     return [entry for op in saves for entry in _entries_of(op)]

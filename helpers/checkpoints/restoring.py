@@ -77,7 +77,8 @@ def restore_latest(
             saver.restore(session, str(path))
         for reason in damage:
             warnings.warn(
-                f"A checkpoint was skipped. {reason} Step {step} was restored instead.",
+                f"Skipped an unusable checkpoint. {reason} Restored step {step} "
+                "instead.",
                 stacklevel=2,
             )
         return step
@@ -96,7 +97,7 @@ def _read_whole(path: Path, wanted: set[str]) -> dict[str, tuple[list[int], tf.D
         for name in shapes:
             if not is_finite(reader.get_tensor(name)) and name in wanted:
                 raise DataError(
-                    f"The variable {name} of {path.name} contains NaN or infinity."
+                    f"Variable {name} in {path.name} contains NaN or infinity."
                 )
     except (tf.errors.OpError, ValueError, RuntimeError, IndexError) as error:
         raise DataError(f"{path.name} is damaged ({first_line(error)}).") from error

@@ -26,9 +26,8 @@ def check_name(folder: Path) -> None:
     """
     if match := _PATTERN.search(folder.as_posix()):
         raise DataError(
-            f"TensorFlow treats the character {match[0]} in {folder} as a wildcard, so "
-            "it would not find the checkpoint. Use a folder without any of the "
-            "characters [ ] * ? \\."
+            f"{folder} contains {match[0]!r}, which TensorFlow treats as a wildcard. "
+            "Choose a path without the characters [ ] * ? \\."
         )
 
 
@@ -66,9 +65,9 @@ def save_numbered(
     for entry, value in zip(saved, values, strict=True):
         if not is_finite(value):
             raise DataError(
-                f"Checkpoint {STEM}-{step} was not saved, because {entry.name} "
-                "contains NaN or infinity. Restore the last checkpoint, which is still "
-                "good, and find the step at which the training broke."
+                f"Checkpoint {STEM}-{step} was not saved: {entry.name} contains NaN or "
+                "infinity. Restore the last checkpoint, and find the step at which "
+                "training diverged."
             )
     for there in [folder / "checkpoint", *folder.glob(f"{STEM}-{step}.*")]:
         if os.path.lexists(there):
@@ -84,7 +83,7 @@ def save_numbered(
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         cause = getattr(error, "strerror", None) or first_line(error)
         raise DataError(
-            f"Could not save {folder / STEM}-{step} ({cause}). Earlier checkpoints are "
+            f"Failed to save {folder / STEM}-{step} ({cause}). Earlier checkpoints are "
             "unchanged. Free some disk space, or save to another folder."
         ) from error
 

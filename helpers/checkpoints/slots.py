@@ -46,13 +46,13 @@ def load_slots(
     if kind not in SLOTS:
         supported = ", ".join(SLOTS)
         raise ValueError(
-            f"The optimizer {kind} is not supported by load_slots, which supports "
-            f"{supported}. Use one of these optimizers, or assign the slots yourself."
+            f"Optimizer {kind} is not supported. Use one of {supported}, or assign the "
+            "slots yourself."
         )
     if not optimizer.built:
         raise ValueError(
-            "The optimizer has no slots yet, because it has not been built. Call "
-            "optimizer.build(weights) before load_slots."
+            "The optimizer must be built before its slots can be loaded. Call "
+            "optimizer.build(weights) first."
         )
     for ending, suffix in SLOTS[kind].items():
         slots = [v for v in optimizer.variables if v.path.endswith(f"_{ending}")]
@@ -61,9 +61,9 @@ def load_slots(
         for variable, array in zip(slots, given, strict=True):
             if variable.shape != np.shape(array):
                 raise ValueError(
-                    f"Slot {variable.path} has shape {variable.shape}, but its array "
-                    f"has shape {np.shape(array)}. Pass the arrays in the order of the "
-                    "weights of the optimizer."
+                    f"Slot {variable.path} has shape {variable.shape}, but got an "
+                    f"array of shape {np.shape(array)}. Pass the arrays in the order "
+                    "of the optimizer's weights."
                 )
             variable.assign(scale * array)
     optimizer.iterations.assign(step)

@@ -86,8 +86,8 @@ def grab_captions(
     files = sorted((folder / "annotations").glob(f"{_PREFIX}*.json"))
     if not files:
         raise DataError(
-            f"{folder} contains no file annotations/{_PREFIX}<split>.json. Unpack "
-            "COCO's annotations there, or use grab_captions(\"drawn\")."
+            f"No annotations/{_PREFIX}<split>.json found in {folder}. Unpack the COCO "
+            'annotations there, or use grab_captions("drawn").'
         )
     if drawn:  # in the order in which they are used
         files.sort(key=lambda path: ["train", "val", "unseen"].index(_split(path)))
@@ -99,8 +99,8 @@ def grab_captions(
     if not found:
         names = ", ".join(splits)
         raise DataError(
-            f"{folder} contains annotations, but none of their pictures. Unpack the "
-            f"pictures of {names} into folders with these names."
+            f"None of the annotated pictures were found in {folder}. Unpack them into "
+            f"folders named {names}."
         )
     return found
 
@@ -111,8 +111,8 @@ def _of_coco(path: Path) -> Iterator[None]:
         yield
     except LookupError as error:
         raise DataError(
-            f"{path} is not a valid annotation file of COCO, because it uses the id "
-            f"{error}, which it does not define. Unpack or download the file again."
+            f"{path} is not a valid COCO annotation file: id {error} is used but not "
+            "defined. Unpack or download the file again."
         ) from error
 
 
@@ -143,9 +143,9 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
     for number, name in images.items():
         if name not in places:
             raise DataError(
-                f"Picture {name} is listed in {path}, but is in none of the folders "
-                f"{folder.name}/images, {split}, and images/{split}. Unpack the "
-                "pictures of this split into one of them."
+                f"Picture {name} is listed in {path} but was not found in "
+                f"{folder.name}/images, {split}, or images/{split}. Unpack the "
+                "pictures of this split there."
             )
         if texts := tuple(text for text in captions[number] if text):
             pictures.append(
@@ -153,8 +153,7 @@ def _load(folder: Path, path: Path) -> list[CaptionedPicture]:
             )
     if not pictures:
         raise DataError(
-            f"{path} contains no picture with a caption. Check that it is the right "
-            "file."
+            f"No captioned pictures found in {path}. Check that it is the right file."
         )
     return pictures
 

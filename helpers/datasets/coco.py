@@ -71,8 +71,8 @@ def fetch_coco(pictures: int) -> Path:
     missing = [path for path in chosen if not path.is_file()]
     if missing:
         print(
-            f"{len(missing):,} of {len(chosen):,} pictures of COCO are missing. About "
-            f"{len(missing) * MEAN_BYTES:,} bytes will be downloaded."
+            f"{len(missing):,} of {len(chosen):,} COCO pictures are missing. "
+            f"Downloading about {len(missing) * MEAN_BYTES:,} bytes."
         )
         _fetch_all(missing, len(chosen))
     return _folder()
@@ -114,14 +114,13 @@ def _announce(counts: dict[str, int]) -> None:
     count = sum(counts.values())
     total = first + MEAN_BYTES * count
     print(
-        f"{first:,} bytes of COCO's annotations will be downloaded, and then {count:,} "
-        f"pictures of about {MEAN_BYTES:,} bytes each. The total is about "
-        f"{total / 1e6:,.0f} MB."
+        f"Downloading {first:,} bytes of COCO annotations and {count:,} pictures of "
+        f"about {MEAN_BYTES:,} bytes each, about {total / 1e6:,.0f} MB in total."
     )
     free = shutil.disk_usage(data_folder()).free
     if free < total:
         raise DataError(
-            f"The download needs {total:,} bytes in {_folder()}, but only {free:,} are "
+            f"Not enough disk space in {_folder()}: {total:,} bytes needed, {free:,} "
             "free. Free some space, or request fewer pictures."
         )
 
@@ -185,9 +184,9 @@ def _fetch_all(missing: list[Path], total: int) -> None:
             pool.shutdown(cancel_futures=True)
             have = there + sum(path.is_file() for path in missing)
             raise DataError(
-                f"{error} {have:,} of {total:,} pictures have been downloaded and are "
-                f"kept. Run the call again to continue, or use {_OFFLINE}, which needs "
-                "no network."
+                f"{error} Downloaded {have:,} of {total:,} pictures, which are kept. "
+                f"Call the function again to resume, or use {_OFFLINE}, which needs no "
+                "network."
             ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -42,8 +42,7 @@ def grab_mnist(source: str = "bundled") -> Path:
     makers = {"bundled": _bundled, "download": _downloaded}
     if source not in makers:
         raise ValueError(
-            'The source of grab_mnist must be "bundled" or "download", but got '
-            f"{source!r}."
+            f'Argument `source` must be "bundled" or "download", but got {source!r}.'
         )
     folder = data_folder() / f"mnist-{source}"
     with whole_or_absent(folder, made_by=_MAKER) as draft:

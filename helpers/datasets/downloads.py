@@ -89,8 +89,8 @@ class Download:
                 causes.append(f"{folder}: {error.strerror or error}.")
         reasons = " ".join(causes)
         raise DataError(
-            f"Could not download {self.name}. {reasons} Check your network, or use "
-            f"{self.offline}, which needs no network."
+            f"Failed to download {self.name}. {reasons} Check your network connection, "
+            f"or use {self.offline}, which needs no network."
         )
 
     def found_in(self, source: str | os.PathLike) -> Path:
@@ -111,14 +111,14 @@ class Download:
         path = ROOT / Path(source).expanduser() / self.name
         if not path.is_file():
             raise DataError(
-                f'There is no file {path}. Put the file there, use "download", or use '
+                f'No such file: {path}. Put the file there, use "download", or use '
                 f"{self.offline}, which needs no network."
             )
         algorithm, wanted = self.digest.split(":")
         if pooch.file_hash(str(path), algorithm) != wanted:
             raise DataError(
-                f"{path} does not have the expected {algorithm} hash, so it is damaged "
-                'or another file. Copy it again, or use "download".'
+                f"{path} does not match the expected {algorithm} hash. Copy the file "
+                'again, or use "download".'
             )
         return path
 
@@ -141,15 +141,14 @@ def fetch_bytes(url: str) -> bytes:
                 found += block
                 if len(found) > LARGEST:
                     raise _Failed(
-                        f"The file is longer than the {LARGEST:,} bytes that are "
-                        "allowed."
+                        f"The file exceeds the maximum size of {LARGEST:,} bytes."
                     )
         return bytes(found)
 
     try:
         return _with_retries(whole, clock)
     except _Failed as failure:
-        raise DataError(f"Could not download {url}. {failure}") from failure
+        raise DataError(f"Failed to download {url}. {failure}") from failure
 
 
 class _Clock:
@@ -187,8 +186,8 @@ class _Clock:
         left = self._end - time.monotonic()
         if left <= 0:
             raise _Failed(
-                f"The download did not finish within {self.seconds:g} s. The network "
-                "may be too slow."
+                f"The download timed out after {self.seconds:g} s. The network may be "
+                "too slow."
             )
         return left
 
@@ -240,9 +239,8 @@ class _Resuming:
             announced = response.headers.get("Content-Length")
             if announced not in (None, str(self._size - have)):
                 raise _Failed(
-                    f"The server announced {announced} bytes, but "
-                    f"{self._size - have:,} bytes are missing. The file on the server "
-                    "may have changed."
+                    f"Expected {self._size - have:,} more bytes, but the server "
+                    f"announced {announced}. The file on the server may have changed."
                 )
             with (
                 open(path, "ab" if have else "wb") as file,
@@ -291,15 +289,14 @@ def _answer(url: str, have: int, clock: _Clock) -> Iterator[requests.Response]:
             raise _Dropped(f"The server answered HTTP {status} {response.reason}.")
         if status == 206 and not (have and start.startswith(f"bytes {have}-")):
             raise _Failed(
-                "The server answered HTTP 206 with a part of the file that was not "
-                "requested."
+                "The server answered HTTP 206 with a byte range that was not requested."
             )
         if status not in (200, 206):
             raise _Failed(f"The server answered HTTP {status} {response.reason}.")
         if kind.startswith("text/html"):
             raise _Failed(
-                "The server sent a web page instead of the file. It may be the login "
-                "page of your network, so open any page in a browser first."
+                "The server sent a web page instead of the file, possibly your "
+                "network's login page. Open any page in a browser first."
             )
         yield response
 

@@ -53,8 +53,8 @@ def grab_tin(source: str | os.PathLike = "drawn") -> Path:
     folder = folder.parent if folder.name == FOLDER else folder
     if not (folder / FOLDER).is_dir():
         raise DataError(
-            f"{folder} contains no folder {FOLDER}/. Unpack {ARCHIVE.name} there, and "
-            "keep the name of its folder."
+            f"{folder} does not contain {FOLDER}/. Unpack {ARCHIVE.name} there without "
+            "renaming its folder."
         )
     return folder
 

@@ -30,8 +30,8 @@ def partners(old: Weights, new: Weights, rename: Mapping[str, str]) -> dict[str,
     unknown = sorted(rename.keys() - new.keys() | set(rename.values()) - old.keys())
     if unknown:
         raise ValueError(
-            f"No float weight has the name {unknown[0]}. Correct `rename`: the new "
-            f"program has the weights {sorted(new)}, and the old one {sorted(old)}."
+            f"Unknown weight {unknown[0]} in rename. The new program has the weights "
+            f"{sorted(new)}, and the old program has {sorted(old)}."
         )
     pairs = [
         ((-_words_in_common(name, other), not np.array_equal(new[name], old[other]),

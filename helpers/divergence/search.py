@@ -142,9 +142,9 @@ class _Walk:
         self._order = [name for name in old if name in new]
         if not self._order:
             raise ValueError(
-                "No tensor has the same name in both programs. The old program has "
-                f"{sorted(old)}, and the new program has {sorted(new)}. Use the same "
-                "keys in both dictionaries of tensors."
+                "The programs have no tensor names in common: the old one has "
+                f"{sorted(old)}, and the new one {sorted(new)}. Use the same keys in "
+                "both dictionaries."
             )
         self._tensors[stage] = old, new
         self._random = [n for n in self._order if distance(new[n], again[n])[1] > 0]

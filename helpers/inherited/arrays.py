@@ -38,8 +38,8 @@ def read_weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
             arrays = _constants(found.graph)
         if not arrays:
             raise DataError(
-                f"{path} is a {found.kind} without weights. Look for the checkpoint "
-                "that belongs to it."
+                f"{path} is a {found.kind} without weights. Pass the checkpoint that "
+                "belongs to it."
             )
     return arrays
 

@@ -126,8 +126,8 @@ def _inputs(node, stand_ins: dict, replaced: set) -> list[str]:
             tensor = source if ":" in source else f"{source}:0"
             if tensor not in stand_ins:
                 raise ValueError(
-                    f"Op {node.name} also needs the tensor {tensor}. Feed this tensor "
-                    "too."
+                    f"Op {node.name} also depends on the tensor {tensor}. Feed this "
+                    "tensor as well."
                 )
             inputs.append(stand_ins[tensor])
     return inputs

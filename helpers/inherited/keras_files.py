@@ -90,14 +90,14 @@ def rebuilt(path: Path) -> Any:
         config = config_of(file)
         if not config:
             raise DataError(
-                f"{path} contains weights, but no model. Build the model in code, and "
-                "load the arrays that read_weights returns."
+                f"{path} contains weights but no model. Build the model in code, and "
+                "load the arrays returned by read_weights."
             )
         for name, kind, why in layer_refusals(config):
             raise DataError(
-                f"Layer '{name}' of {path} is not rebuilt, because {kind} {why}. Write "
-                "the layer anew and load its weights with read_weights, or open the "
-                "file in a container."
+                f"Cannot rebuild layer '{name}' of {path}: {kind} {why}. Rewrite the "
+                "layer and load its weights with read_weights, or open the file in a "
+                "container."
             )
         import tf_keras  # Keras 3 rejects old configurations
         from tf_keras.src.saving.legacy import hdf5_format

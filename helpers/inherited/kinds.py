@@ -98,9 +98,7 @@ def find(path: Path) -> Found:
         if _is_prefix(path):
             return _checkpoint(path)
         if not path.exists():
-            raise DataError(
-                f"There is no file, folder, or checkpoint {path}. Check the path."
-            )
+            raise DataError(f"No such file, folder, or checkpoint: {path}")
         if part := _PART.fullmatch(path.name):
             return _checkpoint(path.with_name(part[1]))
         return _file(path)
@@ -149,7 +147,7 @@ def _files_of(path: Path) -> list[Path]:
     for file in every:
         if file != path and not file.resolve().is_relative_to(inside.resolve()):
             raise DataError(
-                f"{file} is a link to a file outside this folder, so it is not read. "
+                f"{file} links to a file outside its folder, which is not supported. "
                 "Open it in a container."
             )
     return [regular_file(file) for file in every if not file.is_dir()]
@@ -169,8 +167,8 @@ def _folder(path: Path) -> Found:
         latest = path / Path(state.model_checkpoint_path).name if state else path
         if not (_is_prefix(latest) or latest.is_file() or "?" in latest.name):
             raise DataError(
-                f"{path / 'checkpoint'} names a checkpoint that is not in this folder. "
-                "Look for the .index file of the checkpoint."
+                f"{path / 'checkpoint'} names a checkpoint that does not exist in this "
+                "folder. Look for its .index file."
             )
         meta = path / (latest.name.split("-?????-of-")[0] + ".meta")
         if meta.exists():
@@ -184,8 +182,9 @@ def _folder(path: Path) -> Found:
     if description := others.folder_description(path):
         raise DataError(f"{path} is {description}")
     raise DataError(
-        f"{path} is a folder without saved_model.pb and without a file `checkpoint`, "
-        f"and with {len(metas)} .meta files. Pass the path of the file itself."
+        f"Cannot tell which file to open in {path}: it has no saved_model.pb or "
+        f"`checkpoint` file, and {len(metas)} .meta files. Pass the path of the file "
+        "itself."
     )
 
 
@@ -242,8 +241,7 @@ def _saved_model(folder: Path, file: Path) -> Found:
             return replace(_file(file), kind=MISNAMED)
     if not message.meta_graphs:
         raise DataError(
-            f"{file} contains no graph. It may have been cut short, so copy or "
-            "download it again."
+            f"{file} contains no graph and may be truncated. Copy or download it again."
         )
     prefix = folder / "variables" / "variables"
     has = prefix.with_name("variables.index").exists()
@@ -314,9 +312,8 @@ def _graph(path: Path, content: bytes) -> Found:
             return _meta(path, message) if is_meta else (
                 Found(path, GRAPH, graph=message))
     raise DataError(
-        f"{path} is damaged, or its kind is unknown. Known kinds are graphs, meta "
-        "graphs, checkpoints, SavedModels, HDF5 files of Keras, records, and event "
-        "files."
+        f"{path} is corrupt or of an unknown kind. Expected a graph, meta graph, "
+        "checkpoint, SavedModel, Keras HDF5 file, TFRecord file, or event file."
     )
 
 

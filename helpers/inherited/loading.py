@@ -84,8 +84,8 @@ def _asset(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise DataError(
-            f"The asset {name} of {folder} lies outside this folder, so it is not "
-            "read. Open the model in a container."
+            f"Asset {name} lies outside {folder}, so it is not read. Open the model in "
+            "a container."
         )
     return path
 

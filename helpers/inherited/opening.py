@@ -136,10 +136,9 @@ def open_model(
         if found.kind == kinds.SAVED_MODEL:
             return _open_saved_model(found, inputs, outputs, signature)
         if found.graph is None:
-            raise DataError(
-                f"{path} is a {found.kind}, which contains no graph to run. Open a "
-                ".meta file if there is one, or load the weights with read_weights."
-            )
+            raise DataError(f"{path} is a {found.kind}, which contains no graph to "
+                            "run. Open its .meta file if it has one, or load the "
+                            "weights with read_weights.")
         return _open_graph(found, inputs, outputs)
 
 
@@ -192,19 +191,18 @@ def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
     used = {node.op for node in facts.needed(graph, wanted, stop)}
     restore, tables = loading.restore_op(found, meta), loading.initial_ops(found, meta)
     if used & VARIABLE_TYPES and restore is None:
-        raise DataError(
-            f"The graph of {found.path} has variables, but no weights. Look for the "
-            "checkpoint that belongs to it, and open its .meta file or its folder."
-        )
+        raise DataError(f"{found.path} has variables but no weights. Look for its "
+                        "checkpoint, and open the .meta file or the folder of the "
+                        "checkpoint.")
     whole = found.kind == kinds.SAVED_MODEL
     first = [restore] if restore and (whole or used & VARIABLE_TYPES) else []
     calls = {node.op for node in facts.all_nodes(graph)} if any(
         "Call" in op for op in used) else used
     if missing := loading.missing_assets(found):
         if calls & facts.TABLES:
-            raise DataError(f"A table in {found.path} reads the file {missing[0]}, "
-                            "which does not exist. Find the file, or choose a "
-                            "signature or outputs that do not need the table.")
+            raise DataError(f"A table in {found.path} needs the file {missing[0]}, "
+                            "which does not exist. Restore it, or choose a signature "
+                            "or outputs that do not use the table.")
         return first
     return first + (tables if whole or used & facts.TABLES else [])
 
@@ -228,12 +226,15 @@ def _refuse(path: Path, graph: tf1.GraphDef, own: Iterable[str]) -> None:
         if missing == ["GatherTree"]:
             advice = "such as the ids of each step of contrib's beam search"
         ops = ", ".join(missing)
-        raise DataError(f"{path} needs ops that this TensorFlow does not have: {ops}. "
-                        f"Choose outputs that do not need these ops, {advice}.")
+        raise DataError(f"{path} needs ops that this version of TensorFlow does not "
+                        f"provide: {ops}. Choose outputs that do not need them, "
+                        f"{advice}.")
     for name, kind, why in allowed.refusals(graph, set(own)):
-        raise DataError(f"Op {name} ({kind}) in {path} {why}, so it is never run here. "
-                        "Cut it out with outputs=[...], feed its result with "
-                        "inputs=[...], or open the file in a container.")
+        raise DataError(
+            f"Op {name} ({kind}) in {path} {why}, so it is never run here. Cut it out "
+            "with outputs=[...], feed its result with inputs=[...], or open the file "
+            "in a container."
+        )
 
 
 def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
@@ -249,7 +250,7 @@ def _only_end(path: Path, graph: tf1.GraphDef) -> dict[str, str]:
     name = outputs[0].name
     if answer := facts.losses_of(graph, [name]).get(name):
         raise DataError(
-            f"The only output of {path} is {name}, which is a loss of the prediction "
+            f"The only output of {path} is {name}, the loss of the prediction "
             f"{answer}. Pass outputs=['{answer}'] or outputs=['{name}']."
         )
     return {_key(name): f"{name}:0"}
@@ -260,8 +261,8 @@ def _check_names(path: Path, graph: tf1.GraphDef, names: Sequence[str]) -> None:
     for name in names:
         if facts.op_name(name) not in there:
             raise DataError(
-                f"The graph of {path} has no op {facts.op_name(name)}. To see its "
-                "inputs and outputs, run print(describe(path))."
+                f"Op {facts.op_name(name)} not found in the graph of {path}. Run "
+                "print(describe(path)) to see its inputs and outputs."
             )
 
 
@@ -305,7 +306,7 @@ def _open_saved_model(found: kinds.Found, inputs, outputs, signature) -> OpenMod
         return _opened(found, graph, meta, [(_named(inputs), outputs)])[0]
     if "train" in found.tags[0]:
         raise DataError(
-            f"{found.path} contains only graphs for training, in which dropout is on. "
+            f"{found.path} contains only training graphs, in which dropout is active. "
             "Choose outputs with outputs=[...]."
         )
     several = not isinstance(signature, str | None)
@@ -325,8 +326,8 @@ def _signature(path: Path, meta, wanted: str | None) -> tuple[dict, dict]:
     if wanted not in names:
         signatures = ", ".join(sorted(names))
         raise DataError(
-            f"{path} has these signatures: {signatures}. Choose one of them with "
-            "signature=NAME."
+            f"Choose a signature of {path} with signature=NAME. Available signatures: "
+            f"{signatures}."
         )
     chosen = meta.signature_def[wanted]
     return ({key: info.name for key, info in sorted(chosen.inputs.items())},

@@ -27,8 +27,8 @@ def till_frame(way: str, order: str) -> Frame:
     threads = sorted(set(turns))
     if sorted(turns) != sorted(threads * 2):
         raise ValueError(
-            f"In the order {order!r}, each thread must have exactly two turns, as in "
-            "'0 1 0 1'."
+            "Each thread must have exactly two turns, as in '0 1 0 1', but got "
+            f"{order!r}."
         )
     if way == "with a lock":  # a thread that has begun finishes first
         turns = [thread for thread in dict.fromkeys(turns) for _ in range(2)]

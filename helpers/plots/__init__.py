@@ -47,13 +47,13 @@ def show(fig: Figure, alt: str, title: str = "") -> None:
     """
     if not alt.strip():
         raise ValueError(
-            "A figure needs an alternative text. Pass a sentence as `alt` that says "
-            "what the figure shows."
+            "Argument `alt` must not be empty. Pass a sentence that describes the "
+            "figure."
         )
     if not title and not any(ax.get_title("left") for ax in fig.axes):
         raise ValueError(
-            "A figure needs a title that states its finding. Pass `title` to show, or "
-            "set a title at the left of the axes."
+            "The figure has no title. Pass `title` to show, or set a title at the left "
+            "of the axes."
         )
     if title:
         fig.draw_without_rendering()  # applies the automatic layout first
@@ -64,8 +64,8 @@ def show(fig: Figure, alt: str, title: str = "") -> None:
         size = float(text.get_fontsize())
         if text.get_text() and size < SMALLEST:
             raise ValueError(
-                f"The text {text.get_text()!r} has a font size of {size:g} points, but "
-                f"a figure needs at least {SMALLEST} points to be readable."
+                f"The font size of {text.get_text()!r} must be at least {SMALLEST} "
+                f"points, but is {size:g}."
             )
     png, pixels = _png(fig)
     display({"image/png": png, "text/plain": repr(fig)}, raw=True,

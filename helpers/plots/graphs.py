@@ -64,8 +64,7 @@ def draw_graph(
         if unknown := [key for key in wanted if key not in there]:
             names = ", ".join(map(repr, there))
             raise ValueError(
-                f"The drawing has no box or arrow {unknown[0]!r}. Choose one of "
-                f"{names}."
+                f"Unknown box or arrow {unknown[0]!r}. Choose one of {names}."
             )
     for name, (_, words) in mark.items():
         boxes[name].add_line(words)

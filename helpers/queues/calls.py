@@ -49,8 +49,8 @@ class InterruptibleCalls:
         """
         if self._left:
             raise RuntimeError(
-                "A step is running in another thread, or the previous step was "
-                "interrupted. Leave the running_queues block."
+                "Cannot run a step while another one is running or after an "
+                "interruption. Leave the running_queues block."
             )
         self._left = True
         self._calls.put((function, arguments))

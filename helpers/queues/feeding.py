@@ -76,7 +76,7 @@ def feed_queue(
     name = op.name
     if any(queue_filled_by(runner) is op for runner in runners_of(op.graph)):
         raise ValueError(
-            f"Queue {name} already has a queue runner. Use another queue for "
+            f"Queue {name} already has a queue runner. Pass another queue to "
             "feed_queue."
         )
     feed = Feed(queue, _chunks(queue, source, epochs, seed))
@@ -145,8 +145,8 @@ class Feed(tf1.train.QueueRunner):
             return []
         if busy:
             raise RuntimeError(
-                f"The feed of queue {self.name} is already running in another session. "
-                "Stop it there before you start it here."
+                f"Queue {self.name} is already being fed in another session. Stop it "
+                "there first."
             )
         count_thread(self, sess, 1)
         thread = threading.Thread(
@@ -228,13 +228,13 @@ def _chunks(queue, source: Source, epochs, seed) -> Iterator[list[np.ndarray]]:
     if isinstance(source, Iterator):
         raise ValueError(
             f"The source of queue {name} is an iterator, which can be read only once. "
-            "Pass the function that creates it, so that each epoch gets a new one."
+            "Pass the function that creates it instead."
         )
     if callable(source):
         if seed is not None:
             raise ValueError(
-                f"The source of queue {name} is a function, which decides its order "
-                "itself. Leave out `seed`, or pass arrays."
+                f"`seed` is not supported when the source of queue {name} is a "
+                "function. Omit `seed`, or pass arrays."
             )
         return rows.called(name, source, queue.dtypes, epochs)
     arrays = rows.checked_arrays(queue, source)

@@ -222,13 +222,13 @@ def _idle_queues(session: tf1.Session) -> list[Queue]:
     """Returns the queues of a session, or raises an error if threads already run."""
     if raw_session(session) is not session:
         raise RuntimeError(
-            "A MonitoredSession starts its threads before a film can begin. Film a "
-            "plain session with running_queues instead."
+            "Cannot film a MonitoredSession, whose threads start before filming can "
+            "begin. Use a plain session with running_queues."
         )
     if any(isinstance(hook, _Recorder) for hook in hooks_of(session)):
         raise RuntimeError(
-            "Another film of this session is running. Leave its with block before you "
-            "start a new film."
+            "This session is already being filmed. Leave the with block of the other "
+            "film first."
         )
     queues = queues_of(session)
     if running := [queue.op.name for queue in queues if queue.alive]:

@@ -30,19 +30,18 @@ def queues_to_start(session: tf1.Session) -> list[Queue]:
     """
     if session is not raw_session(session):
         raise RuntimeError(
-            "A MonitoredSession starts and stops its queue runners itself. Call its "
-            "method run without running_queues."
+            "A MonitoredSession runs its own queue runners. Call its run method "
+            "without running_queues."
         )
     if is_closed(session):
         raise RuntimeError(
-            "The session is closed. Open a new session before you run its queues."
+            "The session is closed. Open a new session before running its queues."
         )
     queues = queues_of(session)
     if running := [queue.op.name for queue in queues if queue.alive]:
         raise RuntimeError(
-            f"The threads of queue '{running[0]}' are already running, because a cell "
-            "was run twice, start_queue_runners was called, or a MonitoredSession is "
-            "in use. Start them only once."
+            f"The threads of queue '{running[0]}' are already running. Start them only "
+            "once, and without start_queue_runners or a MonitoredSession."
         )
     return queues
 

@@ -29,15 +29,15 @@ def checked_arrays(queue: tf1.QueueBase, source: Any) -> list[np.ndarray]:
     lengths = [len(array) if array.ndim else 0 for array in arrays]
     if len(set(lengths)) > 1 or not lengths[0]:
         raise ValueError(
-            f"The arrays for queue {name} must have the same number of rows, at least "
-            f"one, but got arrays of {lengths} rows."
+            f"The arrays for queue {name} must not be empty and must have the same "
+            f"number of rows, but got {lengths} rows."
         )
     _refuse_empty(described, [array.shape[1:] for array in arrays])
     for i, (array, shape) in enumerate(zip(arrays, queue.shapes, strict=True)):
         if not shape.is_compatible_with(array.shape[1:]):
             raise ValueError(
-                f"Component {i} of queue {name} needs rows of shape {shape}, but got "
-                f"rows of shape {array.shape[1:]}."
+                f"Component {i} of queue {name} expects rows of shape {shape}, but got "
+                f"{array.shape[1:]}."
             )
     return arrays
 
@@ -105,7 +105,7 @@ def called(
         if not items:
             raise ValueError(
                 f"The source of queue {name} yielded no items in epoch {epoch}. Check "
-                "that every call of the source starts from its first item."
+                "that every call starts from the first item."
             )
         epoch += 1
 
@@ -116,7 +116,7 @@ def _fitted_all(source: str, values: Any, dtypes: list[tf.DType]) -> list[np.nda
     if len(values) != len(dtypes):
         raise ValueError(
             f"The queue has {len(dtypes)} components, but {source} has {len(values)} "
-            "values. Pass a tuple with one value for each component."
+            "values. Pass a tuple with one value per component."
         )
     return [
         fitted(value, dtype, f"component {i} of {source}")
@@ -128,6 +128,6 @@ def _refuse_empty(source: str, shapes: list[tuple[int, ...]]) -> None:
     """Raises `ValueError` for empty rows, which crash TensorFlow 2.21."""
     if any(0 in shape for shape in shapes):
         raise ValueError(
-            f"A component of {source} contains no values: the shapes of the rows are "
+            f"Components of {source} must not be empty, but their rows have the shapes "
             f"{shapes}. Remove the empty component from the queue."
         )

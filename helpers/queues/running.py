@@ -142,8 +142,8 @@ class Runner:
         if self.coord.should_stop():
             self._raise_failure()
             raise RuntimeError(
-                "The coordinator was asked to stop, so no more steps can run. Leave "
-                "the running_queues block."
+                "Cannot run another step after a stop was requested. Leave the "
+                "running_queues block."
             )
         try:
             values = self._calls.call(
@@ -218,7 +218,7 @@ def _check(
         check_pipeline(queues, functools.partial(calls.call, limit, session.run))
     except TimeoutError:
         raise PipelineStalled(
-            f"The session did not answer within {limit:g} s. Check that its server is "
+            f"The session did not respond within {limit:g} s. Check that its server is "
             "running."
         ) from None
 

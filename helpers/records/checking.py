@@ -35,8 +35,8 @@ def check_shards(path_prefix: PathPrefix) -> int:
             wire.walk(path)  # names the damaged record if possible
             wire.check_payloads(path)
             raise DataError(
-                f"{path} is not the file that its manifest describes: the records are "
-                f"intact, but the SHA-256 hash differs. {wire.REMEDY}"
+                f"{path} does not match its SHA-256 hash in the manifest, although its "
+                f"records are intact. {wire.REMEDY}"
             )
     return sum(shard["records"] for shard in manifest["shards"].values())
 

@@ -66,9 +66,8 @@ def write_tiny_imagenet_shards(
     unknown = sorted({synset for _, synset in pairs} - set(ids))
     if unknown:
         raise DataError(
-            f"The split {split} of {layout.root} contains the synset {unknown[0]}, "
-            "which wnids.txt does not list. Add the synset to wnids.txt, or remove its "
-            "pictures."
+            f"Split {split} of {layout.root} contains the synset {unknown[0]}, which "
+            "is not listed in wnids.txt. Add it to wnids.txt, or remove its pictures."
         )
     labels = _label_lines(layout.synset_words(), sorted(ids, key=ids.__getitem__))
     pairs = [pairs[place] for place in shuffled_places(len(pairs), seed)]
@@ -113,11 +112,10 @@ def write_picture_shards(
                for name in names_in(root) if (root / name).is_dir()}
     few = [name for name, paths in classes.items() if len(paths) < 2]
     if few or not classes:
-        names = ", ".join(few) or "it"
+        problem = f"too few in {', '.join(few)}" if few else "no folders"
         raise DataError(
-            f"{root} must contain one folder per class, with at least two pictures in "
-            f"each. It contains {len(classes)} folders, but too few pictures are in "
-            f"{names}."
+            f"{root} must contain one folder per class with at least two pictures "
+            f"each, but there are {problem}."
         )
     splits: dict[str, list] = {"train": [], "val": []}
     for label, paths in enumerate(classes.values()):
@@ -169,8 +167,8 @@ def _coloured(picture: Image.Image) -> Image.Image:
         picture = Image.alpha_composite(paper, picture.convert("RGBA"))
     if picture.mode not in ("1", "L", "P", "RGB", "RGBA", "CMYK", "YCbCr"):
         raise ValueError(
-            f"The colour mode {picture.mode} is not supported. Save the picture in the "
-            "mode RGB."
+            f"Colour mode {picture.mode} is not supported. Save the picture in RGB "
+            "mode."
         )
     return picture.convert("RGB")
 
@@ -196,7 +194,7 @@ def _label_lines(words: Mapping[str, str], labels: Iterable[str]) -> str:
         text = line.encode("utf-8", "replace").decode()  # invalid text becomes "?"
         if "\t" in name or text != line or len(f"{line}.".splitlines()) != 1:
             raise DataError(
-                f"Invalid class name {name!r}: a class name must be valid text without "
-                "tabs or line breaks. Rename the folder."
+                f"Invalid class name {name!r}: it must be valid text without tabs or "
+                "line breaks. Rename the folder."
             )
     return "".join(f"{line}\n" for line in lines)

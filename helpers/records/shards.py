@@ -41,7 +41,7 @@ def open_counted(path_prefix: PathPrefix) -> tuple[list[str], int]:
     paths = [os.fspath(path) for path in path_prefix]
     if not paths:
         raise ValueError(
-            "The list of record files is empty. Pass the path of at least one file."
+            "The list of record files must not be empty. Pass at least one path."
         )
     return paths, sum(map(wire.walk, paths))
 
@@ -64,9 +64,8 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
     path, own = manifest_path(prefix), re.escape(prefix.name)
     if not os.path.lexists(path):
         raise DataError(
-            f"There is no manifest {path}, so the shards were never completely "
-            "written. Write them again, or pass a list of paths to read files that "
-            "were written elsewhere."
+            f"Manifest {path} not found, so the shards are incomplete. Write them "
+            "again, or pass a list of paths to read files written elsewhere."
         )
     remedy = "Move this manifest away, and write the shards again."
     shard = {"records": int, "bytes": int, "sha256": SHA256}
@@ -79,8 +78,7 @@ def read_manifest(path_prefix: str | os.PathLike) -> dict[str, Any]:
     if none or list(shards) != shard_names(prefix, len(shards)) or (
             not counted == records > 0):
         raise DataError(
-            f"{path} is damaged, because its numbers of shards and records do not "
-            f"match its list. {remedy}"
+            f"{path} is corrupt: its shard or record counts are inconsistent. {remedy}"
         )
     return {"records": records, "shards": shards}
 
@@ -107,11 +105,11 @@ def _open_manifest(prefix: Path) -> tuple[list[str], int]:
             wire.walk(path)  # names the truncated record
         if size is None:
             raise DataError(
-                f"{path} is missing, but the manifest lists it. Write the shards again."
+                f"{path} is listed in the manifest but missing. Write the shards again."
             )
         expected = written["bytes"]
         raise DataError(
-            f"{path} has {size} bytes, but the manifest lists {expected} bytes. Write "
-            "the shards again."
+            f"{path} has {size} bytes, but the manifest lists {expected}. Write the "
+            "shards again."
         )
     return [os.fspath(prefix.with_name(name)) for name in shards], manifest["records"]

@@ -70,8 +70,7 @@ def compression_of(path: str | os.PathLike) -> str:
         magic = file.read(3)
     if not magic:
         raise DataError(
-            f"{path} is empty, probably because the program that wrote it was "
-            f"interrupted. {REMEDY}"
+            f"{path} is empty, possibly because writing was interrupted. {REMEDY}"
         )
     return "GZIP" if magic == b"\x1f\x8b\x08" else ""
 
@@ -116,7 +115,7 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
                 count += 1
     except (EOFError, zlib.error) as error:
         raise CutShortError(path, count, f"record {count}", (
-            f"The {compression} stream is damaged or cut short: {first_line(error)}."
+            f"The {compression} stream is corrupt or cut short: {first_line(error)}."
         )) from error
     return count
 
@@ -171,8 +170,8 @@ def check_payloads(path: str | os.PathLike) -> int:
             count += 1
     except tf1.errors.DataLossError as error:
         raise DataError(
-            f"Record {count} of {path} does not match its checksum, so it was damaged "
-            f"after writing ({first_line(error)}). {REMEDY}"
+            f"Record {count} of {path} is corrupt: its checksum does not match "
+            f"({first_line(error)}). {REMEDY}"
         ) from error
     return count
 
@@ -221,10 +220,10 @@ def _length(
     if masked_crc(header[:8]) != struct.unpack("<I", header[8:])[0]:
         if count:
             raise DataError(
-                f"The length field of {place} in {path} is damaged. {REMEDY}"
+                f"The length field of {place} in {path} is corrupt. {REMEDY}"
             )
         raise DataError(
             f"{path} is not a TFRecord file, or the length field of {place} is "
-            f"damaged. {REMEDY}"
+            f"corrupt. {REMEDY}"
         )
     return struct.unpack("<Q", header[:8])[0]

@@ -183,7 +183,8 @@ def _drafted(each: ShardSet, whole: contextlib.ExitStack) -> dict[str, dict]:
     """Writes shards under temporary names; returns the size and hash of each."""
     if each.compression not in (None, "", "GZIP"):
         raise ValueError(
-            f'The compression must be None or "GZIP", but got {each.compression!r}.'
+            'The compression must be None or "GZIP", but got '
+            f"{each.compression!r}."
         )
     parts = _parts(each.records, each.num_shards, each.prefix)
     shards, payloads = {}, map(_serialised, each.examples)
@@ -201,13 +202,13 @@ def _parts(count: int, num_shards: int, prefix: Path) -> list[int]:
     """Returns the number of examples in each shard."""
     if not count:
         raise DataError(
-            f"Cannot write {prefix}, because there are no examples. Check that the "
-            "source folder contains pictures."
+            f"No examples to write to {prefix}. Check that the source folder contains "
+            "pictures."
         )
     if num_shards > count:
         raise ValueError(
-            f"Cannot split {count} examples of {prefix} into {num_shards} shards, "
-            f"because every shard needs an example. Set num_shards to {count} or less."
+            f"Cannot split {count} examples of {prefix} into {num_shards} shards. Set "
+            f"num_shards to {count} or less."
         )
     return [len(part) for part in np.array_split(range(count), num_shards)]
 
@@ -236,6 +237,6 @@ def _named_disk_errors(prefix: Path) -> Iterator[None]:
         yield
     except (tf.errors.OpError, OSError) as error:
         raise DataError(
-            f"Could not write the shards of {prefix} ({first_line(error)}). No partial "
-            "files were kept. Free some disk space, and run this again."
+            f"Failed to write the shards of {prefix} ({first_line(error)}). No partial "
+            "files were kept. Free some disk space and try again."
         ) from error

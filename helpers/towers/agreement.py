@@ -43,7 +43,6 @@ def check_missing(towers: list[GradientsAndVariables]) -> None:
         if 0 < len(without) < len(pairs):
             name, numbers = plain_name(pairs[0][1]), ", ".join(map(str, without))
             raise ValueError(
-                f"Variable '{name}' has no gradient (None) in tower {numbers}, but it "
-                "has one in the others. Check that the loss of that tower depends on "
-                "it."
+                f"Variable '{name}' has a gradient in some towers but not in tower "
+                f"{numbers}. Check that the loss of that tower depends on it."
             )

@@ -59,8 +59,8 @@ def process_gradient_list(
     towers = [list(tower) for tower in gradient_list]
     if not any(towers):
         raise ValueError(
-            f"There is nothing to average, because none of the {len(towers)} towers "
-            "has a gradient. Pass the result of compute_gradients for each tower."
+            f"Cannot average the gradients: none of the {len(towers)} towers has any. "
+            "Pass the result of compute_gradients for each tower."
         )
     check_variables(towers)
     check_missing(towers)
@@ -90,16 +90,16 @@ def _shares(
         return None
     if len(weights) != towers:
         raise ValueError(
-            f"There must be one weight for each tower, but got {len(weights)} weights "
-            f"for {towers} towers."
+            f"Expected one weight per tower, but got {len(weights)} weights for "
+            f"{towers} towers."
         )
     rule = real(0, tensors=True)
     known = [rule(f"weights[{k}]", weight) for k, weight in enumerate(weights)]
     if not any(tf.is_tensor(weight) for weight in known):
         if not any(known):
             raise ValueError(
-                "All weights of the towers are 0, so there is no average. Set at least "
-                "one weight above 0."
+                "At least one tower weight must be greater than 0, but all of them are "
+                "0."
             )
         if math.isinf(sum(known)):
             known = [weight / max(known) for weight in known]

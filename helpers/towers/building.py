@@ -57,19 +57,19 @@ def split_batch(tensors: Any, num_towers: int) -> list:
     for tensor in flat:
         if tensor.shape.rank == 0:
             raise ValueError(
-                f"Cannot split {tensor.name}, because a scalar has no batch axis. Pass "
-                "tensors with a batch axis to split_batch."
+                f"Cannot split {tensor.name}: a scalar has no batch axis. Pass tensors "
+                "with a batch axis to split_batch."
             )
         batch = tensor.shape[0] if tensor.shape.rank else None
         known |= set() if batch is None else {batch}
         if len(known) > 1:
             raise ValueError(
-                "All tensors in split_batch must have the same number of rows, but got "
-                f"batches of {sorted(known)} rows."
+                "All tensors passed to split_batch must have the same batch size, but "
+                f"got {sorted(known)}."
             )
         if batch is not None and batch % num_towers:
             raise ValueError(
-                f"The {batch} rows of {tensor.name} cannot be split equally between "
+                f"Cannot split the {batch} rows of {tensor.name} evenly between "
                 f"{num_towers} towers. Slice the tensor with tf.split, and pass the "
                 "sizes to process_gradient_list as weights."
             )

@@ -58,8 +58,8 @@ def devices(wanted: str | int | Sequence[str] = "auto", *, least: int = 1) -> li
     names = _names(wanted, len(gpus))
     if len(names) < least:
         raise ValueError(
-            f"DEVICES={wanted!r} names {len(names)} devices, but at least {least} are "
-            f'needed here. Set DEVICES to "auto", or to a number of at least {least}.'
+            f"At least {least} devices are required, but DEVICES={wanted!r} names "
+            f'{len(names)}. Set DEVICES to "auto", or to at least {least}.'
         )
     shares = _shares(names, len(gpus))
     for gpu, count in zip(gpus, shares, strict=False):

@@ -164,4 +164,4 @@ def test_seconds_that_cannot_be_are_refused_in_one_way(words, number, capsys):
     module = importlib.import_module(COMMANDS[words[0]].module)
     with pytest.raises(SystemExit):
         module.main([word.format(number) for word in words[1:]])
-    assert f"{number!r} is not a number of seconds above 0" in capsys.readouterr().err
+    assert f"positive number of seconds, but got {number!r}" in capsys.readouterr().err

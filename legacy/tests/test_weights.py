@@ -113,9 +113,9 @@ def test_names_go_by_a_table_and_a_wrong_table_is_refused(tmp_path):
     table = tmp_path / "names.csv"
     table.write_text("a/w,first\nb/w,second\n")
     assert list(weights.renamed(arrays, table)) == ["first", "second", "c"]
-    for text, words in [("a/w\n", "must contain two names"),
-                        ("a/x,y", "a/x in line 1 of .* is not the name"),
-                        ("a/w,c", "Two arrays would have the name c")]:
+    for text, words in [("a/w\n", "Expected two names"),
+                        ("a/x,y", "Unknown weight a/x in line 1 of "),
+                        ("a/w,c", "Two arrays would be named c")]:
         table.write_text(text)
         with pytest.raises(DataError, match=words):
             weights.renamed(arrays, table)
@@ -172,11 +172,11 @@ KERNEL = {"a/kernel": np.zeros([3, 3, 3, 4], np.float32)}
 
 
 @pytest.mark.parametrize("arrays, chain, words", [
-    (KERNEL, "", "arrays, but no graph"), (KERNEL, "b relu", "b in --chain is"),
-    ({**KERNEL, "b/w": np.zeros([4, 2])}, "a relu", "leaves out b/w"),
-    (KERNEL, "a:0", "0 is neither a stride"),
+    (KERNEL, "", "arrays, but no graph"), (KERNEL, "b relu", "'b' in --chain"),
+    ({**KERNEL, "b/w": np.zeros([4, 2])}, "a relu", "does not include b/w"),
+    (KERNEL, "a:0", "Invalid option '0' in a:0"),
     ({"a/kernel": np.zeros([3, 3, 4])}, "a", "3 axes, so it is neither"),
-    (KERNEL, "a flatten", "size of its input")])
+    (KERNEL, "a flatten", "requires an input size")])
 def test_what_the_chain_does_not_say_is_refused(arrays, chain, words, tmp_path):
     with pytest.raises(DataError, match=words) as caught:
         weights.write(arrays, "keras", tmp_path / "net.keras", chain)
@@ -235,7 +235,7 @@ def test_a_kernel_is_turned_by_the_kind_of_its_layer(name, before, after):
 
 @pytest.mark.parametrize("name, shape", UNKNOWN)
 def test_an_array_of_an_unknown_kind_is_refused_by_its_name(name, shape):
-    with pytest.raises(DataError, match=f"axes of {name} cannot be converted"):
+    with pytest.raises(DataError, match=f"Cannot convert {name} for PyTorch"):
         weights.as_torch({name: np.zeros(shape, np.float32)})
 
 
@@ -268,7 +268,7 @@ def test_no_output_takes_the_place_of_an_input_or_of_another_kind(
     (tmp_path / "link").symlink_to("model.ckpt.index")
     assert weights.main([str(prefix), "--to", "npz", "--names", str(tmp_path / "names"),
                          "--out", str(tmp_path / out)]) == 1
-    assert "nothing was written" in capsys.readouterr().err
+    assert "Refusing to overwrite" in capsys.readouterr().err
     for path, content in (before | others).items():
         assert path.read_bytes() == content
 
@@ -327,7 +327,7 @@ def test_a_keras_file_with_its_layers_becomes_a_whole_model(tmp_path, capsys):
             tf.keras.models.load_model(out).predict(fed, verbose=0),
             opened({name: fed}), atol=1e-5)
     assert weights.main([*words, "--averages"]) == 1
-    assert "for arrays" in capsys.readouterr().err
+    assert "are not supported when" in capsys.readouterr().err
     old.save_weights(str(tmp_path / "weights.h5"))
     assert weights.main([str(tmp_path / "weights.h5"), *words[1:]]) == 1
     assert "--chain" in capsys.readouterr().err

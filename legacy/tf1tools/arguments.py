@@ -35,5 +35,5 @@ def seconds(text: str) -> float:
         number = math.nan
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of seconds above 0, such as 10.")
+            f"Expected a positive number of seconds, but got {text!r}.")
     return number

@@ -174,7 +174,7 @@ def test_nan_is_no_usable_state(trained):
         session.run(poison)
         with graph.as_default():  # as TensorFlow saves by itself, without a look
             saver.save(session, str(trained / "model.ckpt"), global_step=42)
-    with pytest.warns(UserWarning, match="weights of .* contains NaN"):
+    with pytest.warns(UserWarning, match="weights in .* contains NaN"):
         assert restored(trained)[0] == 35
 
 

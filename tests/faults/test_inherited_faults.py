@@ -129,7 +129,7 @@ def graph_of(path, *nodes):
 
 
 @pytest.mark.parametrize(("op", "words"), [
-    ("MyCompanysSecretOp", "does not have: MyCompanysSecretOp"),
+    ("MyCompanysSecretOp", "not provide: MyCompanysSecretOp"),
     ("GatherTree", "contrib's beam search")])
 def test_an_op_of_another_library_is_named(op, words, tmp_path):
     path = graph_of(tmp_path / "custom.pb", ("y", op))
@@ -153,9 +153,9 @@ def saved_array(array):
 
 
 @pytest.mark.parametrize(("content", "words"), [
-    (b"", "is empty"), (b"\0" * 100, "its kind is unknown"),
-    (b"<html></html>", "its kind is unknown"), (b"PK\x03\x04x", "cut short"),
-    (b"\x80\x04\x95pickle", "its kind is unknown"),
+    (b"", "is empty"), (b"\0" * 100, "of an unknown kind"),
+    (b"<html></html>", "of an unknown kind"), (b"PK\x03\x04x", "cut short"),
+    (b"\x80\x04\x95pickle", "of an unknown kind"),
     (b"\x89HDF\r\n\x1a\nxx", "cannot be|Keras"), (b"\x1c\0\0\0TFL3\0\0", "TFLite"),
     (b'{"class_name": "Model"}', "to_json"),
     (saved_array(np.ones(3)), "np.load reads it"),

@@ -104,7 +104,7 @@ def test_file_of_another_kind(tmp_path, read):
     for contents, cause in (
         (b"", "is empty"),
         (b"<!DOCTYPE html><title>404</title>", "not a TFRecord file"),
-        (b"\x1f\x8b\x08\x00" + b"not really gzip", "GZIP stream is damaged"),
+        (b"\x1f\x8b\x08\x00" + b"not really gzip", "GZIP stream is corrupt"),
     ):
         path.write_bytes(contents)
         with pytest.raises(DataError, match=f"other .*{cause}"):
@@ -130,11 +130,11 @@ def test_sets_that_are_not_what_was_written(tmp_path, read):
     manifest = tmp_path / "x.manifest.json"
     first, second, _ = fresh()
     second.unlink()
-    with pytest.raises(DataError, match="x-00001-of-00003 is missing"):
+    with pytest.raises(DataError, match="x-00001-of-00003 is listed"):
         read(tmp_path / "x")
     fresh()
     manifest.unlink()
-    with pytest.raises(DataError, match="never completely written"):
+    with pytest.raises(DataError, match="shards are incomplete"):
         read(tmp_path / "x")
     fresh()
     shutil.copy(first, second)  # whole records, but the wrong ones
@@ -203,7 +203,7 @@ def test_a_byte_that_changed_is_named_while_it_is_read(tmp_path, read):
     flipped = bytearray(path.read_bytes())
     flipped[100] ^= 1
     path.write_bytes(flipped)
-    with pytest.raises(DataError, match="x-00000-of-00001 does not match its"):
+    with pytest.raises(DataError, match="x-00000-of-00001 is corrupt: its"):
         read(tmp_path / "x")
 
 

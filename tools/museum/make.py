@@ -451,7 +451,7 @@ def manifest():
 
 def main():
     if os.path.exists(HERE):
-        sys.exit(HERE + " is there already: name a folder that is not")
+        sys.exit(HERE + " already exists: choose another folder")
     for make in (make_slim, make_old_checkpoint, make_partitioned, make_recurrent,
                  make_saved_model, make_estimator, make_keras, make_queue_fed,
                  make_events, make_training):

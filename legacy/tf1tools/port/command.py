@@ -47,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         done = work(arguments.path)
     except Unreadable as error:
-        print(printable(f"{arguments.path}: {error}"), file=sys.stderr)
+        print(printable(f"tf1 port: {error}"), file=sys.stderr)
         return 2
     if arguments.write:
         code = _write(arguments.path, arguments.out, done)
@@ -76,13 +76,13 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     arguments = parser.parse_args(argv)
     if arguments.write != (arguments.out is not None):
         parser.error(
-            "The option --write and the folder OUT need each other. Use: tf1 port "
-            "FILE-OR-FOLDER --write OUT"
+            "The option --write requires the folder OUT, and OUT requires --write, as "
+            "in: tf1 port FILE-OR-FOLDER --write OUT"
         )
     if arguments.explain is None and arguments.path is None:
-        parser.error("There is nothing to port. Pass a file or a folder.")
+        parser.error("Nothing to port. Pass a file or a folder.")
     if arguments.script and not arguments.write:
-        parser.error("The option --try runs the copy, so it also needs --write.")
+        parser.error("The option --try requires --write, because it runs the copy.")
     return arguments
 
 
@@ -90,7 +90,7 @@ def _try(arguments: argparse.Namespace, done) -> int:
     from tf1tools.port.outcome import trial
 
     if not (script := trial.script_of(arguments.script)):
-        print('The option --try needs a command, such as "python PROGRAM.py '
+        print('The option --try requires a command, such as "python PROGRAM.py '
               'ARGUMENTS".',
               file=sys.stderr)
         return 2
@@ -117,7 +117,7 @@ def _write(path: Path, out: Path, done) -> int:
     print(printable(f"The copy is in {out}, and the changes are in {patch}."))
     if packages := write.packages(done):
         print(
-            f"The copy needs {' and '.join(packages)}. Install with: pip install "
+            f"The copy requires {' and '.join(packages)}. Install with: pip install "
             f"{' '.join(packages)}"
         )
     if program := done.project.likely_start:
@@ -136,7 +136,7 @@ def _explain(name: str) -> int:
         print(rulebook.page(rules[name]))
         return 0
     if name:
-        print(f"There is no rule {name}. The rules are:", file=sys.stderr)
+        print(f"Unknown rule {name}. The rules are:", file=sys.stderr)
     width = max(map(len, rules))
     for one in sorted(rules):
         print(f"{one:{width}s}  {rules[one].summary}")

@@ -202,12 +202,12 @@ class Rule:
         for old, new in (_text_rows(self) if table is None else table).items():
             if old in ROWS:
                 raise ValueError(
-                    f"The rules {self.name} and {ROWS[old].rule.name} both register "
-                    f"{old}. Remove the name from one of the two tables.")
+                    f"Rules {self.name} and {ROWS[old].rule.name} both register {old}. "
+                    "Remove the name from one of them.")
             if old.startswith(".") and not of:
                 raise ValueError(
-                    f"The method {old} needs `of=`, which names the modules whose "
-                    "values have this method."
+                    f"Method {old} requires `of=`, the modules whose values have this "
+                    "method."
                 )
             new, words = (new, "") if isinstance(new, str) else new
             ROWS[old] = Row(old, new, words, self, of)

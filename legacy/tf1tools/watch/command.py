@@ -153,7 +153,8 @@ class Watch:
             late = step is not None and time.monotonic() - pressed > _DEAF
             if late and step is self.stalls.step_of_main():
                 self.stalls.report_once()
-                print("tf1 watch: The program was ended by Ctrl-C.", file=sys.stderr)
+                print("tf1 watch: The program was interrupted by "
+                      "Ctrl-C.", file=sys.stderr)
                 sys.stdout.flush()
                 os._exit(128 + signal.SIGINT)
 
@@ -223,7 +224,7 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     script = Path(options.script)
     if not script.is_file():
-        parser.error(f"There is no file {script}. Pass the path of a program.")
+        parser.error(f"No such file: {script}. Pass the path of a program.")
     folder = script.resolve().parent
     watch = Watch(folder, options.stall, options.film and options.film.resolve())
     sys.meta_path.insert(0, AfterImport(SESSIONS, watch.hook_on))

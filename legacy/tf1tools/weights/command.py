@@ -150,12 +150,12 @@ def _averages(
             continue
         if what.of in found:
             raise DataError(
-                f"{what.of} has two averages, {found[what.of]} and {name}. Leave out "
+                f"{what.of} has two averages, {found[what.of]} and {name}. Omit "
                 "--averages, and choose one of them with --all and --names.")
         found[what.of] = name
     if not found:
         raise DataError(
-            "The file contains no averages of its weights. Leave out --averages."
+            "No averaged weights found. Run the command again without --averages."
         )
     return {owner: arrays[name] for owner, name in found.items()}
 
@@ -180,12 +180,13 @@ def renamed(arrays: Mapping[str, np.ndarray], table: Path) -> dict[str, np.ndarr
     for number, row in enumerate(rows, 1):
         if len(row) != 2 and row:
             raise DataError(
-                f"Line {number} of {table} must contain two names, as in `old,new`."
+                f"Expected two names, as in `old,new`, in line {number} of {table}, "
+                f"but got {len(row)}."
             )
         if row and row[0] not in new:
             raise DataError(
-                f"{row[0]} in line {number} of {table} is not the name of a weight. "
-                "Run tf1 weights without --to to list the names."
+                f"Unknown weight {row[0]} in line {number} of {table}. Run tf1 weights "
+                "without --to to list the names."
             )
         new.update([row] if row else [])
     return _under(arrays, new)
@@ -219,18 +220,16 @@ def _turned(name: str, last: str, array: np.ndarray) -> np.ndarray:
     if last in _KERNELS and array.ndim in _AXES and not _RECURRENT.search(name):
         return array.transpose(_AXES[array.ndim])
     raise DataError(
-        f"The axes of {name} cannot be converted for PyTorch, because the kind of "
-        f"layer is unknown for an array of shape {array.shape}. With --names, give it "
-        "a name that ends with kernel, depthwise_kernel, or embeddings, or leave out "
-        "--layout torch.")
+        f"Cannot convert {name} for PyTorch: no known layer kind has an array of shape "
+        f"{array.shape}. Use --names to give it a name ending in kernel, "
+        "depthwise_kernel, or embeddings, or omit --layout torch.")
 
 
 def _under(arrays: Mapping[str, np.ndarray], names: Mapping) -> dict[str, np.ndarray]:
     twice = sorted({n for n in names.values() if list(names.values()).count(n) > 1})
     if twice:
         raise DataError(
-            f"Two arrays would have the name {twice[0]}. Rename one of them with "
-            "--names."
+            f"Two arrays would be named {twice[0]}. Rename one of them with --names."
         )
     return {names[name]: array for name, array in arrays.items()}
 
@@ -281,8 +280,8 @@ def write(
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         raise DataError(
-            f"The option --to {form} needs the package {package}. Install it with: pip "
-            f"install {package}"
+            f"The option --to {form} requires the package {package}. Install it with: "
+            f"pip install {package}"
         ) from error
 
 
@@ -300,14 +299,14 @@ def refuse_to_replace(out: Path, source: Path, names: Path | None = None) -> Non
     if (place in (read, names and _place(names)) or place.is_relative_to(read)
             or place.parent == read.parent and re.fullmatch(part, place.name)):
         raise DataError(
-            f"{out} is part of the input, so nothing was written. Choose another file "
-            "with --out."
+            f"Refusing to overwrite {out}, which is part of the input. Choose another "
+            "file with --out."
         )
     if place.exists() and place.suffix not in ENDINGS.values():
         kinds = ", ".join(ENDINGS.values())
         raise DataError(
-            f"{out} exists and is a file of another kind, so nothing was written. "
-            f"Choose a new file, or one that ends with {kinds}."
+            f"Refusing to overwrite {out}, a file of another kind. Choose a new file, "
+            f"or one that ends in {kinds}."
         )
 
 
@@ -357,13 +356,16 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.layout == "torch" and options.to in ("keras", "onnx"):
         parser.error(
-            "The option --layout torch is for npz and safetensors, but not for "
-            f"{options.to}."
+            "The option --layout torch is supported for npz and safetensors, but not "
+            f"for {options.to}."
         )
     try:
         size = tuple(int(n) for n in filter(None, options.input.split(",")))
     except ValueError:
-        parser.error("The option --input needs whole numbers, such as 224,224,3.")
+        parser.error(
+            f"Invalid --input {options.input!r}. Expected whole numbers, such as "
+            "224,224,3."
+        )
     quiet_tensorflow()
     from helpers.inherited import read_weights
 
@@ -382,8 +384,8 @@ def main(arguments: list[str]) -> int:
             found = as_torch(found)
         if not found:
             raise DataError(
-                f"{options.checkpoint} contains no weights to write. To write the "
-                "arrays of the optimizer, add --all."
+                f"{options.checkpoint} contains no weights. To write the optimizer's "
+                "arrays, add --all."
             )
         out = options.out or Path(options.checkpoint.name + ENDINGS[options.to])
         refuse_to_replace(out, options.checkpoint, options.names)
@@ -400,8 +402,8 @@ def main(arguments: list[str]) -> int:
         return 1
     left = len(arrays) - len(found)
     print(
-        f"{printable(out)} contains {len(found)} arrays in {out.stat().st_size:,} "
-        f"bytes. Number of arrays left out: {left}."
+        f"Wrote {len(found)} arrays to {printable(out)} ({out.stat().st_size:,} bytes) "
+        f"and left out {left}."
     )
     return 0
 
@@ -424,8 +426,8 @@ def _write_model(options: argparse.Namespace) -> int:
 
     if options.names or options.averages or options.all:
         raise DataError(
-            f"{options.checkpoint} is written as a complete model, but --names, "
-            "--averages, and --all are for arrays. Leave out these options."
+            "The options --names, --averages, and --all are not supported when "
+            f"{options.checkpoint} is written as a complete model."
         )
     out = options.out or Path(options.checkpoint.name + ENDINGS["keras"])
     refuse_to_replace(out, options.checkpoint)
@@ -433,8 +435,8 @@ def _write_model(options: argparse.Namespace) -> int:
     with whole_file(out) as temporary:
         networks.save_keras(networks.of_keras_3(model), temporary)
     print(
-        f"{out} contains the model with {len(model.layers)} layers in "
-        f"{out.stat().st_size:,} bytes."
+        f"Wrote a model with {len(model.layers)} layers to {out} "
+        f"({out.stat().st_size:,} bytes)."
     )
     return 0
 

@@ -63,7 +63,8 @@ def chain_of(arrays: Mapping[str, np.ndarray], chain: str) -> list[Layer]:
     if left := sorted(set(arrays) - taken):
         names = left[0] + (f" and {len(left) - 1} more" if left[1:] else "")
         raise DataError(
-            f"The chain leaves out {names}. Name all layers of the file in --chain."
+            f"The chain does not include {names}. Name every layer of the file in "
+            "--chain."
         )
     return layers
 
@@ -88,8 +89,8 @@ def _layer(word: str, arrays: Mapping[str, np.ndarray], taken: set[str]) -> Laye
     for option in options:
         if not re.fullmatch(r"[1-9]\d*|same|valid", option):
             raise DataError(
-                f"In {word}, {option} is neither a stride nor `same` or `valid`. "
-                "Correct it in --chain."
+                f"Invalid option {option!r} in {word} of --chain. Expected a stride, "
+                "`same`, or `valid`."
             )
     stride = next((int(option) for option in options if option.isdigit()), 1)
     if name in WORDS:
@@ -109,8 +110,8 @@ def _layer(word: str, arrays: Mapping[str, np.ndarray], taken: set[str]) -> Laye
         kind = {4: CONV, 2: DENSE}.get(kernel.ndim)
         if kind is None:
             raise DataError(
-                f"{name} has a kernel with {kernel.ndim} axes, so it is neither a "
-                "convolution nor a dense layer. Such a layer cannot be converted."
+                f"Cannot convert {name}: its kernel has {kernel.ndim} axes, so it is "
+                "neither a convolution nor a dense layer."
             )
         bias = np.zeros(kernel.shape[-1], kernel.dtype) if bias is None else bias
         return Layer(kind, name, stride, same, (kernel, bias))
@@ -118,8 +119,8 @@ def _layer(word: str, arrays: Mapping[str, np.ndarray], taken: set[str]) -> Laye
     if mean is None or variance is None:
         words = ", ".join(WORDS)
         raise DataError(
-            f"{word} in --chain is neither a layer of the file nor one of the words "
-            f"{words}. Correct it."
+            f"Unknown layer {word!r} in --chain. Expected a layer of the file, or one "
+            f"of {words}."
         )
     gamma, beta = take("gamma"), take("beta")
     gamma = np.ones_like(mean) if gamma is None else gamma
@@ -174,8 +175,7 @@ def keras_model(layers: list[Layer], size: tuple[int | None, ...]):
     first = next(layer for layer in layers if layer.arrays).arrays[0]
     if not size and any(layer.kind == "flatten" for layer in layers):
         raise DataError(
-            "A network with Flatten needs the size of its input. Pass it, as in "
-            "--input 224,224,3."
+            "A network with Flatten requires an input size, as in --input 224,224,3."
         )
     size = size or ((first.shape[0],) if first.ndim == 2 else
                     (None, None, first.shape[2]))
@@ -202,7 +202,7 @@ def keras_model(layers: list[Layer], size: tuple[int | None, ...]):
         except ValueError as error:
             cause = str(error).splitlines()[0]
             raise DataError(
-                f"Layer {layer.name or layer.kind} does not fit an input of size "
+                f"Layer {layer.name or layer.kind} does not accept an input of size "
                 f"{size} ({cause}). Correct --chain or --input."
             ) from error
     return model

@@ -41,9 +41,8 @@ def sequence_loss_by_example(logits, targets, weights,
     """
     if not len(logits) == len(targets) == len(weights):
         raise ValueError(
-            "The lists of logits, targets, and weights must have the same length, but "
-            f"got {len(logits)} logits, {len(targets)} targets, and {len(weights)} "
-            "weights."
+            "The lists logits, targets, and weights must have the same length, but got "
+            f"{len(logits)}, {len(targets)}, and {len(weights)} items."
         )
     with tf.name_scope(name, "sequence_loss_by_example",
                        [*logits, *targets, *weights]):
@@ -98,12 +97,12 @@ def batch_sequence_loss(logits, targets, weights, average_across_timesteps=True,
     Raises:
       ValueError: If one axis is to be both averaged and summed.
     """
-    if average_across_timesteps and sum_over_timesteps or \
-            average_across_batch and sum_over_batch:
+    if average_across_timesteps and sum_over_timesteps:
         raise ValueError(
-            "An axis can be averaged or summed, but not both. Set only one of the two "
-            "arguments of this axis."
+            "average_across_timesteps and sum_over_timesteps cannot both be True."
         )
+    if average_across_batch and sum_over_batch:
+        raise ValueError("average_across_batch and sum_over_batch cannot both be True.")
     with tf.name_scope(name, "sequence_loss", [logits, targets, weights]):
         words = tf.shape(logits)[2]
         losses = _loss(softmax_loss_function, tf.reshape(logits, [-1, words]),

@@ -43,10 +43,9 @@ def load_mnist(folder):
             (images, labels), (tests, answers) = tf.keras.datasets.mnist.load_data()
         except Exception:
             raise FileNotFoundError(
-                "MNIST could not be downloaded. Put the files "
-                "train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
-                "t10k-images-idx3-ubyte.gz, and t10k-labels-idx1-ubyte.gz into the "
-                f"folder {folder!r}.") from None
+                "Failed to download MNIST. Put train-images-idx3-ubyte.gz, "
+                "train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz, and "
+                f"t10k-labels-idx1-ubyte.gz into {folder!r}.") from None
     else:
         images = _read(folder, "train-images-idx3", 16).reshape(-1, 28, 28)
         tests = _read(folder, "t10k-images-idx3", 16).reshape(-1, 28, 28)

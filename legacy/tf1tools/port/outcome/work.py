@@ -376,8 +376,6 @@ def work(path: Path) -> Work:
     load()
     paths = list(sources.files_of(path))
     if not paths:
-        raise sources.Unreadable(
-            "The folder contains no .py or .ipynb files. Pass another folder."
-        )
+        raise sources.Unreadable(f"No .py or .ipynb files found in {path}.")
     with deep_trees():
         return Work(Project(paths, path))

@@ -57,7 +57,7 @@ def files_of(path: Path) -> Iterator[Path]:
                     if file.name.endswith(ENDINGS) and not file.is_symlink()
                     and file.is_file())
     else:
-        raise Unreadable("There is no such file or folder. Check the path.")
+        raise Unreadable(f"No such file or directory: {path}")
 
 
 def _is_hidden(path: Path) -> bool:
@@ -115,7 +115,7 @@ def decoded(path: Path, words: list[str]) -> Decoded:
     except OSError as error:
         raise Unreadable(f"The file cannot be read: {error.strerror}.") from error
     if b"\0" in raw[:65536]:
-        raise Unreadable("This is a binary file and not Python code.")
+        raise Unreadable("This is a binary file, not Python code.")
     try:
         coding, _ = tokenize.detect_encoding(iter(raw.splitlines(True)).__next__)
         coding = "utf-8" if coding == "utf-8-sig" else coding
@@ -160,7 +160,7 @@ def notebook(text: str) -> dict:
             _source(cell, key)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Unreadable(
-            "The notebook is damaged, because its JSON cannot be read. Save it again."
+            f"This file is not a valid notebook ({type(error).__name__}: {error})."
         ) from error
     return found
 
