@@ -367,6 +367,30 @@ def test_the_same_message_gets_the_answer_of_its_evidence(log, words):
     assert words in messages.answer(entry, log), entry.patterns[0]
 
 
+@pytest.mark.parametrize("log, words", [
+    ("I tensorflow/stream_executor/dso_loader.cc:111] successfully opened CUDA library "
+     "libcublas.so locally\nImportError: No module named atari", "`sudo -E`"),
+    ("NotFoundError: Failed to create a NewWriteableFile: o.pb\nE c:\\tf\\op_kernel.cc:"
+     "943] OpKernel ('op: \"BestSplits\" device_type: \"CPU\"') for unknown op: "
+     "BestSplits", "os.path.abspath"),
+    ("AttributeError: 'Trainer' object has no attribute 'pretrain_saver'", "`grep -rn"),
+    ("total loss: nan\nAttributeError: 'NoneType' object has no attribute 'reshape'",
+     "smaller than `nan`"),
+    ("AttributeError: 'NoneType' object has no attribute 'reshape'", "began as `None`"),
+    ("img = img.copy()\nAttributeError: 'NoneType' object has no attribute 'copy'",
+     "cv2.imread"),
+    ("x = [tf.squeeze(v, [1]) for v in tf.split(1, n, words)]\nIndexError: list index "
+     "out of range", "`tf.split(value, parts, axis)`"),
+    ("words = [line.split () [0] for line in words]\nIndexError: list index out of "
+     "range", "[[:space:]]"),
+    ("a, b = line.split(',')[1], 0\nIndexError: list index out of range",
+     "print(repr(line))")])
+def test_the_error_counts_and_not_what_stands_around_it(log, words):
+    """Each once got the answer of a notice or of another cause."""
+    [entry, *_], _ = messages.look_up(log)
+    assert words in messages.answer(entry, log), entry.patterns[0]
+
+
 def test_an_answer_keeps_its_stars():
     bold = messages.Entry("", ("x",), "", "", "**Fix:** `f(**kwargs)` and **not** `g`")
     assert messages.shown(bold) == "x\n  Fix: `f(**kwargs)` and not `g`"

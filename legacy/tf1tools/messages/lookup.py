@@ -37,8 +37,12 @@ _CASE = re.compile(  # an item of a list: evidence, and what it means
     r"(?P<evidence>`[^`]+`(?:,\s+`[^`]+`)*)(?:,\s+as\s+in\s+`(?P<example>[^`]+)`)?:\s+"
     r"(?P<text>.+?)(?=^- If\sthe|\n\n|\Z)", re.M | re.S)
 _OP = r"[A-Z]\w*[a-z]\w*"
-# Informational messages, except the one that a waiting cluster repeats.
-_NOTICE = re.compile(r"^\S* ?\S*: I \w+/(?!.*still waiting).*\n?", re.M)
+# Informational messages, except of a waiting cluster and of a full memory.
+_NOTICE = re.compile(r"^(?:\S* ?\S*: )?I (?:\w+/|\w:\\)"
+                     r"(?!.*(?:still waiting|Started server|Sum Total of in-use)).*\n?",
+                     re.M)
+# Lines of the level of an error that TensorFlow prints where nothing fails.
+_HARMLESS = re.compile(r"^.*OpKernel \('op: .*for unknown op.*\n?", re.M)
 # Warnings in a log rarely have anything to do with the error that ends it.
 _WARNING = re.compile(
     r"^(?:.*W \w+/\S*(?:dso_loader|cudart|cuda_\w+|gpu_\w+|feature_guard|numa)\S*\].*"
@@ -257,6 +261,8 @@ def look_up(message: str) -> tuple[list[Entry], list[Entry]]:
     message = _NOTICE.sub("", message) or message
     if _ERROR.search(message) or _FATAL.search(message):
         message = _WARNING.sub("", message)
+    if _ERROR.search(message):
+        message = _HARMLESS.sub("", message)
     raised = "\n".join(_ERROR.findall(message))
     every = entries()
     if raised:  # a log contains many unrelated words
