@@ -384,7 +384,23 @@ def test_the_same_message_gets_the_answer_of_its_evidence(log, words):
     ("words = [line.split () [0] for line in words]\nIndexError: list index out of "
      "range", "[[:space:]]"),
     ("a, b = line.split(',')[1], 0\nIndexError: list index out of range",
-     "print(repr(line))")])
+     "print(repr(line))"),
+    ("I tensorflow/core/bfc_allocator.cc:645] Sum Total of in-use chunks: 6.88GiB\n"
+     "Limit: 7392346112\nInUse: 7392346112", "--max_seq_length"),
+    ("I tensorflow/core/grpc_server_lib.cc:211] Started server with target: grpc://a:1",
+     "`server.join()`"),
+    ("requests.exceptions.HTTPError: 400 for url: http://localhost:8501/v1/models/net:"
+     "predict\n{'error': 'Unable to base64 decode'}", '.decode("utf-8")'),
+    ("AttributeError: module 'tensorflow._api.v1.nn' has no attribute 'seq2seq'",
+     "legacy_seq2seq"),
+    ("AttributeError: module 'tensorflow._api.v1.nn' has no attribute 'other'",
+     "before 1.0"),
+    ("google.protobuf.text_format.ParseError: 110:25 : Expected string but found: "
+     "'\u201c'", "sed -i"),
+    ('File "main.py", line 12, in run\n    y = tf.f(x, units=3)\nTypeError: f() got an '
+     "unexpected keyword argument 'units'", "print(tf.__version__)"),
+    ('File "main.py", line 12, in run\n    y = agent.f(x, units=3)\nTypeError: f() got '
+     "an unexpected keyword argument 'units'", '"def NAME"')])
 def test_the_error_counts_and_not_what_stands_around_it(log, words):
     """Each once got the answer of a notice or of another cause."""
     [entry, *_], _ = messages.look_up(log)

@@ -62,7 +62,7 @@ _CODE_LINE = re.compile(  # lines in which a word is a name
     r"""(?m)^\W*(?:File ['"].*(?:\n[ \t>]+.*)?|(?:-+> ?)?\d+ .*|at .*:\d+)$""")
 _NAMED = re.compile(r"^[\w.]*[A-Z]\w+: \S", re.M)  # an exception, whatever its name
 _OURS = re.compile(r"tensor|keras|\btf\d?\b|tf_|protobuf|session graph|placeholder|"
-                   r"feed_dict|\.ckpt|graphdef|savedmodel", re.I)
+                   r"feed_dict|\.ckpt|graphdef|savedmodel|/v1/models/", re.I)
 _FOREIGN = re.compile(r"\b(?:torch\w*|django|flask|fastapi|jax\w*|mxnet|paddle\w*|"
                       r"sqlalchemy|celery|asyncio|requests|state_dict)\b", re.I)
 # Different spellings of one text: colours, quotes, Python 2, old module names.
