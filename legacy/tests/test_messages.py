@@ -400,7 +400,14 @@ def test_the_same_message_gets_the_answer_of_its_evidence(log, words):
     ('File "main.py", line 12, in run\n    y = tf.f(x, units=3)\nTypeError: f() got an '
      "unexpected keyword argument 'units'", "print(tf.__version__)"),
     ('File "main.py", line 12, in run\n    y = agent.f(x, units=3)\nTypeError: f() got '
-     "an unexpected keyword argument 'units'", '"def NAME"')])
+     "an unexpected keyword argument 'units'", '"def NAME"'),
+    ("TypeError: cannot unpack non-iterable NoneType object", "without a `return`"),
+    ("with open('out/log.txt', 'w') as f:\nFileNotFoundError: [Errno 2] No such file "
+     "or directory: 'out/log.txt'", "os.makedirs"),
+    ("with open('out/log.txt') as f:\nFileNotFoundError: [Errno 2] No such file or "
+     "directory: 'out/log.txt'", "whole paths"),
+    ("name: GeForce RTX 2080 Ti\nInternalError: Blas GEMM launch failed : a.shape=(3, 4)",
+     "1.12 or older")])
 def test_the_error_counts_and_not_what_stands_around_it(log, words):
     """Each once got the answer of a notice or of another cause."""
     [entry, *_], _ = messages.look_up(log)
