@@ -132,7 +132,9 @@ def take_wheels(words):
 
 def unknown(name):
     """Prints what the user may have meant by the name of a command."""
-    near = difflib.get_close_matches(name, COMMANDS, 1)
+    near = difflib.get_close_matches(name, COMMANDS, 1, cutoff=0.7)
+    if name == "explain":
+        near = ["doctor"]  # its name in tf1tools
     if near:
         print(f"course.py: There is no command {name}. Did you mean {near[0]}? Run "
               "python3 course.py to see all commands.", file=sys.stderr)
@@ -144,7 +146,7 @@ def unknown(name):
 
 def main(arguments):
     name, rest = (arguments or [""])[0], arguments[1:]
-    if name in ("", "-h", "--help"):
+    if name in ("", "-h", "--help", "help"):
         print(usage())
         return 0
     if name not in COMMANDS:

@@ -219,6 +219,7 @@ def test_machines_are_named_by_system_and_python(monkeypatch, tmp_path, capsys):
 
 @pytest.mark.parametrize("word, said", [
     ("slids", "There is no command slids. Did you mean slides?"),
+    ("explain", "Did you mean doctor?"),
     ("wheel", "Did you mean wheels?"), ("--progress", "Did you mean progress?"),
     ("zzz", "There is no command zzz. The list above shows all")])
 def test_a_misspelt_command_is_told_the_nearest(set_up, word, said, capsys):

@@ -48,6 +48,14 @@ def test_an_assignment_has_the_marks_that_nbgrader_reads(lesson):
         cell.source for cell in exercise_cells(Lesson(lesson).solved.notebook)]
 
 
+def test_a_lesson_is_not_taken_for_the_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        handout.main(["03"])
+    assert "handout FOLDER 03" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
 def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):
     assert handout.main([str(tmp_path), "01a"]) == 0
     [path] = tmp_path.iterdir()

@@ -43,6 +43,19 @@ def test_a_damaged_lesson_is_one_line(tmp_path, content):
     assert said.startswith(f"{path} is not a valid notebook") and "\n" not in said
 
 
+@pytest.mark.parametrize("word", [
+    "3a", "03A", "03a_queues_and_coordinators", "03a_queues_and_coordinators.ipynb",
+    "notebooks/03a_queues_and_coordinators.ipynb"])
+def test_a_lesson_is_known_by_its_number_and_by_its_file(word):
+    assert [nb.number(path) for path in nb.lessons(ROOT, [word])] == ["03a"]
+
+
+@pytest.mark.parametrize("word", ["3a,3b", "my/03a_queues_and_coordinators.ipynb"])
+def test_what_is_no_lesson_is_refused(word):
+    with pytest.raises(ValueError, match=f"Unknown lesson {word}"):
+        nb.lessons(ROOT, [word])
+
+
 def test_a_run_says_that_your_files_are_unchanged(monkeypatch, capsys):
     monkeypatch.setattr(run_lessons, "execute", lambda path, *_, **__: nb.read(path))
     [lesson, *_] = nb.lessons(ROOT)

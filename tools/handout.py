@@ -117,6 +117,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--nbgrader", action="store_true",
                         help="write the folder `source` and the settings of nbgrader")
     options, lessons = nb.chosen(parser, arguments)
+    if re.fullmatch(r"\d\d?[a-z]?", str(options.folder)):
+        parser.error(f"{options.folder} is a lesson number, and the folder is missing, "
+                     f"as in `handout FOLDER {options.folder}`.")
     folder, make = options.folder, assignment if options.nbgrader else handout
     places = [folder / "source" / path.stem / path.name if options.nbgrader
               else folder / path.name for path in lessons]

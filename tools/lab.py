@@ -51,8 +51,13 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--fresh", action="store_true",
                         help="create a new copy and keep the old one")
     options, rest = parser.parse_known_args(arguments)
-    numbers = [word for word in rest if re.fullmatch(r"\d\d?[a-z]?", word)]
+    numbers = [word for word in rest if re.fullmatch(r"\d\d?[a-zA-Z]?", word)]
     rest = [word for word in rest if word not in numbers]
+    for before, word in zip(["", *rest], rest, strict=False):
+        if not (word.startswith("-") or before.startswith("-")  # a value of Jupyter's
+                or word.endswith(".ipynb") or Path(word).is_dir()):
+            parser.error(f"{word} is neither a lesson number nor a notebook. Pass a "
+                         "lesson number, as in `lab 03a`.")
     if options.fresh and not numbers:
         parser.error(
             "The option --fresh requires a lesson number, as in `lab --fresh 03a`."

@@ -37,7 +37,7 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
     Args:
       root: Folder of the project.
       numbers: Lesson numbers such as `["01a", "5"]`, where `5` selects 05a, 05b and so
-        on. By default, or if empty, all lessons are returned.
+        on, or file names of lessons. By default, or if empty, all lessons are returned.
 
     Raises:
       ValueError: If there is no lesson with one of the numbers.
@@ -47,13 +47,16 @@ def lessons(root: Path, numbers: list[str] | None = None) -> list[Path]:
     if not numbers:
         return paths
     selected = []
-    for asked in numbers:
+    for word in numbers:
+        asked = word.lower()
         named = [path for path in paths
                  if number(path) == asked.rjust(2 + asked[-1:].isalpha(), "0")
-                 or asked.isdigit() and int(number(path)[:2]) == int(asked)]
+                 or asked.isdigit() and int(number(path)[:2]) == int(asked)
+                 or word in (path.name, path.stem, f"notebooks/{path.name}")]
         if not named:
             known = ", ".join(map(number, paths))
-            raise ValueError(f"Unknown lesson {asked}. Choose one of {known}.")
+            hint = " Separate lessons by spaces." if "," in word else ""
+            raise ValueError(f"Unknown lesson {word}.{hint} Choose one of {known}.")
         selected += [path for path in named if path not in selected]
     return selected
 

@@ -100,11 +100,17 @@ def test_watch_and_describe_run_where_both_packages_are_installed(installed, tmp
 
 
 @pytest.mark.parametrize("words, meant", [
-    (["prot"], "port"), (["wach"], "watch"), (["port", "--wirte", "a", "b"], "--write"),
+    (["prot"], "port"), (["doctor"], "explain"), (["wach"], "watch"),
+    (["port", "--wirte", "a", "b"], "--write"),
     (["port", "--scnds=3", "a"], "--seconds")])
 def test_a_misspelt_word_is_answered_with_the_one_that_was_meant(words, meant):
     done = run(sys.executable, "-S", LEGACY / "tf1.py", *words)
     assert done.returncode == 2 and f"Did you mean {meant}?" in done.stderr
+
+
+def test_a_log_is_not_taken_for_a_message():
+    done = run(sys.executable, "-S", LEGACY / "tf1.py", "explain", "train.log")
+    assert done.returncode == 2 and "explain - < train.log" in done.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -68,11 +68,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(name: str, rest: list[str]) -> int:
-    if name in ("", "-h", "--help"):
+    if name in ("", "-h", "--help", "help"):
         print(usage())
         return 0
     if name not in COMMANDS:
-        hint = did_you_mean(name, COMMANDS)
+        # The course's own command is called doctor.
+        hint = did_you_mean("explain" if name == "doctor" else name, COMMANDS)
         print(f"tf1: There is no command {name!r}. {hint}".rstrip(), file=sys.stderr)
         print(f"\n{usage()}", file=sys.stderr)
         return 2

@@ -11,10 +11,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str):
         """Prints the message with a suggestion, and exits."""
-        given = message.removeprefix("unrecognized arguments: ").split()
+        start = "unrecognized arguments: "
+        given = message.removeprefix(start).split() if message.startswith(start) else []
         hints = [hint for word in given if word.startswith("--") and (
             hint := did_you_mean(word.partition("=")[0], self._option_string_actions))]
-        super().error(". ".join([message, *hints]))
+        super().error(f"{message}. {' '.join(hints)}" if hints else message)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ if the command was called incorrectly.
 """
 
 import sys
+from pathlib import Path
 
 from tf1tools.messages import lookup
 
@@ -53,4 +54,9 @@ def main(arguments: list[str]) -> int:
     if not arguments or arguments[0].startswith("-"):
         print(__doc__.strip())
         return 0 if arguments in (["-h"], ["--help"]) else 2
+    if len(arguments) == 1 and Path(arguments[0]).suffix in (".log", ".txt"):
+        print(f"{arguments[0]!r} looks like the name of a file. Pass the text of the "
+              f"message, or the file on standard input: explain - < {arguments[0]}",
+              file=sys.stderr)
+        return 2
     return explain(" ".join(arguments))
