@@ -237,7 +237,7 @@ def test_each_pitfall_of_the_lessons_has_a_row():
     lost = re.sub(rf"^.*{first[0]}: {re.escape(first[1])}.*$", "", text, flags=re.M)
     with pytest.raises(ValueError, match="missing from docs/pitfalls.md"):
         book_pages.pitfall_page(lost)
-    with pytest.raises(ValueError, match="missing in lesson 01"):
+    with pytest.raises(ValueError, match="missing from lesson 01"):
         book_pages.pitfall_page(text + "\n| a | b | 01: no such pitfall |\n")
 
 
