@@ -41,5 +41,5 @@ def test_exact_share_and_perplexity_by_hand():
         cap.perplexity(0, 0)
     with pytest.raises(ValueError, match="0 candidates"):
         cap.bleu([], [])
-    with pytest.raises(ValueError, match="Candidate 0"):
+    with pytest.raises(ValueError, match="candidate 0"):
         cap.exact_share(["a b"], ["a b"])

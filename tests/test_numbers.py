@@ -148,7 +148,8 @@ def test_limits_are_inside_and_what_lies_beyond_is_named():
         5, (9,), 0.5, (1, 2), {"d": True})
     for given, words in [
             ({"a": 1}, "a must be at least 2, but"), ({"a": 6}, "must be at most 5"),
-            ({"a": 3, "b": 0}, "b must be above 0"), ({"a": 3, "b": 2}, "at most 1"),
+            ({"a": 3, "b": 0}, "b must be greater than 0"),
+            ({"a": 3, "b": 2}, "at most 1"),
             ({"a": 3, "c": (1, 2, 3)}, "a pair"), ({"a": 3, "c": (1, 0)}, "least 1")]:
         with pytest.raises(ValueError, match=words):
             f(**given)

@@ -150,9 +150,9 @@ def test_parameters_stand_behind_the_cell_that_is_tagged():
 @pytest.mark.parametrize(("arguments", "line"), [
     (["06b", "-p", "EPOCH", "3"],
      "06b_train_a_narrow_vgg.ipynb has no parameter EPOCH. Its parameters are SOURCE, "
-     "EPOCHS DECAY"),
-    (["01a", "-p", "SOURCE", "x"], "01a_variable_scope.ipynb has no parameters"),
-    (["06b", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "A parameter is given twice"),
+     "EPOCHS, DECAY"),
+    (["01a", "-p", "SOURCE", "x"], "01a_variable_scope.ipynb has no parameter SOURCE"),
+    (["06b", "-p", "EPOCHS", "1", "-p", "EPOCHS", "2"], "is given more than once"),
     (["06b", "-p", "EPOCHS", "1", "--save"],
      "--save cannot be combined with -p"),
 ])

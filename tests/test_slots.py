@@ -60,5 +60,5 @@ def test_what_does_not_fit_is_refused():
         load_slots(adam, lambda ending: [START[:2]], 4)
     nadam = tf.keras.optimizers.Nadam()
     nadam.build([tf.Variable(START)])
-    with pytest.raises(ValueError, match="optimizer Nadam is not supported"):
+    with pytest.raises(ValueError, match="Optimizer Nadam is not supported"):
         load_slots(nadam, lambda ending: [START], 4)

@@ -200,9 +200,9 @@ def _first_ops(found: kinds.Found, graph: tf1.GraphDef, meta: Any,
         "Call" in op for op in used) else used
     if missing := loading.missing_assets(found):
         if calls & facts.TABLES:
-            raise DataError(f"A table in {found.path} needs the file {missing[0]}, "
-                            "which does not exist. Restore it, or choose a signature "
-                            "or outputs that do not use the table.")
+            raise DataError(f"{found.path} needs {missing[0]}, but this file does not "
+                            "exist. Restore it, or choose a signature or outputs that "
+                            "do not use the table.")
         return first
     return first + (tables if whole or used & facts.TABLES else [])
 

@@ -98,8 +98,7 @@ def _shares(
     if not any(tf.is_tensor(weight) for weight in known):
         if not any(known):
             raise ValueError(
-                "At least one tower weight must be greater than 0, but all of them are "
-                "0."
+                "At least one of the towers' weights must be greater than 0."
             )
         if math.isinf(sum(known)):
             known = [weight / max(known) for weight in known]

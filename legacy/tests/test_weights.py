@@ -209,7 +209,7 @@ def test_the_command_counts_paths_from_where_it_is_called(
     assert "average   float32  (4,)" in capsys.readouterr().out
     assert weights.main(["nothing-here", "--to", "npz"]) == 1
     said = capsys.readouterr().err
-    assert "checkpoint nothing-here" in said and said.count("\n") == 1
+    assert "checkpoint: nothing-here" in said and said.count("\n") == 1
 
 
 # A kind of layer, and the shapes of its kernel in TensorFlow and in PyTorch.
