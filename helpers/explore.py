@@ -244,8 +244,7 @@ def explore(
     made.refuse_unknown_choices()
     if (there := len(made._repr_html_().encode())) > _MOST_BYTES:
         raise ValueError(
-            f"The interactive figure has {there:,} bytes, but the maximum is "
-            f"{_MOST_BYTES:,}. Use fewer settings or points, or layers that several "
-            "frames share."
+            f"The interactive figure is too large: {there / 1e3:.0f} kB, but the limit "
+            f"is {_MOST_BYTES / 1e3:.0f} kB. Use fewer settings or fewer points."
         )
     return made

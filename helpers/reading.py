@@ -153,8 +153,8 @@ def opened_hdf5(path: str | os.PathLike) -> Iterator["h5py.File"]:
         def look(name: str, item: Any) -> None:
             if name.count("/") > _DEEPEST:
                 raise DataError(
-                    f"Groups in {path} are nested more than {_DEEPEST} levels deep. "
-                    "Make sure that the file comes from a trusted source."
+                    f"Groups in {path} are nested more than {_DEEPEST} levels deep, "
+                    "which no Keras file needs. The file may be corrupt or malicious."
                 )
             if isinstance(item, h5py.Dataset):
                 if item.external or item.is_virtual:

@@ -166,5 +166,5 @@ def test_what_is_no_picture_is_named(mine, tmp_path, contents):
     (mine / "sun" / "note.png").unlink()
     for path in sorted((mine / "moon").iterdir())[1:]:
         path.unlink()
-    with pytest.raises(DataError, match="too few in moon"):
+    with pytest.raises(DataError, match="fewer in moon"):
         records.write_picture_shards(mine, tmp_path / "out")

@@ -54,8 +54,8 @@ def copies(lessons: list[Path], *, fresh: bool = False) -> list[Path]:
         if fresh and path.exists():
             before = _put_aside(path)
             print(
-                f"Created {path.parent.name}/{path.name}, and kept your old copy as "
-                f"{before.parent.name}/{before.name}. `progress` counts both."
+                f"Created {path.parent.name}/{path.name}. Your old copy is now "
+                f"{before.parent.name}/{before.name}, and its exercises still count."
             )
         if not path.exists():
             nb.store(path, copied(lesson))

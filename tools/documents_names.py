@@ -200,8 +200,8 @@ def _program_line(program: Program) -> str:
     is_name = " " not in program.name
     if cell is None or is_name and not re.search(rf"\b{program.name}\b", cell.source):
         raise ValueError(
-            f"No cell that matches {program.where!r} mentions {program.name}. Correct "
-            "its row in documents_names.txt."
+            f"Program {program.name} not found in the cell {program.where!r}. Correct "
+            "the program's row in documents_names.txt."
         )
     name = f"`{program.name}`" if is_name else program.name
     return (f"| {name} | {program.documents} | {cell.link} | {program.faults} | "

@@ -10,6 +10,7 @@ address of the page. `course.py lab` asks for this by the settings of `CourseLab
 """
 
 import contextlib
+import ipaddress
 import logging
 import os
 import urllib.parse
@@ -80,11 +81,18 @@ def keep_log(logger: logging.Logger, path: Path) -> None:
 
 def address(server, token: str) -> str:
     """Returns the shortest address that opens the page: the server knows the rest."""
-    everywhere = server.ip in ("", "*", "0.0.0.0", "::")
-    url = urllib.parse.urlsplit(server.local_url if everywhere
+    url = urllib.parse.urlsplit(server.local_url if is_every_network(server.ip)
                                 else server.connection_url)
     query = urllib.parse.urlencode({"token": token} if token else {})
     return url._replace(path=server.base_url, query=query).geturl()
+
+
+def is_every_network(host: str) -> bool:
+    """Returns whether a server with this host listens on every network."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:  # a name
+        return host in ("", "*")
 
 
 def _jupyter_server_extension_points() -> list[dict]:

@@ -87,7 +87,8 @@ class Vocabulary:
         for caption in captions:
             if not (words := tokenize(caption)):
                 raise ValueError(
-                    f"Caption {caption!r} contains no words. Correct or remove it."
+                    f"Caption {caption!r} contains no words. Correct the caption, or "
+                    "remove it from the list."
                 )
             counts.update([START, *words, END])
         if not counts:

@@ -114,8 +114,8 @@ def _announce(counts: dict[str, int]) -> None:
     count = sum(counts.values())
     total = first + MEAN_BYTES * count
     print(
-        f"Downloading {first:,} bytes of COCO annotations and {count:,} pictures of "
-        f"about {MEAN_BYTES:,} bytes each, about {total / 1e6:,.0f} MB in total."
+        f"Downloading about {total / 1e6:,.0f} MB: {first:,} bytes of COCO annotations "
+        f"and {count:,} images."
     )
     free = shutil.disk_usage(data_folder()).free
     if free < total:
@@ -184,8 +184,8 @@ def _fetch_all(missing: list[Path], total: int) -> None:
             pool.shutdown(cancel_futures=True)
             have = there + sum(path.is_file() for path in missing)
             raise DataError(
-                f"{error} Downloaded {have:,} of {total:,} pictures, which are kept. "
-                f"Call the function again to resume, or use {_OFFLINE}, which needs no "
+                f"{error} Kept the {have:,} of {total:,} pictures that arrived. Try "
+                f"again to resume the download, or use {_OFFLINE}, which needs no "
                 "network."
             ) from error
         except BaseException:

@@ -289,7 +289,7 @@ def _answer(url: str, have: int, clock: _Clock) -> Iterator[requests.Response]:
             raise _Dropped(f"The server answered HTTP {status} {response.reason}.")
         if status == 206 and not (have and start.startswith(f"bytes {have}-")):
             raise _Failed(
-                "The server answered HTTP 206 with a byte range that was not requested."
+                "The server sent a byte range that was not requested. Try again later."
             )
         if status not in (200, 206):
             raise _Failed(f"The server answered HTTP {status} {response.reason}.")

@@ -30,8 +30,9 @@ def partners(old: Weights, new: Weights, rename: Mapping[str, str]) -> dict[str,
     unknown = sorted(rename.keys() - new.keys() | set(rename.values()) - old.keys())
     if unknown:
         raise ValueError(
-            f"Unknown weight {unknown[0]} in rename. The new program has the weights "
-            f"{sorted(new)}, and the old program has {sorted(old)}."
+            f"Unknown weight {unknown[0]} in `rename`. Its keys must be weights of the "
+            f"new program {sorted(new)}, and its values weights of the old program "
+            f"{sorted(old)}."
         )
     pairs = [
         ((-_words_in_common(name, other), not np.array_equal(new[name], old[other]),

@@ -126,8 +126,8 @@ def _inputs(node, stand_ins: dict, replaced: set) -> list[str]:
             tensor = source if ":" in source else f"{source}:0"
             if tensor not in stand_ins:
                 raise ValueError(
-                    f"Op {node.name} also depends on the tensor {tensor}. Feed this "
-                    "tensor as well."
+                    f"Missing tensor {tensor} among the tensors to feed. Op "
+                    f"{node.name} depends on it."
                 )
             inputs.append(stand_ins[tensor])
     return inputs

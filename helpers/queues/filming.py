@@ -222,8 +222,8 @@ def _idle_queues(session: tf1.Session) -> list[Queue]:
     """Returns the queues of a session, or raises an error if threads already run."""
     if raw_session(session) is not session:
         raise RuntimeError(
-            "Cannot film a MonitoredSession, whose threads start before filming can "
-            "begin. Use a plain session with running_queues."
+            "A MonitoredSession cannot be filmed, because its threads start before "
+            "filming can begin. Use a plain session with running_queues."
         )
     if any(isinstance(hook, _Recorder) for hook in hooks_of(session)):
         raise RuntimeError(

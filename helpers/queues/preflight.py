@@ -40,8 +40,8 @@ def queues_to_start(session: tf1.Session) -> list[Queue]:
     queues = queues_of(session)
     if running := [queue.op.name for queue in queues if queue.alive]:
         raise RuntimeError(
-            f"The threads of queue '{running[0]}' are already running. Start them only "
-            "once, and without start_queue_runners or a MonitoredSession."
+            f"The threads of queue '{running[0]}' are already running. Remove the call "
+            "of start_queue_runners, or replace the MonitoredSession with a Session."
         )
     return queues
 

@@ -112,10 +112,10 @@ def write_picture_shards(
                for name in names_in(root) if (root / name).is_dir()}
     few = [name for name, paths in classes.items() if len(paths) < 2]
     if few or not classes:
-        problem = f"too few in {', '.join(few)}" if few else "no folders"
+        problem = f"fewer in {', '.join(few)}" if few else "no folders"
         raise DataError(
-            f"{root} must contain one folder per class with at least two pictures "
-            f"each, but there are {problem}."
+            f"{root} must contain one folder for each class, and each folder at least "
+            f"two pictures, but found {problem}."
         )
     splits: dict[str, list] = {"train": [], "val": []}
     for label, paths in enumerate(classes.values()):

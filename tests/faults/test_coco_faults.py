@@ -40,7 +40,7 @@ def test_so_many_pictures_are_fetched_once_and_more_keep_them(server, data, caps
     first = grab_captions("download", pictures=10)
     said = capsys.readouterr().out.splitlines()
     assert f" {coco.ARCHIVE.size:,} bytes of COCO annotations" in said[0]
-    assert "and 11 pictures of about 163,500 bytes each" in said[0]
+    assert "and 11 images" in said[0]
     assert {split: len(found) for split, found in first.items()} == {
         "train2017": 10, "val2017": 1}
     assert len(asked(server)) == len(set(asked(server))) == 11
@@ -82,7 +82,7 @@ def test_a_picture_that_fails_is_one_line_and_the_next_call_goes_on(
     server.requests.clear()
     message = refused(server, 4)
     assert name in message and cause in message
-    assert "Downloaded 4 of 5 pictures, which are kept" in message
+    assert "Kept the 4 of 5 pictures that arrived" in message
     assert asked(server) == [path] * tries
     folder = data / "coco-download" / "train2017"
     assert len(list(folder.iterdir())) == 3  # nothing half, no leftovers

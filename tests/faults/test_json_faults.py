@@ -196,6 +196,7 @@ BY_THEMSELVES = {
     "helpers/inherited/keras_files.py": "inside HDF5; tried above",
     "helpers/checks/lesson_09a.py": "what an answer returned, under the check's watch",
     "tools/jupyter/config.py": "settings of our own, beside it",
+    "tools/book_sphinx.py": "the index that Sphinx has just written",
     "tools/doctor.py": "a line of the process that it started itself",
     "legacy/tf1tools/port/reading/files.py": "text in whatever coding; tried above",
 }

@@ -206,8 +206,8 @@ class Rule:
                     "Remove the name from one of them.")
             if old.startswith(".") and not of:
                 raise ValueError(
-                    f"Method {old} requires `of=`, the modules whose values have this "
-                    "method."
+                    f"Rule for method {old} is missing the argument `of`. Pass the "
+                    "modules that define the method, as in of=['numpy']."
                 )
             new, words = (new, "") if isinstance(new, str) else new
             ROWS[old] = Row(old, new, words, self, of)
