@@ -1,4 +1,4 @@
-"""Runs the checks of CI and prints a summary.
+"""Runs the checks of CI one after another and prints a summary.
 
 python3 course.py test                       # all of them
 python3 course.py test unit notebooks        # some parts
@@ -11,12 +11,9 @@ python3 course.py test pythons               # all lessons with each other Pytho
 The part `tests` consists of `unit` and `faults`.
 """
 
-import contextlib
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
 
 from helpers.files import ROOT
 from tools import notebook as nb
@@ -43,7 +40,6 @@ NBVAL = [
     *PYTEST, *WORKERS, "--nbval", "--nbval-current-env",
     "--nbval-cell-timeout", "1500", *WARM,
 ]
-Result = tuple[int, float]  # exit code, seconds
 PARTS = {
     "lint": ["-m", "ruff", "check", "."],
     "imports": ["-c", "import sys; sys.path.insert(0, 'legacy'); "
@@ -91,53 +87,17 @@ def main(arguments: list[str]) -> int:
 
 
 def run(commands: dict[str, list[str]]) -> int:
-    """Runs one Python command per part and returns 1 if any of them failed.
-
-    The notebooks run beside the tests, because both often wait: for a server, for a
-    program that they have started, or for a pause in a lesson.
-    """
-    results: dict[str, Result] = {}
-    beside = {"notebooks"} if {"tests", "notebooks"} <= set(commands) else set()
-    with contextlib.ExitStack() as stack:
-        waiting = {part: stack.enter_context(in_background(commands[part]))
-                   for part in beside}
-        for part, command in commands.items():
-            print(f"\n=== {part} ===", flush=True)
-            if part in waiting:
-                results[part] = waiting[part]()
-                continue
-            start = time.monotonic()
-            code = subprocess.call([sys.executable, *command], cwd=ROOT)
-            results[part] = code, time.monotonic() - start
+    """Runs one Python command per part and returns 1 if any of them failed."""
+    results = {}
+    for part, command in commands.items():
+        print(f"\n=== {part} ===", flush=True)
+        start = time.monotonic()
+        code = subprocess.call([sys.executable, *command], cwd=ROOT)
+        results[part] = code, time.monotonic() - start
     print()
     for part, (code, seconds) in results.items():
         print(f"{part:10s} {'FAILED' if code else 'passed'} {seconds:8.0f} s")
     return int(any(code for code, _ in results.values()))
-
-
-@contextlib.contextmanager
-def in_background(command: list[str]) -> Iterator[Callable[[], Result]]:
-    """Starts a Python command and yields a function that waits for its end.
-
-    The function prints what the command has printed, and returns its result. Whatever
-    ends the block also ends the command.
-    """
-    with tempfile.TemporaryFile() as output:
-        start = time.monotonic()
-        process = subprocess.Popen([sys.executable, *command], cwd=ROOT,
-                                   stdout=output, stderr=subprocess.STDOUT)
-
-        def finish() -> Result:
-            code = process.wait()
-            output.seek(0)
-            print(output.read().decode("utf-8", "replace"), flush=True)
-            return code, time.monotonic() - start
-
-        try:
-            yield finish
-        finally:
-            process.terminate()
-            process.wait()
 
 
 if __name__ == "__main__":
