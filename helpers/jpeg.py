@@ -60,7 +60,7 @@ def check_jpeg(contents: bytes, name: Name) -> None:
         if "more than" in cause:
             raise DataError(
                 f"{name} exceeds the limit of {MAX_PIXELS} pixels and may be a "
-                "decompression bomb. Remove the file."
+                "decompression bomb. Use a smaller picture."
             ) from error
         raise DataError(
             f"{name} is not a complete JPEG file ({cause}). Replace or remove it."

@@ -96,8 +96,8 @@ def walk(path: str | os.PathLike, compression: str | None = None) -> int:
                 place = f"record {count} at byte {position}"
                 if len(header) < HEADER_BYTES:
                     raise CutShortError(path, count, place, (
-                        f"The file is truncated: expected {HEADER_BYTES} header bytes, "
-                        f"but found {len(header)}."))
+                        f"The file was cut short: only {len(header)} of the "
+                        f"{HEADER_BYTES} header bytes are there."))
                 length = _length(header, path, place, count)
                 position += HEADER_BYTES + length + FOOTER_BYTES
                 if compression:  # reads to the end of the record, if possible
