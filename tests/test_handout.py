@@ -54,6 +54,8 @@ def test_a_lesson_is_not_taken_for_the_folder(tmp_path, monkeypatch, capsys):
         handout.main(["03"])
     assert "handout FOLDER 03" in capsys.readouterr().err
     assert not any(tmp_path.iterdir())
+    assert handout.main(["03", "01a"]) == 0
+    assert len(list(tmp_path.glob("03/01a_*.ipynb"))) == 1
 
 
 def test_answers_that_are_there_are_not_overwritten(tmp_path, capsys):

@@ -274,7 +274,8 @@ def read_cells(path: Path) -> list[nbformat.NotebookNode]:
         reason.
     """
     try:
-        cells = read_json(path, {"cells": list}, "Restore it from git.")["cells"]
+        cells = read_json(path, {"cells": list}, (
+            "Keep it, and make a new copy with: course.py lab --fresh"))["cells"]
     except DataError as error:
         raise ValueError(str(error)) from error
     return [_plain(cell) for cell in cells if isinstance(cell, dict)]

@@ -117,7 +117,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--nbgrader", action="store_true",
                         help="write the folder `source` and the settings of nbgrader")
     options, lessons = nb.chosen(parser, arguments)
-    if re.fullmatch(r"\d\d?[a-z]?", str(options.folder)):
+    if not options.numbers and re.fullmatch(r"\d\d?[a-z]?", str(options.folder)):
         parser.error(f"{options.folder} is a lesson number, and the folder is missing, "
                      f"as in `handout FOLDER {options.folder}`.")
     folder, make = options.folder, assignment if options.nbgrader else handout

@@ -100,7 +100,7 @@ def notebooks(words: list[str]) -> list[Path]:
     Raises:
       ValueError: If one of the words refers to no notebook.
     """
-    if not words or all(re.fullmatch(r"\d+[a-z]?", word) for word in words):
+    if not words or all(re.fullmatch(r"\d+[a-zA-Z]?", word) for word in words):
         return [copies.newest(lesson) for lesson in nb.lessons(ROOT, words)]
     paths = []
     for word in words:

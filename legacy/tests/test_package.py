@@ -111,6 +111,9 @@ def test_a_misspelt_word_is_answered_with_the_one_that_was_meant(words, meant):
 def test_a_log_is_not_taken_for_a_message():
     done = run(sys.executable, "-S", LEGACY / "tf1.py", "explain", "train.log")
     assert done.returncode == 2 and "explain - < train.log" in done.stderr
+    message = "NotFoundError: words.txt; No such file or directory: words.txt"
+    done = run(sys.executable, "-S", LEGACY / "tf1.py", "explain", message)
+    assert done.returncode == 0 and not done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -54,7 +54,9 @@ def main(arguments: list[str]) -> int:
     if not arguments or arguments[0].startswith("-"):
         print(__doc__.strip())
         return 0 if arguments in (["-h"], ["--help"]) else 2
-    if len(arguments) == 1 and Path(arguments[0]).suffix in (".log", ".txt"):
+    # A message may end with the name of a file, but it has several words.
+    if len(" ".join(arguments).split()) == 1 and Path(arguments[0]).suffix in (
+            ".log", ".txt"):
         print(f"{arguments[0]!r} looks like the name of a file. Pass the text of the "
               f"message, or the file on standard input: explain - < {arguments[0]}",
               file=sys.stderr)
